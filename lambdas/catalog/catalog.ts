@@ -1,0 +1,10 @@
+// Where readers find the data. It follows the publication log and never leads it.
+
+export interface Catalog {
+  /**
+   * Brings the tables up to the account's publication log. Idempotent: every start calls it before it logs
+   * in, so a run that died between its commit and this call is repaired.
+   * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
+   */
+  follow(account: string): Promise<void>;
+}

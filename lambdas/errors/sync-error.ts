@@ -1,0 +1,56 @@
+// What can go wrong, as a person and a program see it: one stable code, a message with the remedy, fields.
+
+/** The codes of design section 7. Users and alarms branch on them; the README lists each with its remedy. */
+export const ERROR_CODES = [
+  "CONFIG_INVALID",
+  "CREDENTIALS_INVALID",
+  "LOGIN_REFUSED",
+  "ACCOUNT_DISABLED",
+  "UNAUTHENTICATED",
+  "NOT_ENTITLED",
+  "SERVICE_UNAVAILABLE",
+  "THROTTLED",
+  "UNEXPECTED_RESPONSE",
+  "LIST_INCOMPLETE",
+  "SNAPSHOT_INCOMPLETE",
+  "STORE_FAILED",
+  "STORE_CORRUPT",
+  "CATALOG_FAILED",
+  "QUERY_FAILED",
+  "INTERRUPTED",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Values that may be logged: never a secret, a cookie, an e-mail address or a response body. */
+export type ErrorFields = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A retry of the same run can mend these, so they leave the run unfinished; every other code finishes it. */
+const MENDED_BY_RETRY: ReadonlySet<ErrorCode> = new Set([
+  "SERVICE_UNAVAILABLE",
+  "THROTTLED",
+  "STORE_FAILED",
+  "CATALOG_FAILED",
+  "INTERRUPTED",
+]);
+
+/** An error whose message says what failed, why, and what to do. Branch on `code`, never on the message. */
+export class SyncError extends Error {
+  override readonly name = "SyncError";
+  readonly code: ErrorCode;
+  readonly fields: ErrorFields;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly fields?: ErrorFields; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fields = options.fields ?? {};
+  }
+
+  get mendedByRetry(): boolean {
+    return MENDED_BY_RETRY.has(this.code);
+  }
+}

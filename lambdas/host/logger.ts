@@ -1,0 +1,9 @@
+// Where a run says what it does. Fields never carry a secret, a cookie, an e-mail address or a body.
+
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface Logger {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}

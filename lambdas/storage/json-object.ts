@@ -1,0 +1,46 @@
+// Small JSON objects in the store: read through a schema, written once.
+
+import type { z } from "zod";
+import { SyncError } from "../errors/sync-error.ts";
+import type { Store } from "./store.ts";
+
+/** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
+export async function readJson<Schema extends z.ZodType>(
+  store: Store,
+  key: string,
+  schema: Schema,
+): Promise<z.infer<Schema> | undefined> {
+  const stored = await store.read(key);
+  return stored === undefined ? undefined : parseJson(stored.bytes, key, schema);
+}
+
+/** Throws `STORE_CORRUPT` naming `key`; the content is never repeated. */
+export function parseJson<Schema extends z.ZodType>(
+  bytes: Uint8Array,
+  key: string,
+  schema: Schema,
+): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw damaged(key, "it is not JSON");
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw damaged(key, `${issue?.path.join(".") || "the object"}: ${issue?.message ?? "unexpected"}`);
+}
+
+/** Creates the object; returns false where the key was taken. */
+export async function writeJsonOnce(store: Store, key: string, value: unknown): Promise<boolean> {
+  return (await store.create(key, Buffer.from(`${JSON.stringify(value)}\n`))) !== undefined;
+}
+
+function damaged(key: string, what: string): SyncError {
+  return new SyncError(
+    "STORE_CORRUPT",
+    `The file ${key} is damaged (${what}). Restore it from a backup or an older version; nothing is guessed from it.`,
+    { fields: { key } },
+  );
+}

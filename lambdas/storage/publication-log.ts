@@ -1,0 +1,145 @@
+// Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
+
+import { z } from "zod";
+import { SyncError } from "../errors/sync-error.ts";
+import { layout, publicationId } from "./layout.ts";
+import type { Store } from "./store.ts";
+
+// An account's name, design section 2.
+const ACCOUNT = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+
+// Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
+const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
+const count = z.int().nonnegative();
+
+const PUBLICATION = z.object({
+  publication: z.string().regex(/^\d{10}$/),
+  action: z.enum(["run", "accept", "rollback"]),
+  snapshot_id: identifier,
+  base_snapshot_id: identifier.nullable(),
+  published_at: z.iso.datetime(),
+  events: count,
+  added: count,
+  changed: count,
+  removed: count,
+  run_id: identifier,
+  pinned: z.boolean(),
+  write_id: z.string().min(1),
+});
+
+/** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
+export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
+
+/** All publications of the account, oldest first. Throws `STORE_CORRUPT` for a gap or a damaged file. */
+export async function readLog(store: Store, account: string): Promise<readonly Publication[]> {
+  const log: Publication[] = [];
+  for (const publication of await publicationIds(store, account)) {
+    log.push(await readPublication(store, account, publication));
+  }
+  return log;
+}
+
+/** The newest publication. Reads its file only, and throws `STORE_CORRUPT` if the numbers have a gap. */
+export async function readHead(store: Store, account: string): Promise<Publication | undefined> {
+  const newest = (await publicationIds(store, account)).at(-1);
+  return newest === undefined ? undefined : readPublication(store, account, newest);
+}
+
+/** The publication that carries this run, looked for from the newest back. */
+export async function findPublicationOf(
+  store: Store,
+  account: string,
+  runId: string,
+): Promise<Publication | undefined> {
+  for (const id of (await publicationIds(store, account)).toReversed()) {
+    const publication = await readPublication(store, account, id);
+    if (publication.run_id === runId) return publication;
+  }
+  return undefined;
+}
+
+/**
+ * The commit. "lost": another writer took the number first. What already stands with our own `write_id`
+ * is an earlier try of ours whose answer got lost, so it counts as committed.
+ */
+export async function publish(
+  store: Store,
+  account: string,
+  publication: Publication,
+): Promise<"committed" | "lost"> {
+  const key = layout.publication(account, publication.publication);
+  // Parsing puts the keys in the table's order and keeps what could not be read back from being written.
+  const line = `${JSON.stringify(PUBLICATION.parse(publication))}\n`;
+  const created = await store.create(key, new TextEncoder().encode(line));
+  if (created !== undefined) return "committed";
+
+  const standing = await readPublication(store, account, publication.publication);
+  return standing.write_id === publication.write_id ? "committed" : "lost";
+}
+
+/** The accounts that have a publication, sorted. Throws `STORE_CORRUPT` for what no account's name is. */
+export async function accounts(store: Store): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for await (const { key } of store.list(layout.allPublications)) {
+    const [account = ""] = key.slice(layout.allPublications.length).split("/", 1);
+    if (!ACCOUNT.test(account)) throw foreign(key);
+    found.add(account);
+  }
+  return [...found].sort();
+}
+
+async function publicationIds(store: Store, account: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { key } of store.list(layout.publications(account))) {
+    const id = publicationId(ids.length + 1);
+    const expected = layout.publication(account, id);
+    if (key !== expected) throw outOfOrder(expected, key);
+    ids.push(id);
+  }
+  return ids;
+}
+
+async function readPublication(store: Store, account: string, publication: string): Promise<Publication> {
+  const key = layout.publication(account, publication);
+  const stored = await store.read(key);
+  if (stored === undefined) throw corrupt(key, "it was there a moment ago and is gone");
+
+  const parsed = parse(stored.bytes);
+  if (parsed === undefined) throw corrupt(key, "it is not one complete line of a publication");
+  if (parsed.publication !== publication) throw corrupt(key, `it says that it is ${parsed.publication}`);
+  return parsed;
+}
+
+/** Undefined for whatever is not one whole line; the parser's own error would quote the file, so it is dropped. */
+function parse(bytes: Uint8Array): Publication | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (text.indexOf("\n") !== text.length - 1) return undefined;
+    return PUBLICATION.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function outOfOrder(expected: string, found: string): SyncError {
+  const isPublication = found.length === expected.length && /\/\d{10}\.ndjson$/.test(found);
+  return isPublication && found > expected
+    ? corrupt(expected, `it is missing, while ${found} exists`)
+    : foreign(found);
+}
+
+function foreign(key: string): SyncError {
+  return new SyncError(
+    "STORE_CORRUPT",
+    `${key} does not belong in the publication log, which holds <account>/<ten digits>.ndjson only. Move it out of the warehouse and start again.`,
+    { fields: { key } },
+  );
+}
+
+function corrupt(key: string, what: string): SyncError {
+  return new SyncError(
+    "STORE_CORRUPT",
+    `The publication ${key} is damaged: ${what}. Restore this file from a backup or an earlier version of it; without it nothing is published, because nothing is guessed.`,
+    { fields: { key } },
+  );
+}

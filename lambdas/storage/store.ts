@@ -1,0 +1,34 @@
+// The object store a warehouse lives in: a directory on a laptop, S3 in AWS, a map in tests.
+
+/** What a key holds, read whole. `version` changes whenever the content is replaced. */
+export interface StoredObject {
+  readonly bytes: Uint8Array;
+  readonly version: string;
+}
+
+export interface StoredKey {
+  readonly key: string;
+  /** Milliseconds since the Unix epoch, by the store's own clock. */
+  readonly modifiedAtMs: number;
+}
+
+export type Body = Uint8Array | AsyncIterable<Uint8Array>;
+
+/**
+ * Keys are relative, `/`-separated. An object appears whole or not at all, and is durable when the call
+ * returns. Every method throws `SyncError` `STORE_FAILED` for what a retry may mend; performs no retries.
+ */
+export interface Store {
+  /** The object, or undefined where there is none. */
+  read(key: string): Promise<StoredObject | undefined>;
+  /** The object's bytes in chunks, or undefined where there is none. */
+  open(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Creates the object if the key is free and returns its version; undefined where it was taken. If the body throws, nothing appears and the error passes through unchanged. */
+  create(key: string, body: Body): Promise<string | undefined>;
+  /** Replaces the object if it still has `version` and returns the new one; undefined where it has changed or is gone. */
+  replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined>;
+  /** The keys that start with `prefix` and sort after `after` (both compared by code unit), in order. */
+  list(prefix: string, after?: string): AsyncIterable<StoredKey>;
+  /** Deletes the object; a key without one is no error. */
+  delete(key: string): Promise<void>;
+}

@@ -1,0 +1,56 @@
+// The catalog's twin in memory: what readers would see, and nothing that the publication log does not say.
+
+import type { Catalog } from "../../lambdas/catalog/catalog.ts";
+import { readLines } from "../../lambdas/snapshot/gzip-lines.ts";
+import { parseRow, type Row } from "../../lambdas/snapshot/row.ts";
+import { layout } from "../../lambdas/storage/layout.ts";
+import { type Publication, readLog } from "../../lambdas/storage/publication-log.ts";
+import type { Store } from "../../lambdas/storage/store.ts";
+
+export class MemoryCatalog implements Catalog {
+  readonly #store: Store;
+  readonly #logs = new Map<string, readonly Publication[]>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async follow(account: string): Promise<void> {
+    this.#logs.set(account, await readLog(this.#store, account));
+  }
+
+  /** The publication whose snapshot `events` shows. */
+  head(account: string): Publication | undefined {
+    return this.#logs.get(account)?.at(-1);
+  }
+
+  /** The table `events`: every row below the head's prefix, as a reader that knows no manifest finds them. */
+  async events(account: string): Promise<readonly Row[]> {
+    const head = this.head(account);
+    return head ? this.snapshot(account, head.snapshot_id) : [];
+  }
+
+  /** The rows of one snapshot in the table `event_snapshots`. */
+  async snapshot(account: string, snapshotId: string): Promise<readonly Row[]> {
+    return (await this.#lines(layout.snapshot(account, snapshotId))).map(parseRow);
+  }
+
+  /** The table `event_changes`, oldest publication first. */
+  async changes(account: string): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for (const { publication, snapshot_id } of this.#logs.get(account) ?? []) {
+      lines.push(...(await this.#lines(layout.changes(account, publication, snapshot_id))));
+    }
+    return lines;
+  }
+
+  async #lines(prefix: string): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for await (const { key } of this.#store.list(prefix)) {
+      if (key.slice(prefix.length).startsWith("_")) continue;
+      const chunks = await this.#store.open(key);
+      if (chunks) for await (const line of readLines(chunks, { what: key })) lines.push(line);
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,213 @@
+// The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
+
+import { describe, expect, it } from "vitest";
+import { TABLES } from "../../lambdas/catalog/tables.ts";
+import {
+  accounts,
+  findPublicationOf,
+  publish,
+  readHead,
+  readLog,
+} from "../../lambdas/storage/publication-log.ts";
+import type { Body } from "../../lambdas/storage/store.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { aPublication } from "./publications.ts";
+
+const FIRST = aPublication();
+const SECOND = aPublication({
+  publication: "0000000002",
+  snapshot_id: "2026-11-22T06-00-00.000Z",
+  base_snapshot_id: "2026-11-21T06-00-00.000Z",
+  run_id: "2026-11-22T06-00-00.000Z",
+  write_id: "write-2",
+});
+
+async function logOf(...publications: readonly ReturnType<typeof aPublication>[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const publication of publications) await publish(store, "uk", publication);
+  return store;
+}
+
+describe("the publication log", () => {
+  it("is empty before the first publication", async () => {
+    const store = new MemoryStore();
+
+    expect(await readLog(store, "uk")).toEqual([]);
+    expect(await readHead(store, "uk")).toBeUndefined();
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+    expect(await accounts(store)).toEqual([]);
+  });
+
+  it("gives all publications in order, and the newest as the head", async () => {
+    const store = await logOf(FIRST, SECOND);
+
+    expect(await readLog(store, "uk")).toEqual([FIRST, SECOND]);
+    expect(await readHead(store, "uk")).toEqual(SECOND);
+  });
+
+  it("finds the publication that carries a run", async () => {
+    const store = await logOf(FIRST, SECOND);
+
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
+    expect(await findPublicationOf(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
+  });
+
+  it("writes one line with the keys in the table's order, whatever the object's", async () => {
+    const { publication, ...rest } = FIRST;
+    const store = await logOf({ ...rest, publication });
+
+    expect(store.text("publications/uk/0000000001.ndjson")).toBe(
+      '{"publication":"0000000001","action":"run","snapshot_id":"2026-11-21T06-00-00.000Z","base_snapshot_id":null,' +
+        '"published_at":"2026-11-21T06:00:30.000Z","events":3,"added":3,"changed":0,"removed":0,' +
+        '"run_id":"2026-11-21T06-00-00.000Z","pinned":false,"write_id":"write-1"}\n',
+    );
+    expect(Object.keys(JSON.parse(store.text("publications/uk/0000000001.ndjson") ?? ""))).toEqual(
+      TABLES.publications.columns.map(({ name }) => name),
+    );
+  });
+
+  it("reads a publication with a column that a newer version added", async () => {
+    const store = new MemoryStore();
+    store.put("publications/uk/0000000001.ndjson", `${JSON.stringify({ ...FIRST, later: 1 })}\n`);
+
+    expect(await readHead(store, "uk")).toEqual(FIRST);
+  });
+
+  it("names the accounts with a publication, sorted", async () => {
+    const store = new MemoryStore();
+    for (const account of ["uk", "a-b", "a"]) await publish(store, account, FIRST);
+    store.put("publications-of-others/x/0000000001.ndjson", "");
+
+    expect(await accounts(store)).toEqual(["a", "a-b", "uk"]);
+  });
+});
+
+describe("publish", () => {
+  it("commits a free number", async () => {
+    expect(await publish(new MemoryStore(), "uk", FIRST)).toBe("committed");
+  });
+
+  it("is lost when another writer has the number, and leaves that one's publication", async () => {
+    const store = await logOf(FIRST);
+
+    expect(await publish(store, "uk", { ...SECOND, publication: "0000000001" })).toBe("lost");
+    expect(await readHead(store, "uk")).toEqual(FIRST);
+  });
+
+  it("is committed when what stands is its own earlier write", async () => {
+    const store = await logOf(FIRST);
+
+    expect(await publish(store, "uk", FIRST)).toBe("committed");
+  });
+
+  it("is committed by one of many writers at once", async () => {
+    const store = new MemoryStore();
+
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        publish(store, "uk", { ...FIRST, write_id: `write-${index}` }),
+      ),
+    );
+
+    expect(results.filter((result) => result === "committed")).toHaveLength(1);
+  });
+
+  it("passes on that the store failed, because the write may have happened or not", async () => {
+    const failure = new Error("the store failed");
+    class FailingStore extends MemoryStore {
+      override async create(_key: string, _body: Body): Promise<never> {
+        throw failure;
+      }
+    }
+
+    await expect(publish(new FailingStore(), "uk", FIRST)).rejects.toBe(failure);
+  });
+
+  it("writes nothing that could not be read back", async () => {
+    const store = new MemoryStore();
+
+    await expect(publish(store, "uk", { ...FIRST, snapshot_id: "../elsewhere" })).rejects.toThrow();
+    expect(store.keys()).toEqual([]);
+  });
+});
+
+describe("a damaged publication log", () => {
+  const LINE = `${JSON.stringify(SECOND)}\n`;
+
+  it.each([
+    ["cut off", LINE.slice(0, 100)],
+    ["without its newline", LINE.trimEnd()],
+    ["empty", ""],
+    ["of two lines", LINE + LINE],
+    ["with a blank line", `${LINE}\n`],
+    ["of binary bytes", new Uint8Array([0xff, 0xfe, 0x0a])],
+    ["of another kind", '{"secret":"canary"}\n'],
+    ["with a number as text", LINE.replace('"events":3', '"events":"3"')],
+    ["with a snapshot outside the warehouse", LINE.replace(SECOND.snapshot_id, "../../etc")],
+    ["with the number of another", LINE.replace("0000000002", "0000000007")],
+  ])("is STORE_CORRUPT, named and not quoted, for a file %s", async (_, content) => {
+    const store = await logOf(FIRST);
+    store.put("publications/uk/0000000002.ndjson", content);
+
+    for (const read of [readLog, readHead]) {
+      const error: unknown = await read(store, "uk").catch((thrown: unknown) => thrown);
+
+      expect(error).toMatchObject({
+        code: "STORE_CORRUPT",
+        fields: { key: "publications/uk/0000000002.ndjson" },
+        message: expect.stringMatching(
+          /publications\/uk\/0000000002\.ndjson is damaged.*Restore this file from a backup/,
+        ),
+      });
+      expect(`${error}`).not.toContain("canary");
+      expect(error).not.toHaveProperty("cause");
+    }
+  });
+
+  it.each([
+    ["0000000001", ["0000000002"]],
+    ["0000000002", ["0000000001", "0000000003"]],
+  ])("is STORE_CORRUPT where %s is missing", async (missing, present) => {
+    const store = new MemoryStore();
+    for (const id of present) {
+      store.put(`publications/uk/${id}.ndjson`, `${JSON.stringify(aPublication({ publication: id }))}\n`);
+    }
+
+    for (const read of [readLog, readHead]) {
+      await expect(read(store, "uk")).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        fields: { key: `publications/uk/${missing}.ndjson` },
+      });
+    }
+  });
+
+  it.each(["0000000001.ndjson.bak", "0000000000.ndjson", "1.ndjson", "old/0000000001.ndjson"])(
+    "is STORE_CORRUPT for a file that is no publication, such as %s",
+    async (name) => {
+      const store = await logOf(FIRST);
+      store.put(`publications/uk/${name}`, LINE);
+
+      await expect(readLog(store, "uk")).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining(`publications/uk/${name} does not belong in the publication log`),
+      });
+    },
+  );
+
+  it.each(["UK", "uk copy", "-uk"])(
+    "is STORE_CORRUPT for a folder that no account has, such as %s",
+    async (name) => {
+      const store = await logOf(FIRST);
+      store.put(`publications/${name}/0000000001.ndjson`, LINE);
+
+      await expect(accounts(store)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    },
+  );
+
+  it("reads only the newest file for the head", async () => {
+    const store = await logOf(FIRST, SECOND);
+    store.put("publications/uk/0000000001.ndjson", "damaged");
+
+    expect(await readHead(store, "uk")).toEqual(SECOND);
+  });
+});
