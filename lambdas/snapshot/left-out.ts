@@ -1,0 +1,19 @@
+// The list of listed events that a snapshot has no row for, beside its parts.
+
+import type { Store } from "../storage/store.ts";
+import { damaged, MAKE_AGAIN } from "./damaged.ts";
+import { jsonLine } from "./json-line.ts";
+import type { LeftOut } from "./shard.ts";
+
+/** Creates the file, if there is anything to say. Throws `STORE_CORRUPT` when another list is there already. */
+export async function writeLeftOut(store: Store, key: string, leftOut: readonly LeftOut[]): Promise<void> {
+  if (leftOut.length === 0) return;
+  const text = leftOut.map(({ uuid, reason }) => `${jsonLine({ uuid, reason })}\n`).join("");
+  const bytes = Buffer.from(text);
+  if ((await store.create(key, bytes)) !== undefined) return;
+
+  const found = await store.read(key);
+  if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
+  if (bytes.equals(found.bytes)) return;
+  throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+}

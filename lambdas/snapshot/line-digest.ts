@@ -1,0 +1,33 @@
+// Counts and hashes lines as they go by, as the bytes they are in an uncompressed file.
+
+import { createHash } from "node:crypto";
+
+export class LineDigest {
+  readonly #hash = createHash("sha256");
+  #rows = 0;
+  #bytes = 0;
+
+  add(line: string): void {
+    this.#hash.update(line).update("\n");
+    this.#rows += 1;
+    this.#bytes += lineBytes(line);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Hexadecimal, of all lines so far. */
+  sha256(): string {
+    return this.#hash.copy().digest("hex");
+  }
+}
+
+/** The bytes of a line in a file, its newline included. */
+export function lineBytes(line: string): number {
+  return Buffer.byteLength(line) + 1;
+}
