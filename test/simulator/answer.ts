@@ -1,0 +1,23 @@
+// An answer of the simulated service before it is put on the wire.
+
+import { CANARY } from "./account.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string | Buffer;
+}
+
+export const json = (status: number, body: string | Buffer, headers: Answer["headers"] = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json; charset=utf-8", ...headers },
+  body,
+});
+
+/** An error as the service words it. It carries a canary: our code must not repeat what errors say. */
+export const refusal = (status: number, message: string, headers: Answer["headers"] = {}): Answer =>
+  json(status, JSON.stringify({ message, reference: CANARY.body }), headers);
+
+/** A JSON object of these members, given as text; absent ones are left out. */
+export const objectText = (...members: readonly (string | undefined)[]): string =>
+  `{${members.filter((member) => member !== undefined && member !== "").join(",")}}`;

@@ -1,0 +1,30 @@
+// Clocks for the simulator and for tests: real time, or real time that runs faster.
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../../lambdas/host/clock.ts";
+
+/** A clock that starts now and runs `speed` times as fast as real time. */
+export const acceleratedClock = (speed: number): Clock => {
+  const startedAtMs = Date.now();
+  const origin = performance.now();
+  const now = (): number => Math.floor(startedAtMs + (performance.now() - origin) * speed);
+
+  return {
+    now,
+    async sleep(ms, signal) {
+      const untilMs = now() + ms;
+      signal?.throwIfAborted();
+      // A timer may fire a moment early by this clock, so look again.
+      for (let leftMs = ms; leftMs > 0; leftMs = untilMs - now()) {
+        try {
+          await delay(leftMs / speed, undefined, signal === undefined ? {} : { signal });
+        } catch (error) {
+          signal?.throwIfAborted();
+          throw error;
+        }
+      }
+    },
+  };
+};
+
+export const realClock = (): Clock => acceleratedClock(1);

@@ -1,0 +1,165 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import { get, login } from "./browser.ts";
+import { ManualClock } from "./manual-clock.ts";
+import type { SimulatorOptions } from "./settings.ts";
+import { makeEvent, makeEvents } from "./simulated-event.ts";
+import { Simulator } from "./simulator.ts";
+
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const [FIRST, SECOND, THIRD] = [makeEvent(1).uuid, makeEvent(2).uuid, makeEvent(3).uuid] as const;
+
+let simulator: Simulator;
+afterEach(() => simulator.stop());
+
+const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await Simulator.start({ events: makeEvents(3), ...options });
+};
+
+const detail = (uuid: string): Promise<Response> => get(simulator, `/v1/events/${uuid}`);
+
+/** Lets what is on its way arrive. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 1_000; turn += 1) await nextTurn();
+};
+
+describe("the counts", () => {
+  test("say what was asked and how it was answered", async () => {
+    const clock = new ManualClock(NOON_MS);
+    await start({ clock });
+
+    await login(simulator);
+    await login(simulator, { email: "x", password: "y" });
+    await get(simulator, "/v1/events");
+    await get(simulator, "/v1/events", {});
+    clock.advance(60_000);
+    await detail(FIRST);
+    await detail(FIRST);
+    await detail("unknown");
+
+    const { bytes, fullestWindow, ...counts } = simulator.counts;
+    expect(counts).toEqual({
+      requests: 7,
+      logins: 2,
+      loginsAccepted: 1,
+      list: 2,
+      details: 3,
+      detailsByUuid: new Map([
+        [FIRST, 2],
+        ["unknown", 1],
+      ]),
+      statuses: new Map([
+        [200, 4],
+        [404, 2],
+        [401, 1],
+      ]),
+      maxInFlight: 1,
+      requestsDuringRetryAfter: 0,
+      unauthenticated: 1,
+      faults: 0,
+    });
+    const lastThree = 2 * Buffer.byteLength(`{"data":${makeEvent(1).source}}`) + 56;
+    expect(fullestWindow.requests).toBe(4);
+    expect(fullestWindow.bytes).toBe(Math.max(lastThree, bytes - lastThree));
+    expect(simulator.requests.map(({ n, endpoint, status }) => [n, endpoint, status]).slice(0, 3)).toEqual([
+      [1, "login", 200],
+      [2, "login", 404],
+      [3, "list", 200],
+    ]);
+  });
+
+  test("are zero after a reset", async () => {
+    await start();
+    await detail(FIRST);
+
+    simulator.reset();
+
+    expect(simulator.counts).toMatchObject({ requests: 0, bytes: 0, maxInFlight: 0, details: 0 });
+    expect(simulator.counts.detailsByUuid.size).toBe(0);
+  });
+
+  test("know how many were in flight at once", async () => {
+    const clock = new ManualClock(NOON_MS);
+    await start({ clock, latencyMs: 100 });
+    const answers = [FIRST, SECOND, THIRD].map(detail);
+
+    await expect.poll(() => clock.sleeping, { interval: 1 }).toBe(3);
+    clock.advance(100);
+    await Promise.all(answers);
+    simulator.configure({ latencyMs: 0 });
+    await detail(FIRST);
+
+    expect(simulator.counts.maxInFlight).toBe(3);
+  });
+});
+
+describe("limits", () => {
+  test("are told truthfully, with a Date by the same clock, and hold for logins too", async () => {
+    const clock = new ManualClock(NOON_MS);
+    await start({ clock, limits: { requestsPerWindow: 2, windowMs: 5_000 } });
+    await login(simulator);
+    clock.advance(1_500);
+    await detail(FIRST);
+
+    const refused = await login(simulator);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("4");
+    expect(refused.headers.get("date")).toBe("Sat, 21 Nov 2026 12:00:01 GMT");
+
+    await settle();
+    clock.advance(3_499);
+    expect((await detail(FIRST)).status).toBe(429);
+    clock.advance(1);
+    expect((await detail(FIRST)).status).toBe(200);
+    expect(simulator.counts.fullestWindow.requests).toBe(4);
+  });
+
+  test("on bytes count what goes over the wire", async () => {
+    await start({ clock: new ManualClock(NOON_MS), limits: { bytesPerWindow: 10_000 }, encoding: "gzip" });
+    simulator.change(FIRST, { source: `"${"x".repeat(9_990)}"` });
+
+    expect((await detail(FIRST)).status).toBe(200);
+    expect((await detail(FIRST)).status).toBe(200);
+    simulator.configure({ encoding: undefined });
+    expect((await detail(FIRST)).status).toBe(200);
+    expect((await detail(FIRST)).status).toBe(429);
+  });
+
+  test("come before faults, which wait for a request that is let in", async () => {
+    const clock = new ManualClock(NOON_MS);
+    const fault = { kind: "status", status: 500 } as const;
+    await start({ clock, limits: { requestsPerWindow: 1 }, faults: [{ match: { nth: 2 }, fault }] });
+
+    const statuses = [(await detail(FIRST)).status, (await detail(FIRST)).status];
+    clock.advance(60_000);
+    statuses.push((await detail(FIRST)).status);
+
+    expect(statuses).toEqual([200, 429, 500]);
+  });
+
+  test("count who comes while a Retry-After lasts, a scripted one too", async () => {
+    const clock = new ManualClock(NOON_MS);
+    const fault = { kind: "status", status: 503, headers: { "retry-after": "10" } } as const;
+    await start({ clock, faults: [{ match: { nth: 2 }, fault }] });
+
+    await detail(FIRST);
+    await detail(FIRST);
+    await settle();
+    clock.advance(9_999);
+    await detail(FIRST);
+    clock.advance(1);
+    await detail(FIRST);
+
+    expect(simulator.counts.requestsDuringRetryAfter).toBe(1);
+  });
+
+  test("do not hold what was on its way against the client", async () => {
+    await start({ limits: { requestsPerWindow: 1 } });
+    await detail(FIRST);
+
+    await Promise.all(Array.from({ length: 64 }, () => detail(FIRST)));
+
+    expect(simulator.counts.statuses.get(429)).toBe(64);
+    expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { type FaultMatch, FaultPlan } from "./faults.ts";
+import type { Endpoint } from "./service-request.ts";
+
+interface Asked {
+  readonly endpoint: Endpoint;
+  readonly uuid?: string;
+}
+
+const A: Asked = { endpoint: "detail", uuid: "a" };
+const B: Asked = { endpoint: "detail", uuid: "b" };
+const LIST: Asked = { endpoint: "list" };
+const LOGIN: Asked = { endpoint: "login" };
+
+const REQUESTS = [LOGIN, LIST, A, B, A, B, A];
+
+const CASES: readonly (readonly [title: string, match: FaultMatch, hit: readonly number[]])[] = [
+  ["with nothing named: the first request", {}, [0]],
+  ["of one endpoint: its first", { path: "detail" }, [2]],
+  ["of one event: its first", { uuid: "b" }, [3]],
+  ["from the nth on", { path: "detail", nth: 2 }, [3]],
+  ["several times in a row", { path: "detail", nth: 2, times: 3 }, [3, 4, 5]],
+  ["for ever", { path: "detail", nth: 4, times: Infinity }, [5, 6]],
+  ["of every event by itself", { path: "detail", each: true }, [2, 3]],
+  [
+    "of every event by itself, from its second on",
+    { path: "detail", each: true, nth: 2, times: 9 },
+    [4, 5, 6],
+  ],
+  ["that never comes", { path: "other" }, []],
+];
+
+test.each(CASES)("a rule hits, %s", (_, match, hit) => {
+  const plan = new FaultPlan([{ match, fault: { kind: "reset" } }]);
+
+  const hits = REQUESTS.flatMap((request, index) => (plan.next(request) === undefined ? [] : [index]));
+
+  expect(hits).toEqual(hit);
+});
+
+test("the first rule that hits wins, and the others have counted the request all the same", () => {
+  const plan = new FaultPlan([
+    { match: { path: "detail" }, fault: { kind: "reset" } },
+    { match: { path: "detail", nth: 2 }, fault: { kind: "hang" } },
+    { match: { path: "detail", nth: 2 }, fault: { kind: "html" } },
+  ]);
+
+  const kinds = [A, B, A].map((request) => plan.next(request)?.kind);
+
+  expect(kinds).toEqual(["reset", "hang", undefined]);
+});

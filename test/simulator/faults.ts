@@ -1,0 +1,102 @@
+// Which requests go wrong, and how.
+
+import type { Endpoint } from "./service-request.ts";
+
+/** Faults that put another answer in the place of the service's own. */
+export type WrongAnswer =
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** A page for people, with status 200. */
+  | { readonly kind: "html" }
+  /** Status 200, JSON by its type, with this content. */
+  | { readonly kind: "body"; readonly text: string | Buffer }
+  | { readonly kind: "redirect"; readonly location: string; readonly status?: number }
+  /** Another event's detail; of detail requests only. */
+  | { readonly kind: "wrong-uuid" };
+
+/** Faults that harm the service's own answer on its way. */
+export type Damage =
+  /** The connection is reset before any byte. */
+  | { readonly kind: "reset" }
+  | { readonly kind: "reset-mid-body" }
+  /** The connection ends after half of the announced bytes. */
+  | { readonly kind: "truncate" }
+  /** Half of the body, announced as if it were all: HTTP sees nothing wrong. */
+  | { readonly kind: "cut" }
+  /** The body comes in `pieces` (default 4), with this pause before each. */
+  | { readonly kind: "slow-body"; readonly pauseMs: number; readonly pieces?: number }
+  /** Nothing comes, until the client gives up. */
+  | { readonly kind: "hang" }
+  | { readonly kind: "hang-mid-body" };
+
+export type Fault =
+  | WrongAnswer
+  | Damage
+  /** All sessions end before the request is looked at. */
+  | { readonly kind: "end-sessions" };
+
+export interface FaultMatch {
+  /** Default: every endpoint. */
+  readonly path?: Endpoint;
+  readonly uuid?: string;
+  /** The first matching request that is hit, from 1; default 1. */
+  readonly nth?: number;
+  /** How many matching requests are hit from there on; default 1; `Infinity`: all. */
+  readonly times?: number;
+  /** `nth` and `times` count for every event by itself: "the first request of every detail". */
+  readonly each?: boolean;
+}
+
+export interface FaultRule {
+  readonly match: FaultMatch;
+  readonly fault: Fault;
+}
+
+/** Counts the matching requests of every rule. The limits come first: a request refused by them is not counted. */
+export class FaultPlan {
+  readonly #rules: readonly { readonly rule: FaultRule; readonly seen: Map<string, number> }[];
+
+  constructor(rules: readonly FaultRule[]) {
+    this.#rules = rules.map((rule) => ({ rule, seen: new Map() }));
+  }
+
+  /** The fault of the first rule that hits this request; every rule that matches counts it. */
+  next(request: { readonly endpoint: Endpoint; readonly uuid?: string }): Fault | undefined {
+    let hit: Fault | undefined;
+    for (const { rule, seen } of this.#rules) {
+      const { path, uuid, nth = 1, times = 1, each = false } = rule.match;
+      if (path !== undefined && path !== request.endpoint) continue;
+      if (uuid !== undefined && uuid !== request.uuid) continue;
+      const key = each ? (request.uuid ?? "") : "";
+      const count = (seen.get(key) ?? 0) + 1;
+      seen.set(key, count);
+      if (count >= nth && count < nth + times) hit ??= rule.fault;
+    }
+    return hit;
+  }
+}
+
+const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongAnswer["kind"]>([
+  "status",
+  "html",
+  "body",
+  "redirect",
+  "wrong-uuid",
+]);
+
+/** What a fault touches. */
+export const sorted = (
+  fault: Fault | undefined,
+): { readonly wrong?: WrongAnswer; readonly damage?: Damage; readonly endsSessions: boolean } => {
+  if (fault === undefined) return { endsSessions: false };
+  if (fault.kind === "end-sessions") return { endsSessions: true };
+  return isWrongAnswer(fault)
+    ? { wrong: fault, endsSessions: false }
+    : { damage: fault, endsSessions: false };
+};
+
+const isWrongAnswer = (fault: Fault): fault is WrongAnswer => ANSWERS.has(fault.kind);

@@ -1,0 +1,119 @@
+// The way of one request through the simulator: logged, limited, harmed, answered, delivered.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Answer } from "./answer.ts";
+import { type Delivery, deliver, deliveryOf } from "./delivery.ts";
+import { FaultPlan, sorted } from "./faults.ts";
+import { Limiter } from "./limiter.ts";
+import { type LoggedRequest, RequestLog } from "./request-log.ts";
+import { RetryAfterWatch } from "./retry-after-watch.ts";
+import { Service } from "./service.ts";
+import { readRequest, type ServiceRequest } from "./service-request.ts";
+import { Sessions } from "./sessions.ts";
+import { changedSettings, type Settings, type SettingsChange } from "./settings.ts";
+import type { World } from "./world.ts";
+
+export class Front {
+  readonly sessions = new Sessions();
+  readonly log = new RequestLog();
+  readonly #clock: Clock;
+  readonly #service: Service;
+  readonly #limiter = new Limiter();
+  readonly #watch = new RetryAfterWatch();
+  #settings: Settings;
+  #faults: FaultPlan;
+
+  constructor(world: World, clock: Clock, settings: Settings) {
+    this.#clock = clock;
+    this.#service = new Service(world, this.sessions);
+    this.#settings = settings;
+    this.#faults = new FaultPlan(settings.faults);
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  configure(change: SettingsChange): void {
+    this.#settings = changedSettings(this.#settings, change);
+    if (change.faults !== undefined) this.#faults = new FaultPlan(change.faults);
+  }
+
+  async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const request = readRequest(message);
+    const entry = this.#arrive(request);
+    try {
+      const refused = this.#limiter.refuse(entry.arrivedAtMs, this.#settings.limits);
+      const body = await text(message);
+      const seen = { n: entry.n, ...target(request) };
+      await this.#settings.onRequest?.(seen);
+      const delivery = this.#delivery(request, body, entry, refused);
+      const { latencyMs } = this.#settings;
+      const delayMs = typeof latencyMs === "number" ? latencyMs : latencyMs(seen);
+      if (delayMs > 0) await this.#clock.sleep(delayMs, gone.signal);
+      await this.#send(response, delivery, entry, gone.signal);
+    } catch (error) {
+      if (!gone.signal.aborted) throw error;
+    } finally {
+      this.log.leave();
+    }
+  }
+
+  #arrive(request: ServiceRequest): LoggedRequest {
+    const arrivedAtMs = this.#clock.now();
+    const duringRetryAfter = this.#watch.lasts(arrivedAtMs);
+    return this.log.arrive({ ...target(request), arrivedAtMs, duringRetryAfter });
+  }
+
+  /** Bytes are charged as soon as the answer is made: latency must not make the limits look freer than they are. */
+  #delivery(
+    request: ServiceRequest,
+    body: string,
+    entry: LoggedRequest,
+    refused: Answer | undefined,
+  ): Delivery {
+    const settings = this.#settings;
+    const nowMs = this.#clock.now();
+    const fault = refused === undefined ? this.#faults.next(request) : undefined;
+    const { wrong, damage, endsSessions } = sorted(fault);
+    if (endsSessions) this.sessions.endAll();
+    const answer =
+      refused ??
+      (wrong === undefined
+        ? this.#service.answer(request, body, settings, nowMs)
+        : this.#service.wrongAnswer(wrong, request, body, settings, nowMs));
+    const delivery = deliveryOf(answer, {
+      encoding: settings.encoding,
+      acceptEncoding: request.acceptEncoding,
+      damage,
+    });
+    const bytes = delivery.pieces.reduce((sum, { length }) => sum + length, 0);
+    if (refused === undefined) this.#limiter.charge(nowMs, bytes);
+    entry.faulty = fault !== undefined;
+    entry.loggedIn = request.endpoint === "login" && answer.status === 200 && wrong === undefined;
+    entry.bytes = bytes;
+    entry.answeredAtMs = nowMs;
+    return delivery;
+  }
+
+  async #send(
+    response: ServerResponse,
+    delivery: Delivery,
+    entry: LoggedRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const nowMs = this.#clock.now();
+    if (delivery.head !== undefined) entry.status = delivery.head.status;
+    response.setHeader("date", new Date(nowMs).toUTCString());
+    await deliver(response, delivery, this.#clock, signal);
+    // Not awaited: the request is over, the note is for those that follow.
+    void this.#watch.sent(delivery.head?.headers ?? {}, nowMs);
+  }
+}
+
+const target = ({ endpoint, uuid }: ServiceRequest): Pick<LoggedRequest, "endpoint" | "uuid"> =>
+  uuid === undefined ? { endpoint } : { endpoint, uuid };

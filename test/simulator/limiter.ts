@@ -1,0 +1,51 @@
+// How much the simulated service allows in a sliding window, and when it says to come back.
+
+import { type Answer, refusal } from "./answer.ts";
+import { SlidingSum } from "./sliding-sum.ts";
+
+export interface Limits {
+  readonly requestsPerWindow?: number;
+  /** A request is refused when so many bytes of bodies were sent in the window, or more. */
+  readonly bytesPerWindow?: number;
+  /** Default: one minute. */
+  readonly windowMs?: number;
+  /** How the 429 says when to come back; default `seconds`. */
+  readonly retryAfter?: "seconds" | "http-date" | "none";
+}
+
+export const WINDOW_MS = 60_000;
+
+/** Only requests that were let in use up the limits, so what a refusal says stays true after further refusals. */
+export class Limiter {
+  readonly #requests = new SlidingSum();
+  readonly #bytes = new SlidingSum();
+
+  /** The 429 for a request that arrives now; undefined: it is let in, and counted. */
+  refuse(nowMs: number, limits: Limits): Answer | undefined {
+    const { requestsPerWindow = Infinity, bytesPerWindow = Infinity, windowMs = WINDOW_MS } = limits;
+    const freeAtMs = Math.max(
+      this.#requests.below(requestsPerWindow, nowMs, windowMs),
+      this.#bytes.below(bytesPerWindow, nowMs, windowMs),
+    );
+    if (freeAtMs > nowMs) return refusal(429, "Too many requests.", retryAfter(freeAtMs, nowMs, limits));
+    this.#requests.add(nowMs, 1);
+    return undefined;
+  }
+
+  /** Counts the bytes of an answer's body, as they go over the wire. */
+  charge(nowMs: number, bytes: number): void {
+    this.#bytes.add(nowMs, bytes);
+  }
+}
+
+/** Both forms count whole seconds (RFC 9110 §10.2.3), so they are rounded up: never too early. */
+const retryAfter = (freeAtMs: number, nowMs: number, limits: Limits): Answer["headers"] => {
+  switch (limits.retryAfter ?? "seconds") {
+    case "seconds":
+      return { "retry-after": String(Math.ceil((freeAtMs - nowMs) / 1_000)) };
+    case "http-date":
+      return { "retry-after": new Date(Math.ceil(freeAtMs / 1_000) * 1_000).toUTCString() };
+    case "none":
+      return {};
+  }
+};

@@ -1,0 +1,75 @@
+// POST /v1/auth/login, and what makes a later request authenticated (service interface, parts 4.1 and 5).
+
+import type { Account } from "./account.ts";
+import { type Answer, json, refusal } from "./answer.ts";
+import type { ServiceRequest } from "./service-request.ts";
+import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
+
+export interface Door {
+  readonly account: Account;
+  readonly sessions: Sessions;
+  readonly session: SessionOptions;
+  readonly nowMs: number;
+}
+
+const DISABLED = "This account has been disabled because of abuse.";
+
+export const login = (method: string, body: string, door: Door): Answer => {
+  if (method !== "POST") return refusal(405, "Use POST.", { allow: "POST" });
+  const given = readEnvelope(body);
+  if (given === undefined)
+    return refusal(400, 'Expected {"meta":{"version":"v1"},"data":{"email","password"}}.');
+  if (!matches(given, door.account) || !door.account.methods.includes("session")) {
+    return refusal(404, `User "${given.email}" not found`);
+  }
+  if (door.account.disabled === true) return refusal(401, DISABLED);
+  const cookies = door.sessions.open(door.nowMs, door.session);
+  return json(200, '{"meta":{"version":"v1"},"data":{}}', { "set-cookie": cookies });
+};
+
+/** The refusal of a request that is not authenticated; undefined where it is. */
+export const unauthenticated = (request: ServiceRequest, door: Door): Answer | undefined => {
+  const { account, sessions } = door;
+  if (account.disabled === true) return refusal(401, DISABLED, challenge(door));
+  const basic = readBasic(request.authorization ?? "");
+  if (basic !== undefined && account.methods.includes("basic") && matches(basic, account)) return undefined;
+  if (sessions.admits(request.cookie, door.nowMs, door.session)) return undefined;
+  return refusal(401, "Not authenticated.", challenge(door));
+};
+
+interface Given {
+  readonly email: string;
+  readonly password: string;
+}
+
+const matches = (given: Given, account: Account): boolean =>
+  given.email === account.email && given.password === account.password;
+
+/** RFC 9110 §11.6.1: a 401 names a scheme. */
+const challenge = ({ session }: Door): Answer["headers"] => ({
+  "www-authenticate": 'Basic realm="service", charset="UTF-8"',
+  ...(session.clearsCookies === true ? { "set-cookie": clearedCookies(session) } : {}),
+});
+
+const readEnvelope = (body: string): Given | undefined => {
+  try {
+    const { meta, data } = members(JSON.parse(body));
+    const { email, password } = members(data);
+    if (members(meta)["version"] !== "v1") return undefined;
+    return typeof email === "string" && typeof password === "string" ? { email, password } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const members = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? { ...value } : {};
+
+/** RFC 7617 §2: the user name ends at the first colon; the password may hold more of them. */
+const readBasic = (authorization: string): Given | undefined => {
+  const encoded = /^basic +(\S+)$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const at = text.indexOf(":");
+  return at < 0 ? undefined : { email: text.slice(0, at), password: text.slice(at + 1) };
+};

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { readCommandLine } from "./command-line.ts";
+import { Simulator } from "./simulator.ts";
+
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill("SIGKILL");
+  running.clear();
+});
+
+const run = (...args: readonly string[]) => {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  return child;
+};
+
+const finish = async (...args: readonly string[]): Promise<{ code: unknown; out: string; err: string }> => {
+  const child = run(...args);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code, out, err };
+};
+
+describe("the simulator by hand", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "says where it is, obeys its controls, and ends cleanly at %s",
+    async (signal) => {
+      const child = run("--port", "0", "--events", "20");
+      let out = "";
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        out += chunk;
+      });
+      await expect.poll(() => out, { timeout: 5_000 }).toContain("Ctrl-C ends it.");
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "";
+      const credentials: unknown = JSON.parse(/\{.*\}/.exec(out)?.[0] ?? "");
+      expect(credentials).toEqual({
+        method: "session",
+        email: "demo@example.test",
+        password: "demo-password",
+      });
+
+      const body = JSON.stringify({ meta: { version: "v1" }, data: credentials });
+      expect((await fetch(`${url}/v1/auth/login`, { method: "POST", body })).status).toBe(200);
+      const change = await fetch(`${url}/_simulator/change`, { method: "POST" });
+      expect(await change.json()).toEqual({ added: 5, changed: 8, archived: 3 });
+      const counts = await fetch(`${url}/_simulator/counts`);
+      expect(await counts.json()).toMatchObject({ requests: 1, loginsAccepted: 1, statuses: { "200": 1 } });
+      expect((await fetch(`${url}/_simulator/change`)).status).toBe(404);
+
+      child.kill(signal);
+      expect(await once(child, "exit")).toEqual([0, null]);
+    },
+  );
+
+  test("says that its port is taken", async () => {
+    const first = await Simulator.start();
+    const port = new URL(first.url).port;
+
+    const { code, err } = await finish("--port", port);
+
+    expect(code).toBe(1);
+    expect(err).toBe(`Port ${port} is taken. Choose another: --port 8081, or --port 0 for any free one.\n`);
+    await first.stop();
+  });
+
+  test("says what is wrong with an option, and ends with 2", async () => {
+    const { code, out, err } = await finish("--events", "many");
+
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(err).toContain('--events is a whole number from 0 to 1000000, not "many".');
+    expect(err).not.toContain("    at ");
+  });
+
+  test("shows its help", async () => {
+    const { code, out } = await finish("--help");
+
+    expect(code).toBe(0);
+    expect(out).toContain("--requests-per-minute N");
+  });
+});
+
+describe("the command line", () => {
+  test("without options asks for 100 events at port 8080, without limits", () => {
+    const options = readCommandLine([]);
+
+    expect(options?.events).toHaveLength(100);
+    expect(options).toMatchObject({ port: 8080, latencyMs: 0, limits: {}, list: { shape: "data-array" } });
+  });
+
+  test("takes every option", () => {
+    const args =
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --shape data-map --detail-shape bare --page-size 3";
+
+    const options = readCommandLine(args.split(" "));
+
+    expect(options?.events).toHaveLength(7);
+    expect(options).toMatchObject({
+      port: 0,
+      latencyMs: 20,
+      limits: { requestsPerWindow: 200, bytesPerWindow: 1_000 },
+      list: { shape: "data-map", pageSize: 3 },
+      detail: { shape: "bare" },
+    });
+  });
+
+  test.each([
+    ["--events", "-1"],
+    ["--port", "65536"],
+    ["--latency", "1.5"],
+    ["--requests-per-minute", "0"],
+    ["--shape", "tree"],
+    ["--detail-shape", "tree"],
+    ["--page-size", ""],
+    ["--colour", "red"],
+  ])("refuses %s %s and names the option", (option, value) => {
+    expect(() => readCommandLine([`${option}=${value}`])).toThrow(option);
+  });
+});

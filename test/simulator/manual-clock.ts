@@ -1,0 +1,46 @@
+// A clock that stands still until a test moves it.
+
+import type { Clock } from "../../lambdas/host/clock.ts";
+
+interface Sleeper {
+  readonly untilMs: number;
+  readonly wake: () => void;
+}
+
+export class ManualClock implements Clock {
+  #nowMs: number;
+  #sleepers: readonly Sleeper[] = [];
+
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  /** How many wait for the clock to be moved. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      if (ms <= 0) return resolve();
+      const sleeper = { untilMs: this.#nowMs + ms, wake: resolve };
+      this.#sleepers = [...this.#sleepers, sleeper];
+      signal?.addEventListener("abort", () => {
+        this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#sleepers = this.#sleepers.filter((sleeper) => !due.includes(sleeper));
+    for (const { wake } of due) wake();
+  }
+}

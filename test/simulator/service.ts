@@ -1,0 +1,65 @@
+// What the simulated service answers to a request that its limits let in.
+
+import { CANARY } from "./account.ts";
+import { type Answer, json, refusal } from "./answer.ts";
+import { oneEvent } from "./detail-endpoint.ts";
+import type { WrongAnswer } from "./faults.ts";
+import { listEvents } from "./list-endpoint.ts";
+import { type Door, login, unauthenticated } from "./login-endpoint.ts";
+import type { ServiceRequest } from "./service-request.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Settings } from "./settings.ts";
+import type { World } from "./world.ts";
+
+export class Service {
+  readonly #world: World;
+  readonly #sessions: Sessions;
+
+  constructor(world: World, sessions: Sessions) {
+    this.#world = world;
+    this.#sessions = sessions;
+  }
+
+  answer(request: ServiceRequest, body: string, settings: Settings, nowMs: number): Answer {
+    const door: Door = { ...settings, sessions: this.#sessions, nowMs };
+    if (request.endpoint === "login") return login(request.method, body, door);
+    const refused = unauthenticated(request, door);
+    if (refused !== undefined) return refused;
+    if (request.method !== "GET") return refusal(405, "Use GET.", { allow: "GET" });
+    if (request.endpoint === "list") return listEvents(request.query, this.#world, settings.list);
+    if (request.uuid !== undefined) return oneEvent(request.uuid, this.#world, settings.detail);
+    return refusal(404, "No such resource.");
+  }
+
+  wrongAnswer(
+    fault: WrongAnswer,
+    request: ServiceRequest,
+    body: string,
+    settings: Settings,
+    nowMs: number,
+  ): Answer {
+    switch (fault.kind) {
+      case "status":
+        return fault.body === undefined
+          ? refusal(fault.status, "Something went wrong.", fault.headers)
+          : json(fault.status, fault.body, fault.headers);
+      case "html":
+        return {
+          status: 200,
+          headers: { "content-type": "text/html; charset=utf-8" },
+          body: `<!doctype html><title>Please wait</title><p>${CANARY.body}</p>`,
+        };
+      case "body":
+        return json(200, fault.text);
+      case "redirect":
+        return refusal(fault.status ?? 302, "Moved.", { location: fault.location });
+      case "wrong-uuid":
+        return this.answer(
+          { ...request, uuid: this.#world.otherThan(request.uuid ?? "").uuid },
+          body,
+          settings,
+          nowMs,
+        );
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// The Brand Metrics Service as a real HTTP server with scripted faults, which remembers what it was asked.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { realClock } from "./clocks.ts";
+import { control, isControl } from "./control.ts";
+import { Front } from "./front.ts";
+import { WINDOW_MS } from "./limiter.ts";
+import type { Counts, LoggedRequest } from "./request-log.ts";
+import { changedSettings, DEFAULT_SETTINGS, type SettingsChange, type SimulatorOptions } from "./settings.ts";
+import { makeEvents, type SimulatedEvent } from "./simulated-event.ts";
+import { type EventChange, World } from "./world.ts";
+
+/** Uuids are spelled as they are listed; methods that name an unknown one throw. */
+export class Simulator {
+  readonly #world: World;
+  readonly #front: Front;
+  readonly #server: Server;
+  #url = "";
+  #failure: { readonly error: unknown } | undefined;
+
+  private constructor({ clock, events, port: _, ...change }: SimulatorOptions) {
+    this.#world = new World(events ?? makeEvents(100));
+    this.#front = new Front(this.#world, clock ?? realClock(), changedSettings(DEFAULT_SETTINGS, change));
+    this.#server = createServer((message, response) => void this.#handle(message, response));
+    // A connection that the server closes just as it is used again would be a fault that nobody scripted.
+    this.#server.keepAliveTimeout = 600_000;
+  }
+
+  /** Listens on 127.0.0.1; rejects with Node's error if it cannot. */
+  static async start(options: SimulatorOptions = {}): Promise<Simulator> {
+    const simulator = new Simulator(options);
+    simulator.#server.listen(options.port ?? 0, "127.0.0.1");
+    await once(simulator.#server, "listening");
+    const address = simulator.#server.address();
+    if (typeof address === "object" && address !== null) simulator.#url = `http://127.0.0.1:${address.port}`;
+    return simulator;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** E-mail and password, as they stand now. */
+  get credentials(): { readonly email: string; readonly password: string } {
+    const { email, password } = this.#front.settings.account;
+    return { email, password };
+  }
+
+  /** Counted over what came since the start or the last `reset()`. */
+  get counts(): Counts {
+    return this.#front.log.counts(this.#front.settings.limits.windowMs ?? WINDOW_MS);
+  }
+
+  /** Every request since the start or the last `reset()`, in the order of arrival. */
+  get requests(): readonly Readonly<LoggedRequest>[] {
+    return this.#front.log.entries;
+  }
+
+  /** Sets the counts to zero. Sessions, limits and faults go on as they are. */
+  reset(): void {
+    this.#front.log.reset();
+  }
+
+  /** Replaces each setting that is named, whole. Naming `faults` starts their counting anew. */
+  configure(change: SettingsChange): void {
+    this.#front.configure(change);
+  }
+
+  endSessions(): void {
+    this.#front.sessions.endAll();
+  }
+
+  /** The truth: what `is_listed=true` shows now, whatever the list's options add to it. */
+  listed(): readonly SimulatedEvent[] {
+    return this.#world.shown(true);
+  }
+
+  /** The exact text that the detail's envelope holds. */
+  detailSource(uuid: string): string {
+    return this.#world.get(uuid).source;
+  }
+
+  /** All events, archived and unlisted ones too. */
+  get size(): number {
+    return this.#world.size;
+  }
+
+  has(uuid: string): boolean {
+    return this.#world.find(uuid) !== undefined;
+  }
+
+  setEvents(events: readonly SimulatedEvent[]): void {
+    this.#world.replaceAll(events);
+  }
+
+  add(...events: readonly SimulatedEvent[]): void {
+    this.#world.add(...events);
+  }
+
+  change(uuid: string, change: EventChange): void {
+    this.#world.change(uuid, change);
+  }
+
+  archive(uuid: string): void {
+    this.#world.change(uuid, { archived: true });
+  }
+
+  unlist(uuid: string): void {
+    this.#world.change(uuid, { listed: false });
+  }
+
+  /** Listed, but the account may not read it: 403. */
+  restrict(uuid: string): void {
+    this.#world.refuse(uuid, 403);
+  }
+
+  /** Listed, but gone when it is asked for. */
+  vanish(uuid: string, status: 404 | 410 = 404): void {
+    this.#world.refuse(uuid, status);
+  }
+
+  /** Ends all connections; rejects if a hook (`onRequest`, `raw`, `latencyMs`, `nextUrl`) had thrown. */
+  async stop(): Promise<void> {
+    if (this.#server.listening) {
+      const closed = once(this.#server, "close");
+      this.#server.close();
+      this.#server.closeAllConnections();
+      await closed;
+    }
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      if (isControl(message)) control(message, response, this);
+      else await this.#front.handle(message, response);
+    } catch (error) {
+      this.#failure ??= { error };
+      response.destroy();
+    }
+  }
+}
