@@ -1,0 +1,41 @@
+// What a run needs of the service: the list of events and the details of one. The port that the run uses.
+
+export interface ListedEvent {
+  /** In lower case: how events are compared. */
+  readonly uuid: string;
+  /** As the service listed it: how the detail is requested. */
+  readonly requestAs: string;
+  /** The entry's source text without the white space between its tokens. */
+  readonly listing: string;
+}
+
+export interface EventList {
+  /** Distinct, sorted by uuid (code units). */
+  readonly events: readonly ListedEvent[];
+  /** Entries without a valid uuid. */
+  readonly rejected: number;
+  /** Entries whose uuid had been listed already; the smallest text was kept. */
+  readonly repeated: number;
+}
+
+export type Detail =
+  | {
+      readonly kind: "event";
+      /** The event's source text without the white space between its tokens. */
+      readonly event: string;
+      readonly eventDate: string | null;
+      readonly scope: string | null;
+    }
+  | { readonly kind: "left-out"; readonly reason: "gone" | "forbidden" | "oversize" };
+
+/**
+ * Each call does what it takes (login, budget, pauses, retries) and resolves with a whole answer or throws a
+ * `SyncError` that ends the run, or the signal's reason. A failed detail is never an empty detail.
+ */
+export interface EventService {
+  /** Logs in now, where the method knows a login, instead of with the first request. */
+  logIn(signal?: AbortSignal): Promise<void>;
+  list(signal?: AbortSignal): Promise<EventList>;
+  detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
+  close(): Promise<void>;
+}

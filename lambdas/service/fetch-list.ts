@@ -1,0 +1,88 @@
+// Fetches the whole list, page by page as the Link headers lead.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { endpoint } from "./base-url.ts";
+import { EventListBuilder } from "./event-list.ts";
+import type { EventList } from "./event-service.ts";
+import type { ApiRequest, Exchange } from "./exchange.ts";
+import { requestName, unexpectedStatus } from "./failure.ts";
+import { decodeText } from "./json-text.ts";
+import { nextPage } from "./link.ts";
+import { type ListPage, readListPage } from "./list-response.ts";
+
+export interface ListOptions {
+  readonly baseUrl: URL;
+  readonly isListed: "true" | "false" | "any";
+  readonly pointer: readonly string[] | undefined;
+  /** Over all pages. */
+  readonly capBytes: number;
+}
+
+const MAX_PAGES = 10_000;
+
+interface FetchedPage {
+  readonly page: ListPage;
+  readonly bytes: number;
+  readonly next: URL | undefined;
+}
+
+export async function fetchList(
+  exchange: Pick<Exchange, "get">,
+  options: ListOptions,
+  signal?: AbortSignal,
+): Promise<EventList> {
+  const list = new EventListBuilder();
+  const seen = new Set<string>();
+  let leftBytes = options.capBytes;
+  for (let url: URL | undefined = firstPage(options); url !== undefined; ) {
+    if (seen.has(url.href)) throw unexpected("lead in a circle", options);
+    if (seen.size === MAX_PAGES) throw unexpected(`lead on after ${MAX_PAGES} pages`, options);
+    seen.add(url.href);
+    const fetched: FetchedPage = await exchange.get(pageRequest(url, leftBytes, options), signal);
+    leftBytes -= fetched.bytes;
+    list.add(fetched.page, fetched.next !== undefined);
+    url = fetched.next;
+  }
+  return list.finish();
+}
+
+function firstPage({ baseUrl, isListed }: ListOptions): URL {
+  const url = endpoint(baseUrl, "/v1/events");
+  if (isListed !== "any") url.searchParams.set("is_listed", isListed);
+  return url;
+}
+
+function pageRequest(url: URL, bodyCapBytes: number, options: ListOptions): ApiRequest<FetchedPage> {
+  return {
+    url,
+    kind: "other",
+    bodyCapBytes,
+    read: (bytes, headers) => ({
+      page: readListPage(decodeText(bytes), options.pointer),
+      bytes: bytes.length,
+      next: nextPage(headers, url),
+    }),
+    oversize: () => {
+      throw unexpected(`are longer than ${options.capBytes} bytes`, options);
+    },
+    refused: (status) => {
+      const request = requestName("GET", url);
+      if (status !== 403) throw unexpectedStatus(request, status);
+      throw new SyncError(
+        "NOT_ENTITLED",
+        `The account may not list events (${request} was answered with status 403). Ask the service's operator to ` +
+          "license events for it.",
+        { fields: { request, status } },
+      );
+    },
+  };
+}
+
+function unexpected(problem: string, { baseUrl }: ListOptions): SyncError {
+  const request = requestName("GET", endpoint(baseUrl, "/v1/events"));
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The pages of the list of events (${request}) ${problem}. Nothing was published; ask the service's operator.`,
+    { fields: { request } },
+  );
+}

@@ -1,0 +1,106 @@
+// The events of the service over HTTP: puts the parts of this folder together for one account.
+
+import type { ServiceCredentials } from "../credentials/credentials.ts";
+import type { Clock } from "../host/clock.ts";
+import type { Logger } from "../host/logger.ts";
+import type { Random } from "../host/random.ts";
+import { parsePointer } from "../snapshot/json-pointer.ts";
+import { parseBaseUrl } from "./base-url.ts";
+import { BasicAuthenticator } from "./basic-authenticator.ts";
+import type { Budget } from "./budget.ts";
+import { ACCEPT_ENCODING } from "./content-encoding.ts";
+import { detailRequest } from "./detail-request.ts";
+import type { EventService } from "./event-service.ts";
+import { Exchange } from "./exchange.ts";
+import { fetchList } from "./fetch-list.ts";
+import { login } from "./login.ts";
+import { Pause } from "./pause.ts";
+import { Sender } from "./sender.ts";
+import { ServiceCounters, type ServiceCounts } from "./service-counters.ts";
+import { SessionAuthenticator } from "./session-authenticator.ts";
+import type { Transport } from "./transport.ts";
+import { UndiciTransport } from "./undici-transport.ts";
+import { type OnWait, Waits } from "./waits.ts";
+
+export interface EventServiceOptions {
+  readonly baseUrl: string;
+  readonly credentials: ServiceCredentials;
+  /** What `is_listed` is sent as; `any` leaves it out. */
+  readonly isListed: "true" | "false" | "any";
+  /** JSON Pointers (RFC 6901) to the list and to the event, where they are not in one of the usual places. */
+  readonly listPointer?: string;
+  readonly detailPointer?: string;
+  /** How many requests the caller makes at once: so many connections are opened. */
+  readonly concurrency: number;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Called whenever what everybody waits for changes; undefined when work goes on. */
+  readonly onWait?: OnWait;
+  /** Goes into the User-Agent. */
+  readonly version?: string;
+  /** Of one attempt: connect, headers and body. */
+  readonly timeoutMs?: number;
+  readonly detailCapBytes?: number;
+  /** Over all pages. */
+  readonly listCapBytes?: number;
+  readonly transport?: Transport;
+}
+
+export type HttpEventService = EventService & { readonly counts: ServiceCounts };
+
+const MIB = 1_048_576;
+
+/** Sends nothing before it is asked for something. Throws `CONFIG_INVALID` for a base URL or pointer it cannot use. */
+export function createEventService(options: EventServiceOptions): HttpEventService {
+  const {
+    budget,
+    clock,
+    logger,
+    random,
+    timeoutMs = 30_000,
+    detailCapBytes = 4 * MIB,
+    listCapBytes = 256 * MIB,
+  } = options;
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
+  const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
+  const transport = options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs });
+  const headers = {
+    "user-agent":
+      options.version === undefined ? "brand-events-sync" : `brand-events-sync/${options.version}`,
+    accept: "application/json",
+    "accept-encoding": ACCEPT_ENCODING,
+  };
+  const pause = new Pause(clock);
+  const waits = new Waits(options.onWait);
+  const counters = new ServiceCounters();
+  const sender = new Sender({ transport, budget, pause, waits, counters });
+  const shared = { sender, waits, counters, headers, clock, random, logger };
+  const { credentials } = options;
+  const authenticator =
+    credentials.method === "basic"
+      ? new BasicAuthenticator(baseUrl, credentials)
+      : new SessionAuthenticator((signal) => login({ ...shared, baseUrl, credentials }, signal));
+  const exchange = new Exchange({ ...shared, authenticator, pause });
+
+  return {
+    logIn: async (signal) => (await authenticator.pass(signal)).release(),
+    list: (signal) =>
+      fetchList(
+        exchange,
+        { baseUrl, isListed: options.isListed, pointer: listPointer, capBytes: listCapBytes },
+        signal,
+      ),
+    detail: (requestAs, signal) =>
+      exchange.get(
+        detailRequest({ baseUrl, requestAs, pointer: detailPointer, capBytes: detailCapBytes }),
+        signal,
+      ),
+    close: () => transport.close(),
+    get counts() {
+      return counters.counts;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Turns a body into JSON text that has been validated, and into values; never quotes what it was given.
+
+import { compact, type Span } from "../snapshot/source-text.ts";
+import { UnusableBody } from "./failure.ts";
+
+/** The body as text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UnusableBody("a body that is not UTF-8");
+  }
+}
+
+/** `JSON.parse`, whose own error quotes its input, which is why it is no cause here. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UnusableBody("a body that is not JSON");
+  }
+}
+
+/** The value's source text, compacted, in memory of its own: a slice would keep the whole body alive. */
+export function sourceText(text: string, span: Span): string {
+  return Buffer.from(compact(text, span), "utf8").toString("utf8");
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** 8-4-4-4-12 hexadecimal digits, any case, any version: the service says no more about its uuids. */
+export function isUuid(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+}

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Budget } from "../../lambdas/service/budget.ts";
+import { ManualClock } from "../simulator/manual-clock.ts";
+
+const WINDOW = 100;
+
+interface Arrival {
+  /** Since the arrival before. */
+  readonly afterMs: number;
+  /** From the permit to the answer; the service counts the request somewhere in between. */
+  readonly latencyMs: number;
+  readonly countedAfter: number;
+}
+
+const arrival = fc.record({
+  afterMs: fc.oneof(fc.constant(0), fc.nat(30), fc.nat(250)),
+  latencyMs: fc.oneof(fc.constant(0), fc.nat(40)),
+  countedAfter: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+interface Served {
+  readonly index: number;
+  readonly atMs: number;
+  readonly countedAtMs: number;
+}
+
+/** Runs the arrivals on a simulated clock, millisecond by millisecond. */
+const serve = async (
+  budget: Budget,
+  clock: ManualClock,
+  arrivals: readonly Arrival[],
+  bytes: number,
+): Promise<Served[]> => {
+  const served: Served[] = [];
+  const due = arrivals.map(({ afterMs }, index) =>
+    arrivals.slice(0, index).reduce((sum, each) => sum + each.afterMs, clock.now() + afterMs),
+  );
+  let answered = 0;
+  const request = async ({ latencyMs, countedAfter }: Arrival, index: number): Promise<void> => {
+    const permit = await budget.acquire("detail");
+    const atMs = clock.now();
+    served.push({ index, atMs, countedAtMs: atMs + Math.round(latencyMs * countedAfter) });
+    if (latencyMs > 0) await clock.sleep(latencyMs);
+    permit.settle(bytes);
+    answered += 1;
+  };
+  let started = 0;
+  while (answered < arrivals.length) {
+    for (
+      let next = arrivals[started];
+      next !== undefined && (due[started] ?? 0) <= clock.now();
+      next = arrivals[started]
+    ) {
+      void request(next, started);
+      started += 1;
+    }
+    for (let turn = 0; turn < 6; turn += 1) await Promise.resolve();
+    clock.advance(1);
+    for (let turn = 0; turn < 6; turn += 1) await Promise.resolve();
+  }
+  return served;
+};
+
+/** The most of them that a service sees in any window, both edges counted. */
+const fullest = (instants: readonly number[]): number =>
+  Math.max(
+    0,
+    ...instants.map((fromMs) => instants.filter((ms) => ms >= fromMs && ms <= fromMs + WINDOW).length),
+  );
+
+describe("the budget, whatever the arrivals", () => {
+  it("fills no window of the service's over the allowance, and serves first come, first served", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arrival, { maxLength: 25 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (arrivals, limit) => {
+          const clock = new ManualClock(5_000);
+          const budget = new Budget({
+            requestsPerWindow: limit,
+            bytesPerWindow: "unlimited",
+            windowMs: WINDOW,
+            share: 1,
+            clock,
+          });
+
+          const served = await serve(budget, clock, arrivals, 0);
+
+          expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
+          expect(served.map(({ index }) => index)).toEqual(arrivals.map((_, index) => index));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("fills no window over the allowance of bytes where all details are of one size", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arrival, { maxLength: 25 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (arrivals, limit) => {
+          const clock = new ManualClock(5_000);
+          const budget = new Budget({
+            requestsPerWindow: "unlimited",
+            bytesPerWindow: limit * 10 + 9,
+            windowMs: WINDOW,
+            share: 1,
+            clock,
+          });
+
+          const served = await serve(budget, clock, arrivals, 10);
+
+          expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("fills no window that two budgets share, one after the other, over the allowance", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arrival, { maxLength: 12 }),
+        fc.array(arrival, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (before, after, limit) => {
+          const clock = new ManualClock(5_000);
+          const options = {
+            requestsPerWindow: limit,
+            bytesPerWindow: "unlimited",
+            windowMs: WINDOW,
+            share: 1,
+            clock,
+          } as const;
+          const first = new Budget(options);
+
+          const early = await serve(first, clock, before, 0);
+          const late = await serve(new Budget({ ...options, earlier: first.use() }), clock, after, 0);
+
+          expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(
+            limit,
+          );
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

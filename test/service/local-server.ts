@@ -1,0 +1,46 @@
+// A server of a test's own on a free port: HTTP by a handler, or raw bytes.
+
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createNetServer, type Server, type Socket } from "node:net";
+
+export interface LocalServer extends AsyncDisposable {
+  readonly url: string;
+  /** Connections accepted so far. */
+  readonly connections: number;
+}
+
+export async function httpServer(listener: RequestListener): Promise<LocalServer> {
+  return listening(createServer(listener));
+}
+
+/** `onRequest` gets the connection once something has come. */
+export async function rawServer(onRequest: (socket: Socket) => void): Promise<LocalServer> {
+  return listening(createNetServer((socket) => socket.once("data", () => onRequest(socket))));
+}
+
+async function listening(server: Server): Promise<LocalServer> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on("connection", (socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get connections() {
+      return connections;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, "close");
+    },
+  };
+}
