@@ -1,0 +1,96 @@
+// Tries everything a run needs, once, and says for each what is wrong and what to do.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { Budget } from "../service/budget.ts";
+import type { ListedEvent } from "../service/event-service.ts";
+import { readJson } from "../storage/json-object.ts";
+import { layout } from "../storage/layout.ts";
+import { BUDGET_SHARE } from "./estimate.ts";
+import { leaseSchema } from "./lease-file.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
+
+export const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog"] as const;
+
+export interface Check {
+  readonly name: (typeof CHECKS)[number];
+  readonly ok: boolean;
+  readonly code: SyncError["code"] | null;
+  readonly remedy: string | null;
+}
+
+/** Events whose details are tried before their absence counts as a failure: one may be gone or not ours. */
+const DETAIL_TRIES = 3;
+
+/** The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing. */
+export async function check(host: RunHost, settings: RunSettings): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const attempt = async <T>(name: Check["name"], work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      const value = await work();
+      checks.push({ name, ok: true, code: null, remedy: null });
+      return value;
+    } catch (error) {
+      host.signal.throwIfAborted();
+      if (!(error instanceof SyncError)) throw error;
+      checks.push({ name, ok: false, code: error.code, remedy: error.message });
+      return undefined;
+    }
+  };
+
+  const service = await attempt("credentials", () => open(host, settings));
+  if (service) {
+    try {
+      const loggedIn = await attempt("login", async () => {
+        await service.logIn(host.signal);
+        return true;
+      });
+      const list = loggedIn ? await attempt("list", () => service.list(host.signal)) : undefined;
+      const events = list?.events ?? [];
+      if (events.length > 0) await attempt("detail", () => tryDetail(host, service, events));
+    } finally {
+      await service.close();
+    }
+  }
+  const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
+  if (isStoreWritable) await attempt("catalog", () => host.catalog.follow(settings.account));
+  return checks;
+}
+
+/** With a budget that knows what the last run has used; a store that cannot say so is found out further below. */
+async function open(host: RunHost, settings: RunSettings): Promise<CountingService> {
+  const { account, requestsPerMinute, bytesPerMinute, windowMs } = settings;
+  const lease = await readJson(host.store, layout.lease(account), leaseSchema).catch(() => undefined);
+  return host.openService(
+    new Budget({
+      requestsPerWindow: requestsPerMinute,
+      bytesPerWindow: bytesPerMinute,
+      windowMs,
+      share: BUDGET_SHARE,
+      clock: host.clock,
+      earlier: lease?.use ?? [],
+    }),
+  );
+}
+
+async function tryDetail(
+  host: RunHost,
+  service: CountingService,
+  events: readonly ListedEvent[],
+): Promise<void> {
+  const tried = events.slice(0, DETAIL_TRIES);
+  for (const { requestAs } of tried) {
+    const detail = await service.detail(requestAs, host.signal);
+    if (detail.kind === "event") return;
+  }
+  throw new SyncError(
+    "NOT_ENTITLED",
+    `None of the first ${tried.length} listed events gives its details to this account. Ask the service's operator what the account is licensed for.`,
+  );
+}
+
+async function tryStore(host: RunHost, account: string): Promise<true> {
+  const key = layout.writeCheck(account, host.random.token());
+  await host.store.create(key, Buffer.from("{}\n"));
+  await host.store.delete(key);
+  return true;
+}

@@ -1,0 +1,94 @@
+// The end of an attempt: its line in the run log, and the outcome when the run is finished for good.
+
+import { SyncError } from "../errors/sync-error.ts";
+import type { Conclusion, RunFacts } from "./conclusion.ts";
+import { type RunResult, writeOutcome } from "./outcome.ts";
+import type { RunHost, RunSettings } from "./run-host.ts";
+import { appendRunLog, type Outcome, type SyncRun, type Trigger } from "./sync-run.ts";
+
+export type Ending = Conclusion | { readonly error: unknown };
+
+export interface ClosingTask {
+  readonly host: RunHost;
+  readonly settings: RunSettings;
+  readonly trigger: Trigger;
+  readonly startedAtMs: number;
+  readonly facts: RunFacts;
+}
+
+/** These end a start, not a run: a later start with the same id goes on. */
+const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
+
+/** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
+export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<RunResult> {
+  const { host, settings, facts } = task;
+  const { account } = settings;
+  const row = rowOf(task, ending);
+  if ("error" in ending) {
+    const { error } = ending;
+    const written = await logFailure(task, row);
+    if (!(error instanceof SyncError)) throw error;
+    const result: RunResult = { row: written, error };
+    if (!error.mendedByRetry)
+      await writeOutcome(host.store, account, result).catch(() => warnNotWritten(host));
+    return result;
+  }
+  const { explanation } = ending;
+  try {
+    const written = await appendRunLog(host.store, account, row);
+    const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
+    if (!NEVER_FINISH.has(ending.outcome)) await writeOutcome(host.store, account, result);
+    return result;
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    host.logger.error(`the outcome ${ending.outcome} could not be recorded`, { run_id: facts.runId });
+    return { row: { ...rowOf(task, { error }), attempt: 1 }, error };
+  }
+}
+
+/** The log must not hide the failure that it is about. */
+async function logFailure({ host, settings }: ClosingTask, row: Omit<SyncRun, "attempt">): Promise<SyncRun> {
+  try {
+    return await appendRunLog(host.store, settings.account, row);
+  } catch {
+    warnNotWritten(host);
+    return { ...row, attempt: 1 };
+  }
+}
+
+function warnNotWritten({ logger }: RunHost): void {
+  logger.warn("the end of this attempt could not be written to the warehouse");
+}
+
+function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
+  const { host, trigger, startedAtMs, facts } = task;
+  const service = facts.service?.();
+  const failed = "error" in ending;
+  return {
+    run_id: facts.runId,
+    trigger,
+    outcome: failed ? "FAILED" : ending.outcome,
+    snapshot_id: facts.snapshotId,
+    ...facts.counts,
+    requests: service?.requests ?? null,
+    retries: service?.retries ?? null,
+    throttled: service?.throttled ?? null,
+    logins: service?.logins ?? null,
+    bytes: service?.bytes ?? null,
+    started_at: new Date(startedAtMs).toISOString(),
+    seconds: Math.max(0, host.clock.now() - startedAtMs) / 1000,
+    reason: failed ? null : ending.reason,
+    ...(failed ? describe(ending.error) : { error_code: null, error_message: null }),
+    version: host.version,
+  };
+}
+
+/** A foreign error's message may quote what it choked on, so only its kind is written. */
+function describe(error: unknown): Pick<SyncRun, "error_code" | "error_message"> {
+  if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
+  const kind = error instanceof Error ? error.name : typeof error;
+  return {
+    error_code: null,
+    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
+  };
+}

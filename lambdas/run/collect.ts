@@ -1,0 +1,94 @@
+// COLLECT: fetches the details of a plan, N at once, and stages them shard by shard in plan order.
+
+import type { EventService } from "../service/event-service.ts";
+import type { Plan, PlannedEvent } from "../snapshot/plan.ts";
+import { rowLine } from "../snapshot/row.ts";
+import { type StagedResult, writeShard } from "../snapshot/shard.ts";
+import { layout } from "../storage/layout.ts";
+import type { Store } from "../storage/store.ts";
+import { mapOrdered } from "./ordered.ts";
+
+/** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
+const MAX_WAITING_TEXT = 16 * 1024 * 1024;
+
+export interface FetchOptions {
+  readonly service: EventService;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+}
+
+/** The results of `events` in their order: a row's line, or why there is none. */
+export function fetchResults(
+  events: Iterable<PlannedEvent>,
+  options: FetchOptions,
+): AsyncGenerator<StagedResult, void, undefined> {
+  const { service, concurrency, signal } = options;
+  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
+    const { uuid, requestAs, listing } = planned;
+    const detail = await service.detail(requestAs, stop);
+    if (detail.kind === "left-out") return { uuid, leftOut: detail.reason };
+    const { eventDate, scope, event } = detail;
+    return { uuid, line: rowLine({ uuid, event_date: eventDate, scope, event, listing }) };
+  };
+  return mapOrdered(events, fetchOne, {
+    concurrency,
+    ahead: Math.max(64, concurrency * 4),
+    maxWeight: MAX_WAITING_TEXT,
+    weigh: (result) => ("line" in result ? result.line.length : 0),
+    signal,
+  });
+}
+
+export interface CollectOptions extends FetchOptions {
+  readonly store: Store;
+  readonly account: string;
+  readonly plan: Plan;
+  /** Indices of shards that an earlier attempt has staged. */
+  readonly staged: ReadonlySet<number>;
+  readonly onDone: () => void;
+}
+
+/** Stages every shard that is missing. One stream of requests runs through all of them, without a stop between shards. */
+export async function collect(options: CollectOptions): Promise<void> {
+  const { store, account, plan, staged, onDone } = options;
+  const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
+  const results = fetchResults(eventsOf(plan, missing), options);
+  try {
+    for (const index of missing) {
+      const shard = new Slice(results, plan.shard(index).length, onDone);
+      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, shard);
+      for await (const _ of shard); // a store that knows early that the key is taken leaves results untaken
+    }
+  } finally {
+    await results.return();
+  }
+}
+
+function* eventsOf(plan: Plan, shards: readonly number[]): Generator<PlannedEvent> {
+  for (const index of shards) yield* plan.shard(index);
+}
+
+/** The next `count` values of a generator that stays open for the ones after. */
+class Slice<T> implements AsyncIterable<T> {
+  readonly #values: AsyncGenerator<T, void>;
+  readonly #onTaken: () => void;
+  #left: number;
+
+  constructor(values: AsyncGenerator<T, void>, count: number, onTaken: () => void) {
+    this.#values = values;
+    this.#left = count;
+    this.#onTaken = onTaken;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, void> {
+    return { next: () => this.#next() };
+  }
+
+  async #next(): Promise<IteratorResult<T, void>> {
+    if (this.#left === 0) return { done: true, value: undefined };
+    this.#left -= 1;
+    const next = await this.#values.next();
+    if (next.done !== true) this.#onTaken();
+    return next;
+  }
+}

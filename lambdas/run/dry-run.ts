@@ -1,0 +1,62 @@
+// A dry run: everything a run does but write. It says what would be published and why it would be held.
+
+import { diffRows } from "../snapshot/changes.ts";
+import { parseRow, type Row } from "../snapshot/row.ts";
+import type { LeftOutReason } from "../snapshot/shard.ts";
+import type { Publication } from "../storage/publication-log.ts";
+import { fetchResults } from "./collect.ts";
+import { headRows } from "./commit.ts";
+import type { Conclusion, RunFacts } from "./conclusion.ts";
+import { guard } from "./guard.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
+
+export interface DryRunTask {
+  readonly host: RunHost;
+  readonly settings: RunSettings;
+  readonly facts: RunFacts;
+  readonly head: Publication | undefined;
+  /** How many of the listed events are fetched, the first by uuid; undefined for all. */
+  readonly limit: number | undefined;
+  readonly openService: () => Promise<CountingService>;
+}
+
+/** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
+export async function dryRun(task: DryRunTask): Promise<Conclusion> {
+  const { host, settings, facts, head, limit } = task;
+  const service = await task.openService();
+  const list = await service.list(host.signal);
+  const listed = list.events.length + list.rejected;
+  const planned = list.events.slice(0, limit);
+  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
+  let events = 0;
+  let seen = 0;
+
+  async function* rows(): AsyncGenerator<Row> {
+    const options = { service, concurrency: settings.concurrency, signal: host.signal };
+    for await (const result of fetchResults(planned, options)) {
+      seen += 1;
+      host.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });
+      if ("leftOut" in result) {
+        left[result.leftOut] += 1;
+        continue;
+      }
+      events += 1;
+      yield parseRow(result.line);
+    }
+  }
+
+  const changes = { added: 0, changed: 0, removed: 0 };
+  const before = headRows(host.store, settings.account, head);
+  if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
+  else for await (const _ of rows());
+
+  const rejected = list.rejected + left.oversize;
+  const { gone, forbidden } = left;
+  const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
+  facts.counts = { listed, events, gone, forbidden, rejected, ...counted };
+  if (limit !== undefined) return { outcome: "DRY_RUN", reason: null };
+  const missing = gone + forbidden + rejected;
+  const hold = guard({ listed, events, missing, headEvents: head?.events }, settings);
+  if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
+  return { outcome: "DRY_RUN", reason: hold.reason, explanation: `It would be held: ${hold.explanation}` };
+}

@@ -1,0 +1,80 @@
+// The first half of PUBLISH: shards, read back and verified, become parts, left-out list and manifest.
+
+import { TABLES } from "../catalog/tables.ts";
+import { SyncError } from "../errors/sync-error.ts";
+import { writeLeftOut } from "../snapshot/left-out.ts";
+import { createManifest, type Manifest } from "../snapshot/manifest.ts";
+import { writeParts } from "../snapshot/part.ts";
+import type { Plan } from "../snapshot/plan.ts";
+import { type LeftOut, readShard } from "../snapshot/shard.ts";
+import { layout } from "../storage/layout.ts";
+import type { RunHost, RunSettings } from "./run-host.ts";
+
+/** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
+export async function mergeShards(host: RunHost, settings: RunSettings, plan: Plan): Promise<Manifest> {
+  const { store } = host;
+  const { account } = settings;
+  const { run_id: runId } = plan.header;
+  const leftOut: LeftOut[] = [];
+  const parts = await writeParts({
+    store,
+    key: (index) => layout.part(account, runId, index),
+    lines: rowLines(host, account, plan, leftOut),
+  });
+  await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
+
+  const events = parts.reduce((sum, part) => sum + part.rows, 0);
+  if (events + leftOut.length !== plan.events.length) {
+    throw new SyncError(
+      "SNAPSHOT_INCOMPLETE",
+      `Of ${plan.events.length} planned events ${events} have a row and ${leftOut.length} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
+      { fields: { planned: plan.events.length, events, left_out: leftOut.length } },
+    );
+  }
+  const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
+  const oversize = left("oversize");
+  return createManifest(store, layout.manifest(account, runId), {
+    version: 1,
+    account,
+    snapshot_id: runId,
+    run_id: runId,
+    fingerprint: plan.header.fingerprint,
+    plan_sha256: plan.header.sha256,
+    counts: {
+      listed: plan.header.listed,
+      events,
+      gone: left("gone"),
+      forbidden: left("forbidden"),
+      rejected: plan.header.rejected + oversize,
+      oversize,
+      repeated: plan.header.repeated,
+    },
+    parts: [...parts],
+    columns: TABLES.events.columns.map(({ name }) => name),
+    started_at: plan.header.created_at,
+    finished_at: new Date(host.clock.now()).toISOString(),
+    program: { name: "brand-events-sync", version: host.version },
+    settings: {
+      base_url: settings.baseUrl,
+      is_listed: settings.isListed,
+      list_pointer: settings.listPointer ?? null,
+      detail_pointer: settings.detailPointer ?? null,
+    },
+  });
+}
+
+/** Every shard's rows in plan order; what was left out is put on the list beside. */
+async function* rowLines(
+  host: RunHost,
+  account: string,
+  plan: Plan,
+  leftOut: LeftOut[],
+): AsyncGenerator<string> {
+  for (let index = 0; index < plan.shards; index += 1) {
+    host.signal.throwIfAborted();
+    const expected = plan.shard(index).map(({ uuid }) => uuid);
+    const key = layout.shard(account, plan.header.run_id, index);
+    const trailer = yield* readShard(host.store, key, index, expected);
+    leftOut.push(...trailer.left_out);
+  }
+}

@@ -1,0 +1,77 @@
+// Looks for work that an earlier start has left: a plan, and the shards that are staged.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { type Plan, readPlan } from "../snapshot/plan.ts";
+import { layout } from "../storage/layout.ts";
+import type { Store, StoredKey } from "../storage/store.ts";
+
+/** A run that has a plan but is not finished. */
+export interface Unfinished {
+  readonly plan: Plan;
+  /** Indices of staged shards. */
+  readonly staged: ReadonlySet<number>;
+}
+
+/** The work of this very run, as far as it got. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
+export async function findOwnWork(
+  store: Store,
+  account: string,
+  runId: string,
+  fingerprint: string,
+): Promise<Unfinished | undefined> {
+  const files = await Array.fromAsync(store.list(layout.run(account, runId)));
+  const unfinished = await open(store, account, runId, files);
+  if (unfinished && unfinished.plan.header.fingerprint !== fingerprint) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `Settings that shape rows (base URL, pointers, is-listed) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
+      { fields: { run_id: runId } },
+    );
+  }
+  return unfinished;
+}
+
+export interface AdoptionTerms {
+  readonly fingerprint: string;
+  /** Only a run later than this snapshot can still be published. */
+  readonly laterThan: string | undefined;
+  /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
+  readonly progressSinceMs: number;
+}
+
+/** The newest unfinished run of the account that a manual start may go on with. */
+export async function findAdoptable(
+  store: Store,
+  account: string,
+  terms: AdoptionTerms,
+): Promise<Unfinished | undefined> {
+  const byRun = new Map<string, StoredKey[]>();
+  const prefix = layout.runs(account);
+  const after = terms.laterThan === undefined ? undefined : `${prefix}${terms.laterThan}/~`;
+  for await (const file of store.list(prefix, after)) {
+    const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
+    byRun.set(runId, [...(byRun.get(runId) ?? []), file]);
+  }
+  for (const [runId, files] of [...byRun].reverse()) {
+    const finished = files.some(({ key }) => key === layout.outcome(account, runId));
+    const progressMs = Math.max(...files.map((file) => file.modifiedAtMs));
+    if (finished || progressMs < terms.progressSinceMs) continue;
+    const unfinished = await open(store, account, runId, files);
+    if (unfinished?.plan.header.fingerprint === terms.fingerprint) return unfinished;
+  }
+  return undefined;
+}
+
+async function open(
+  store: Store,
+  account: string,
+  runId: string,
+  files: readonly StoredKey[],
+): Promise<Unfinished | undefined> {
+  const planKey = layout.plan(account, runId);
+  if (!files.some(({ key }) => key === planKey)) return undefined;
+  const plan = await readPlan(store, planKey);
+  const keys = new Set(files.map(({ key }) => key));
+  const indices = Array.from({ length: plan.shards }, (_, index) => index);
+  return { plan, staged: new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i)))) };
+}

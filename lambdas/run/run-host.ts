@@ -1,0 +1,57 @@
+// What a run is given: its settings, and everything impure it touches.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../host/clock.ts";
+import type { Logger } from "../host/logger.ts";
+import type { Random } from "../host/random.ts";
+import type { Budget } from "../service/budget.ts";
+import type { EventService } from "../service/event-service.ts";
+import type { ServiceCounts } from "../service/service-counters.ts";
+import type { Store } from "../storage/store.ts";
+import type { GuardLimits } from "./guard.ts";
+import type { Holder } from "./lease-file.ts";
+
+export type Limit = number | "unlimited";
+
+export interface RunSettings extends GuardLimits {
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly isListed: "true" | "false" | "any";
+  readonly listPointer: string | undefined;
+  readonly detailPointer: string | undefined;
+  readonly requestsPerMinute: Limit;
+  readonly bytesPerMinute: Limit;
+  /** Length of the budget's window in milliseconds: 60,000, but for tests. */
+  readonly windowMs: number;
+  readonly concurrency: number;
+  readonly resumeWithinMs: number;
+  /** Events of one shard: 1,000, but for tests. */
+  readonly shardSize: number;
+}
+
+/** A service client and what it has counted so far. */
+export type CountingService = EventService & { readonly counts: ServiceCounts };
+
+export interface RunHost {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The process this runs in, where another one can tell whether it still exists. */
+  readonly process: Omit<Holder, "token">;
+  readonly isGone: (holder: Holder) => boolean;
+  /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
+  readonly openService: (budget: Budget) => Promise<CountingService>;
+  readonly onProgress: (progress: Progress) => void;
+  readonly version: string;
+  /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
+  readonly signal: AbortSignal;
+}
+
+/** How far the collection is: events done, of how many, and what the service made it repeat. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly retries: number;
+}

@@ -1,0 +1,68 @@
+// Against a service that counts: told of its limit we never meet it, not told we obey its 429s.
+
+import { describe, expect, test } from "vitest";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Sandbox } from "./sandbox.ts";
+
+const WINDOW_MS = 30_000; // 300 ms of a test's time
+
+describe("a request limit", () => {
+  test("that we are told of is never met, also by a run right after another", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(45), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
+      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+    );
+
+    const first = await sandbox.run();
+    const second = await sandbox.run();
+
+    expect([first.row.outcome, second.row.outcome]).toEqual(["PUBLISHED", "PUBLISHED"]);
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect(first.row).toMatchObject({ requests: 47, throttled: 0 });
+  });
+
+  test.each(["seconds", "http-date"] as const)(
+    "that we are not told of is obeyed: nobody sends while a Retry-After in %s lasts",
+    async (retryAfter) => {
+      await using sandbox = await Sandbox.start({
+        events: makeEvents(60),
+        limits: { requestsPerWindow: 25, windowMs: WINDOW_MS, retryAfter },
+        latencyMs: 200,
+      });
+
+      const { row } = await sandbox.run();
+
+      expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60 });
+      expect(row.throttled).toBeGreaterThan(0);
+      expect(sandbox.simulator.counts.requestsDuringRetryAfter).toBe(0);
+      expect(await sandbox.events()).toEqual(sandbox.truth());
+    },
+  );
+});
+
+describe("a limit of bytes", () => {
+  test("that we are told of is never met", async () => {
+    const bytesPerWindow = 40_000;
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(50, { length: 2_000 }), limits: { bytesPerWindow, windowMs: WINDOW_MS } },
+      { bytesPerMinute: bytesPerWindow, windowMs: WINDOW_MS },
+    );
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 50, throttled: 0 });
+    expect(sandbox.simulator.counts.fullestWindow.bytes).toBeLessThanOrEqual(bytesPerWindow);
+  });
+});
+
+describe("without a limit", () => {
+  test("N requests are in flight at once", async () => {
+    await using sandbox = await Sandbox.start({ latencyMs: 500 }, { concurrency: 12 });
+
+    await sandbox.run();
+
+    expect(sandbox.simulator.counts.maxInFlight).toBe(12);
+  });
+});

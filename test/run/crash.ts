@@ -1,0 +1,70 @@
+// A process that dies at one of its effects: that effect happens or not, and nothing after it does.
+
+import type { Catalog } from "../../lambdas/catalog/catalog.ts";
+import type { RunHost } from "../../lambdas/run/run-host.ts";
+import type { Store } from "../../lambdas/storage/store.ts";
+
+export type Moment = "before" | "after";
+
+/** What a call of a dead process comes back with. */
+export class Crashed extends Error {
+  override readonly name = "Crashed";
+}
+
+/** Counts the effects of a run on store and catalog, and stops all of them at the one that is named. */
+export class CrashPoint {
+  readonly effects: string[] = [];
+  readonly #at: number;
+  readonly #moment: Moment;
+  #dead = false;
+
+  /** Effects count from 1; `Infinity` never crashes. */
+  constructor(at: number, moment: Moment = "before") {
+    this.#at = at;
+    this.#moment = moment;
+  }
+
+  get crashed(): boolean {
+    return this.#dead;
+  }
+
+  /** Both parts of a host that have effects, behind this point. */
+  wrap({ store, catalog }: Pick<RunHost, "store" | "catalog">): Pick<RunHost, "store" | "catalog"> {
+    const alive = async <T>(work: () => Promise<T>): Promise<T> => {
+      this.#throwIfDead();
+      return work();
+    };
+    const guarded: Store = {
+      read: (key) => alive(() => store.read(key)),
+      open: (key) => alive(() => store.open(key)),
+      list: (prefix, after) => store.list(prefix, after),
+      create: (key, body) => this.#effect(`create ${key}`, () => store.create(key, body)),
+      replace: (key, bytes, version) =>
+        this.#effect(`replace ${key}`, () => store.replace(key, bytes, version)),
+      delete: (key) => this.#effect(`delete ${key}`, () => store.delete(key)),
+    };
+    const followed: Catalog = {
+      follow: (account) => this.#effect(`follow ${account}`, () => catalog.follow(account)),
+    };
+    return { store: guarded, catalog: followed };
+  }
+
+  async #effect<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.#throwIfDead();
+    this.effects.push(name);
+    const isLast = this.effects.length === this.#at;
+    if (isLast && this.#moment === "before") this.#die();
+    const result = await work();
+    if (isLast) this.#die();
+    return result;
+  }
+
+  #die(): never {
+    this.#dead = true;
+    throw new Crashed("the process died");
+  }
+
+  #throwIfDead(): void {
+    if (this.#dead) throw new Crashed("the process is dead");
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { Sandbox } from "./sandbox.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+
+describe("a refused login", () => {
+  test.each([
+    { why: "a wrong password (404)", code: "LOGIN_REFUSED", disabled: false, password: "not this one" },
+    { why: "a disabled account (401)", code: "ACCOUNT_DISABLED", disabled: true, password: undefined },
+  ])(
+    "ends the run for $why as $code, with one login request and nothing written",
+    async ({ code, disabled, password }) => {
+      await using sandbox = await Sandbox.start({ account: { disabled } });
+      sandbox.credentials = { ...sandbox.credentials, ...(password === undefined ? {} : { password }) };
+
+      const result = await sandbox.run({ runId: RUN });
+
+      expect(result.error?.code).toBe(code);
+      expect(result.row).toMatchObject({
+        outcome: "FAILED",
+        error_code: code,
+        listed: null,
+        logins: 1,
+        requests: 1,
+      });
+      expect(sandbox.simulator.counts).toMatchObject({ requests: 1, logins: 1, loginsAccepted: 0 });
+      expect(sandbox.store.keys()).toEqual([
+        "accounts/uk/lease.json",
+        `run-log/uk/${RUN}-1.ndjson`,
+        `runs/uk/${RUN}/outcome.json`,
+      ]);
+      expect(JSON.parse(sandbox.store.text("accounts/uk/lease.json") ?? "")).toMatchObject({ run_id: null });
+    },
+  );
+
+  test("is remembered: the same run started again makes no request and gives the same error", async () => {
+    await using sandbox = await Sandbox.start({ account: { disabled: true } });
+
+    const first = await sandbox.run({ runId: RUN });
+    const keys = sandbox.store.keys();
+    const second = await sandbox.run({ runId: RUN });
+
+    expect(second.row).toEqual(first.row);
+    expect(second.error).toMatchObject({ code: "ACCOUNT_DISABLED", message: first.error?.message });
+    expect(sandbox.simulator.counts.requests).toBe(1);
+    expect(sandbox.store.keys()).toEqual(keys);
+  });
+
+  test("does not stop another run of the account", async () => {
+    await using sandbox = await Sandbox.start({ account: { disabled: true } });
+
+    await sandbox.run({ runId: RUN });
+    sandbox.simulator.configure({ account: { disabled: false } });
+    const next = await sandbox.run({ runId: "2026-11-22T06-00-00.000Z" });
+
+    expect(next.row.outcome).toBe("PUBLISHED");
+  });
+
+  test("with HTTP Basic ends the run as UNAUTHENTICATED at the first 401", async () => {
+    await using sandbox = await Sandbox.start();
+    sandbox.credentials = { method: "basic", email: "canary.user@example.test", password: "wrong" };
+
+    const result = await sandbox.run({ runId: RUN });
+
+    expect(result.error?.code).toBe("UNAUTHENTICATED");
+    expect(sandbox.simulator.counts.requests).toBe(1);
+  });
+});
+
+test("HTTP Basic publishes the same snapshot without a login", async () => {
+  await using sandbox = await Sandbox.start();
+  sandbox.credentials = { method: "basic", ...sandbox.simulator.credentials };
+
+  const result = await sandbox.run();
+
+  expect(result.row).toMatchObject({ outcome: "PUBLISHED", events: 100, logins: 0, requests: 101 });
+  expect(await sandbox.events()).toEqual(sandbox.truth());
+});
