@@ -1,0 +1,83 @@
+// `npm start`: the whole job against a simulated service, with the commands that a person would type.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { evolve } from "../test/simulator/evolve.ts";
+import { Simulator } from "../test/simulator/simulator.ts";
+
+const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
+/** An account of its own, so that a snapshot of one's real account never has the simulated one for its head. */
+const ACCOUNT = "demo";
+
+const LATEST = `SELECT uuid, event_date, json_extract_scalar(event, '$.name') AS name
+  FROM events WHERE account = '${ACCOUNT}' ORDER BY event_date DESC LIMIT 5`;
+const CHANGES = `SELECT publication, change, count(*) AS events, min(fields) AS for_example
+  FROM event_changes WHERE account = '${ACCOUNT}' GROUP BY ALL ORDER BY publication DESC, change LIMIT 6`;
+
+class DemoStopped extends Error {}
+
+const folder = await mkdtemp(join(tmpdir(), "brand-events-demo-"));
+const simulator = await Simulator.start();
+try {
+  await demo();
+} catch (error) {
+  if (!(error instanceof DemoStopped)) throw error;
+  process.stderr.write(`\n${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  await simulator.stop();
+  await rm(folder, { recursive: true });
+}
+
+async function demo(): Promise<void> {
+  const credentials = join(folder, "credentials.json");
+  const account = { method: "session", ...simulator.credentials };
+  await writeFile(credentials, JSON.stringify(account), { mode: 0o600 });
+  const run = ["run", "--base-url", simulator.url, "--credentials", credentials, "--account", ACCOUNT];
+  const noLimits = ["--requests-per-minute", "unlimited", "--bytes-per-minute", "unlimited"];
+
+  say(`A simulated service with ${simulator.listed().length} events runs at ${simulator.url}.`);
+  say("The first snapshot:");
+  await sync(...run, ...noLimits);
+
+  const { added, changed, archived } = evolve(simulator);
+  say(
+    `The service changes: ${added} events added, ${changed} changed, ${archived} archived. The second snapshot:`,
+  );
+  await sync(...run, ...noLimits);
+
+  say("What an analyst reads:");
+  await sync("query", LATEST);
+  say("What each publication changed:");
+  await sync("query", CHANGES);
+  await sync("status", "--account", ACCOUNT);
+
+  say(`Go on with your own account:
+  1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)
+  2. Try it:                  npm run sync -- check --base-url https://your.service
+  3. Make a snapshot:         npm run sync -- run --base-url https://your.service
+  4. Query it:                npm run sync -- query "SELECT * FROM events LIMIT 5"`);
+}
+
+/** Runs one command of the command line as a process of its own, and shows it. */
+async function sync(...args: readonly string[]): Promise<void> {
+  process.stdout.write(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
+  const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
+  if (exitCode !== 0)
+    throw new DemoStopped(`It ended with exit code ${exitCode}; the demonstration stops here.`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`\n${text}\n`);
+}
+
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `"${argument}"`;
+}

@@ -1,0 +1,42 @@
+// `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
+
+import { check } from "../../lambdas/run/check.ts";
+import { type CommandSpec, printJson } from "./command.ts";
+import { composeHost, openWarehouse } from "./compose.ts";
+import { Display } from "./display.ts";
+import { EXIT } from "./exit-code.ts";
+import { FileCredentials } from "./file-credentials.ts";
+import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
+import { systemClock } from "./system-clock.ts";
+
+export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
+  name: "check",
+  summary: "try credentials, service and warehouse, and say what to do about what fails",
+  options: SERVICE_OPTIONS,
+  example: "npm run sync -- check --base-url https://service.example",
+  execute: async (values, output) => {
+    const settings = runSettings(values);
+    const { requestsPerMinute } = settings;
+    const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
+    const host = composeHost({
+      warehouse: openWarehouse(values.warehouse),
+      credentials: new FileCredentials(values.credentials, display),
+      settings,
+      logger: display,
+      onProgress: () => undefined,
+      onWait: (wait) => display.waiting(wait),
+      signal: output.signal,
+    });
+    const checks = await check(host, settings);
+    const ok = checks.every((one) => one.ok);
+    if (values.json) printJson(output, { ok, checks });
+    else {
+      for (const { name, ok: isOk, code, remedy } of checks) {
+        output.stdout.write(isOk ? `ok      ${name}\n` : `FAILED  ${name}  ${code}: ${remedy}\n`);
+      }
+    }
+    if (ok) return EXIT.done;
+    return checks.some(({ code }) => code === "CREDENTIALS_INVALID") ? EXIT.wrongInput : EXIT.failed;
+  },
+  failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
+};

@@ -1,0 +1,98 @@
+// What a query on the warehouse gives: DuckDB in memory, over the files, every value as text.
+
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBResultReader,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+  ResultReturnType,
+} from "@duckdb/node-api";
+import { TABLES } from "../../lambdas/catalog/tables.ts";
+import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import type { SqlViews } from "./sql-views.ts";
+
+export interface QueryResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+const MAX_MESSAGE_CHARS = 2000;
+
+/** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
+const PARSER = "Failed to extract statements: ";
+
+/**
+ * Runs `sql` on the tables as the logs have them now, so also in a warehouse that was moved. Of several
+ * statements, the last one's rows are the result. Throws `QUERY_FAILED` with what DuckDB says.
+ */
+export async function query(views: Pick<SqlViews, "render">, sql: string): Promise<QueryResult> {
+  const definitions = await views.render();
+  const instance = await DuckDBInstance.create(":memory:");
+  try {
+    const connection = await instance.connect();
+    try {
+      await define(connection, definitions);
+      return await run(connection, sql);
+    } finally {
+      connection.closeSync();
+    }
+  } finally {
+    instance.closeSync();
+  }
+}
+
+async function define(connection: DuckDBConnection, definitions: string): Promise<void> {
+  try {
+    await connection.run(definitions);
+  } catch (error) {
+    throw new SyncError(
+      "QUERY_FAILED",
+      `The tables cannot be made, because published files are missing or unreadable. Restore them from a backup. DuckDB says: ${messageOf(error)}`,
+    );
+  }
+}
+
+async function run(connection: DuckDBConnection, sql: string): Promise<QueryResult> {
+  const statements = await connection.extractStatements(sql).catch((error: unknown) => {
+    const message = messageOf(error);
+    throw failed(message.startsWith(PARSER) ? message.slice(PARSER.length) : "There is no statement to run.");
+  });
+  let result: DuckDBResultReader | undefined;
+  for (let index = 0; index < statements.count; index++) {
+    try {
+      const statement = await statements.prepare(index);
+      result = await statement.runAndReadAll();
+    } catch (error) {
+      throw failed(messageOf(error));
+    }
+  }
+  if (result === undefined || result.returnType === ResultReturnType.NOTHING) {
+    throw failed("The last statement gives no rows. End with a SELECT.");
+  }
+  return { columns: result.columnNames(), rows: result.convertRows(toText) };
+}
+
+function failed(message: string): SyncError {
+  const remedy = `The tables are ${Object.keys(TABLES).join(", ")}; DESCRIBE events shows the columns of one.`;
+  return new SyncError("QUERY_FAILED", `${message}\n${remedy}`);
+}
+
+/** What DuckDB says quotes the SQL, and a value that does not convert with it: enough is enough. */
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
+}
+
+/**
+ * As DuckDB writes it, but for the strings in a list or struct, which are quoted, and for a byte order mark
+ * at the very beginning of a string, which DuckDB's client drops.
+ */
+function toText(value: DuckDBValue, type: DuckDBType): string | null {
+  if (value === null) return null;
+  const text = String(value);
+  // JavaScript drops what tells a whole number of a floating type from an integer.
+  const isFloating = type.typeId === DuckDBTypeId.DOUBLE || type.typeId === DuckDBTypeId.FLOAT;
+  return isFloating && /^-?\d+$/.test(text) ? `${text}.0` : text;
+}

@@ -1,0 +1,125 @@
+// The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path.
+
+import { sep } from "node:path";
+import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
+import { layout } from "../../lambdas/storage/layout.ts";
+import type { Publication } from "../../lambdas/storage/publication-log.ts";
+import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
+
+export interface AccountLog {
+  readonly account: string;
+  /** All publications of the account, oldest first. */
+  readonly log: readonly Publication[];
+}
+
+export interface WarehouseFiles {
+  /** Absolute, without a closing slash. */
+  readonly directory: string;
+  readonly accounts: readonly AccountLog[];
+  /** Whether there is any run log, of whatever account. */
+  readonly hasRunLogs: boolean;
+}
+
+const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
+
+/** A details text of 4 MiB before, another one after, each up to three times as long with its escapes. */
+const MAX_ROW_BYTES = 64 * 1024 * 1024;
+
+/** The files of a table. */
+interface Source {
+  readonly directory: string;
+  /** Below the directory; each finds a file, for DuckDB refuses one that does not. None: an empty table. */
+  readonly patterns: readonly string[];
+  readonly compression: "gzip" | "uncompressed";
+  /** Where in a file's path each partition column stands, from the end. */
+  readonly partitions: Readonly<Record<string, number>>;
+  /** Only files two levels below a folder of this name. */
+  readonly folder?: string;
+}
+
+/** Reads nothing: the same publications give the same text. */
+export function viewsSql({ directory, accounts, hasRunLogs }: WarehouseFiles): string {
+  const heads = accounts.map(({ account, log }) => ({ account, log: log.slice(-1) }));
+  const gzip = { directory, compression: "gzip" } as const;
+  // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
+  // finds something before the first of them is written.
+  const lines = {
+    directory,
+    patterns: accounts.length > 0 || hasRunLogs ? ["*/*/*.ndjson"] : [],
+    compression: "uncompressed",
+    partitions: { account: -2 },
+  } as const;
+  return [
+    "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
+    "-- Replaced whole after each publication, so change nothing here.",
+    JSON_EXTRACT_SCALAR,
+    view("events", { ...gzip, patterns: snapshotsOf(heads), partitions: { account: -3 } }),
+    view("event_snapshots", {
+      ...gzip,
+      patterns: snapshotsOf(accounts),
+      partitions: { account: -3, snapshot_id: -2 },
+    }),
+    view("event_changes", {
+      ...gzip,
+      patterns: changesOf(accounts),
+      partitions: { account: -4, publication: -3 },
+    }),
+    view("publications", { ...lines, folder: "publications" }),
+    view("sync_runs", { ...lines, folder: "run-log" }),
+  ].join("\n");
+}
+
+/** A snapshot without events has no parts; one that was published again is read once. */
+function snapshotsOf(accounts: readonly AccountLog[]): readonly string[] {
+  const prefixes = accounts.flatMap(({ account, log }) =>
+    log.filter(({ events }) => events > 0).map(({ snapshot_id }) => layout.snapshot(account, snapshot_id)),
+  );
+  return [...new Set(prefixes)].map(partsBelow);
+}
+
+/** The folder of the snapshot too: under the same number lies what runs left that lost the race for it. */
+function changesOf(accounts: readonly AccountLog[]): readonly string[] {
+  const prefixes = accounts.flatMap(({ account, log }) =>
+    log
+      .filter(({ added, changed, removed }) => added + changed + removed > 0)
+      .map(({ publication, snapshot_id }) => layout.changes(account, publication, snapshot_id)),
+  );
+  return prefixes.map(partsBelow);
+}
+
+const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
+
+function view(table: TableName, source: Source): string {
+  const columns = TABLES[table].columns.map(({ name, type }) => ({ name, type: TYPES[type] }));
+  const partitions = Object.entries(source.partitions);
+  if (source.patterns.length === 0) {
+    const nothing = [
+      ...columns.map(({ name, type }) => `  NULL::${type} AS "${name}"`),
+      ...partitions.map(([name]) => `  NULL::VARCHAR AS "${name}"`),
+    ];
+    return `CREATE OR REPLACE VIEW ${table} AS SELECT\n${nothing.join(",\n")}\nWHERE false;\n`;
+  }
+  const selected = [
+    ...columns.map(({ name }) => `  "${name}"`),
+    ...partitions.map(([name, at]) => `  parse_path(filename)[${at}] AS "${name}"`),
+  ];
+  const files = source.patterns.map(
+    (pattern) => `  ${literal(`${escapePattern(source.directory)}/${pattern}`)}`,
+  );
+  const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
+  // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
+  const where = source.folder ? `\nWHERE parse_path(filename)[-3] = '${source.folder}'` : "";
+  return `CREATE OR REPLACE VIEW ${table} AS SELECT
+${selected.join(",\n")}
+FROM read_json([
+${files.join(",\n")}
+], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
+  maximum_object_size = ${MAX_ROW_BYTES}, filename = true, hive_partitioning = false)${where};
+`;
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** In a pattern of DuckDB a bracket expression is the only way to write a special character itself. */
+const escapePattern = (directory: string): string =>
+  directory.replaceAll(sep, "/").replaceAll(/[[*?]/g, (special) => `[${special}]`);

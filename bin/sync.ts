@@ -1,0 +1,92 @@
+// The command line: reads options, starts a command, turns what comes back into words and an exit code.
+
+import { Command, CommanderError } from "commander";
+import { SyncError } from "../lambdas/errors/sync-error.ts";
+import { checkCommand } from "./local/check-command.ts";
+import { type CommandSpec, type Output, printJson } from "./local/command.ts";
+import { EXIT, exitCodeOfError } from "./local/exit-code.ts";
+import { helpOption, type OptionName, readOptions } from "./local/options.ts";
+import { VERSION } from "./local/program-version.ts";
+import { queryCommand } from "./local/query-command.ts";
+import { runCommand } from "./local/run-command.ts";
+import { statusCommand } from "./local/status-command.ts";
+
+const stop = new AbortController();
+const output: Output = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
+stopOn("SIGINT");
+stopOn("SIGTERM");
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const program = new Command("npm run sync --")
+    .description("Brings the events of a Brand Metrics Service into your own warehouse.")
+    .version(VERSION)
+    .exitOverride();
+  const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
+    const command = commandOf(program, spec);
+    command.action(async () => {
+      exitCode = await execute(spec, command);
+    });
+  };
+  add(checkCommand);
+  add(runCommand);
+  add(statusCommand);
+  add(queryCommand);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return unexpected(error);
+    if (error.exitCode === 0) return EXIT.done;
+    const wantsJson = args[0] === runCommand.name && args.includes("--json");
+    if (wantsJson) printJson(output, runCommand.failureJson?.("CONFIG_INVALID", error.message));
+    return EXIT.wrongInput;
+  }
+}
+
+function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<Name>): Command {
+  const command = program
+    .command(spec.name)
+    .description(spec.summary)
+    .addHelpText("after", `\nExample:\n  ${spec.example}`);
+  for (const name of spec.options) command.addOption(helpOption(name));
+  if (spec.argument) command.argument(`<${spec.argument.name}>`, spec.argument.description);
+  return command;
+}
+
+async function execute<Name extends OptionName>(spec: CommandSpec<Name>, command: Command): Promise<number> {
+  const given = command.opts<Record<string, string | true | undefined>>();
+  try {
+    return await spec.execute(readOptions(spec.options, given, process.env), output, command.args[0] ?? "");
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    if (given["json"] && spec.failureJson) printJson(output, spec.failureJson(error.code, error.message));
+    output.stderr.write(`${error.code}: ${error.message}\n`);
+    return exitCodeOfError(error);
+  }
+}
+
+/** The first signal stops in good order, a second one at once. */
+function stopOn(signal: "SIGINT" | "SIGTERM"): void {
+  process.once(signal, () => {
+    process.once(signal, () => process.exit(EXIT.interrupted));
+    stop.abort(
+      new SyncError(
+        "INTERRUPTED",
+        `Stopped by ${signal}. What is staged is kept: the next run goes on from there.`,
+      ),
+    );
+  });
+}
+
+/** A defect of this program. Its message may quote data, so only its kind and place are shown. */
+function unexpected(error: unknown): number {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  const kind = error instanceof Error ? error.name : typeof error;
+  process.stderr.write(
+    `Unexpected error (${kind}). This is a defect: please report it.\n${frames.join("\n")}\n`,
+  );
+  return EXIT.failed;
+}

@@ -1,0 +1,81 @@
+// A real process of the laptop's job that kills itself with SIGKILL at a point that a test names.
+
+import { parseArgs } from "node:util";
+import { composeHost } from "../../bin/local/compose.ts";
+import { DirectoryStore } from "../../bin/local/directory-store.ts";
+import { FileCredentials } from "../../bin/local/file-credentials.ts";
+import { SqlViews } from "../../bin/local/sql-views.ts";
+import { systemRandom } from "../../bin/local/system-random.ts";
+import { run } from "../../lambdas/run/run.ts";
+import type { RunSettings } from "../../lambdas/run/run-host.ts";
+import type { Store } from "../../lambdas/storage/store.ts";
+import { LogLines } from "../host/log-lines.ts";
+
+const { values } = parseArgs({
+  options: {
+    "base-url": { type: "string", default: "" },
+    credentials: { type: "string", default: "" },
+    warehouse: { type: "string", default: "" },
+    /** Dies at the first effect whose key contains this … */
+    at: { type: "string" },
+    moment: { type: "string", default: "before" },
+    /** … or when so many events are done. */
+    done: { type: "string" },
+  },
+});
+
+const settings: RunSettings = {
+  account: "default",
+  baseUrl: values["base-url"],
+  isListed: "true",
+  listPointer: undefined,
+  detailPointer: undefined,
+  requestsPerMinute: "unlimited",
+  bytesPerMinute: "unlimited",
+  windowMs: 60_000,
+  concurrency: 2,
+  maxDropPercent: 20,
+  maxMissingPercent: 1,
+  resumeWithinMs: 60 * 60_000,
+  shardSize: 20,
+};
+
+const directory = values.warehouse;
+const store = mortal(new DirectoryStore({ directory, random: systemRandom }));
+const logger = new LogLines();
+const host = composeHost({
+  warehouse: { store, views: new SqlViews({ store, directory }) },
+  credentials: new FileCredentials(values.credentials, logger),
+  settings,
+  logger,
+  onProgress: ({ done }) => {
+    if (done === Number(values.done)) die();
+  },
+  onWait: () => undefined,
+  signal: new AbortController().signal,
+});
+const result = await run(host, settings, { trigger: "manual" });
+process.stdout.write(`survived: ${JSON.stringify(result.row)}\n`);
+
+function mortal(inner: Store): Store {
+  const around = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const hit = values.at !== undefined && key.includes(values.at);
+    if (hit && values.moment === "before") die();
+    const made = await work();
+    if (hit) die();
+    return made;
+  };
+  return {
+    read: (key) => inner.read(key),
+    open: (key) => inner.open(key),
+    list: (prefix, after) => inner.list(prefix, after),
+    create: (key, body) => around(key, () => inner.create(key, body)),
+    replace: (key, bytes, version) => around(key, () => inner.replace(key, bytes, version)),
+    delete: (key) => around(key, () => inner.delete(key)),
+  };
+}
+
+function die(): never {
+  process.kill(process.pid, "SIGKILL");
+  throw new Error("unreachable");
+}
