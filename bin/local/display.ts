@@ -24,7 +24,7 @@ export class Display implements Logger {
   #progress: Progress | undefined;
   #wait: Wait | undefined;
   #first: { readonly done: number; readonly atMs: number } | undefined;
-  #lastMs = Number.NEGATIVE_INFINITY;
+  #lastMs = 0;
   #ticker: NodeJS.Timeout | undefined;
 
   constructor(options: DisplayOptions) {
@@ -45,12 +45,15 @@ export class Display implements Logger {
 
   progress(progress: Progress): void {
     const now = this.#options.clock.now();
-    this.#first ??= { done: progress.done, atMs: now };
+    if (this.#first === undefined) {
+      this.#first = { done: progress.done, atMs: now };
+      this.#lastMs = now;
+    }
     this.#progress = progress;
     if (this.#onTerminal) {
       this.#ticker ??= setInterval(() => this.#draw(), 1000).unref();
       if (now - this.#lastMs >= REDRAW_MS) this.#draw();
-    } else if (now - this.#lastMs >= LINE_EVERY_MS && progress.done > this.#first.done) {
+    } else if (now - this.#lastMs >= LINE_EVERY_MS) {
       this.#lastMs = now;
       this.#line(progressText(progress, this.#pace(now)));
     }

@@ -147,7 +147,7 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /** The value of an option; undefined where it was not given and has no default. */
-export type OptionValue<Name extends OptionName> =
+type OptionValue<Name extends OptionName> =
   | ReturnType<(typeof OPTIONS)[Name]["parse"]>
   | ((typeof OPTIONS)[Name] extends { readonly fallback: string } ? never : undefined);
 

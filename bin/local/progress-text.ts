@@ -18,7 +18,7 @@ export function progressText({ done, total, retries }: Progress, { doneHere, ela
     parts.push(rate(perMs));
     if (done < total) parts.push(`${duration((total - done) / perMs)} left`);
   }
-  if (retries > 0) parts.push(retries === 1 ? "1 retry" : `${count(retries)} retries`);
+  if (retries > 0) parts.push(plural(retries, "retry", "retries"));
   return parts.join(", ");
 }
 
@@ -44,6 +44,11 @@ export function duration(ms: number): string {
   const minutes = Math.ceil(seconds / 60);
   if (minutes < 90) return `${minutes} min`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `1 login`, `2 logins`. */
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
 }
 
 /** `50,000`. */

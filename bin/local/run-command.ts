@@ -8,7 +8,7 @@ import { composeHost, openWarehouse } from "./compose.ts";
 import { Display } from "./display.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import { FileCredentials } from "./file-credentials.ts";
-import { count, duration } from "./progress-text.ts";
+import { count, duration, plural } from "./progress-text.ts";
 import { RUN_OPTIONS, runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -68,7 +68,7 @@ function printResult({ stdout }: Output, { row, explanation }: RunResult): void 
   }
   if (row.requests !== null) {
     lines.push(
-      `  ${count(row.requests)} requests, ${count(row.logins ?? 0)} log-ins, ${count(row.retries ?? 0)} retries`,
+      `  ${[plural(row.requests, "request"), plural(row.logins ?? 0, "login"), plural(row.retries ?? 0, "retry", "retries")].join(", ")}`,
     );
   }
   if (explanation !== undefined) lines.push(`  ${explanation}`);

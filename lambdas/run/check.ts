@@ -9,7 +9,7 @@ import { BUDGET_SHARE } from "./estimate.ts";
 import { leaseSchema } from "./lease-file.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 
-export const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog"] as const;
+const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog"] as const;
 
 export interface Check {
   readonly name: (typeof CHECKS)[number];

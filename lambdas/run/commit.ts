@@ -48,7 +48,7 @@ export async function commitRun(host: RunHost, account: string, manifest: Manife
   }
 }
 
-export interface ChangeCounts {
+interface ChangeCounts {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;

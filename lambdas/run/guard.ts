@@ -1,7 +1,7 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
 export const HOLD_REASONS = ["NO_EVENTS", "DROPPED", "FEW_ROWS", "MISSING", "PINNED"] as const;
-export type HoldReason = (typeof HOLD_REASONS)[number];
+type HoldReason = (typeof HOLD_REASONS)[number];
 
 export interface Hold {
   readonly reason: HoldReason;

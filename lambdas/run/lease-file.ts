@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 /** A process that may hold a lease. `host` and `pid` only where a living process can be told from a dead one. */
-export const holderSchema = z.strictObject({
+const holderSchema = z.strictObject({
   token: z.string(),
   host: z.string().optional(),
   pid: z.number().int().optional(),

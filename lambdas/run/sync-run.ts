@@ -5,7 +5,7 @@ import { ERROR_CODES } from "../errors/sync-error.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 
-export const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "DRY_RUN", "FAILED"] as const;
+const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 const count = z.number().int().nonnegative().nullable();

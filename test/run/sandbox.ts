@@ -21,7 +21,7 @@ export const ACCOUNT = "uk";
 /** Fast enough that a pause of half a minute costs a test a third of a second. */
 const SPEED = 100;
 
-export const random: Random = { next: () => Math.random(), token: () => randomUUID() };
+const random: Random = { next: () => Math.random(), token: () => randomUUID() };
 
 export class Sandbox {
   readonly simulator: Simulator;

@@ -16,8 +16,8 @@ import { seededRandom } from "../simulator/seeded-random.ts";
 import type { SimulatorOptions } from "../simulator/settings.ts";
 import { Simulator } from "../simulator/simulator.ts";
 
-/** Thirty seconds of back-off cost a test 60 ms. */
-const SPEED = 500;
+/** Thirty seconds of back-off cost a test 15 ms. */
+const SPEED = 2_000;
 
 export interface Connection extends AsyncDisposable {
   readonly simulator: Simulator;

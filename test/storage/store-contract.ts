@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../lambdas/storage/store.ts";
+import { keysOf, listingContract } from "./listing-contract.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -14,12 +15,6 @@ async function text(store: Store, key: string): Promise<string | undefined> {
   return stored && new TextDecoder().decode(stored.bytes);
 }
 
-async function keys(store: Store, prefix: string, after?: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const { key } of store.list(prefix, after)) found.push(key);
-  return found;
-}
-
 /** Creates the object and returns its version; the key is free. */
 async function created(store: Store, key: string, content: string): Promise<string> {
   const version = await store.create(key, bytes(content));
@@ -28,13 +23,15 @@ async function created(store: Store, key: string, content: string): Promise<stri
 }
 
 export function storeContract(name: string, make: () => Promise<Store>): void {
+  listingContract(name, make);
+
   describe(`${name} as a store`, () => {
     it("has nothing at a key before it is created", async () => {
       const store = await make();
 
       expect(await store.read("a/b.json")).toBeUndefined();
       expect(await store.open("a/b.json")).toBeUndefined();
-      expect(await keys(store, "")).toEqual([]);
+      expect(await keysOf(store, "")).toEqual([]);
     });
 
     it("reads back what was created, with the version that create gave", async () => {
@@ -116,7 +113,7 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
 
       await expect(store.create("key", failing())).rejects.toBe(failure);
 
-      expect(await keys(store, "")).toEqual([]);
+      expect(await keysOf(store, "")).toEqual([]);
       expect(await store.create("key", bytes("later"))).toBeDefined();
     });
 
@@ -143,7 +140,7 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       expect(await store.replace("never", bytes("late"), first)).toBeUndefined();
 
       expect(await text(store, "changed")).toBe("two");
-      expect(await keys(store, "")).toEqual(["changed"]);
+      expect(await keysOf(store, "")).toEqual(["changed"]);
     });
 
     it("loses no update of callers that read, add one and replace at once", async () => {
@@ -172,39 +169,6 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
 
       expect(await store.read("a/key")).toBeUndefined();
       expect(await store.create("a/key", bytes("again"))).toBeDefined();
-    });
-
-    // "-" and "." sort before "/", digits and letters after it: folders and files mix as in a bucket.
-    const SORTED = ["a-b/x", "a.txt", "a/b/c", "a/b0", "a0", "aB/x", "b/1", "b/1.x/y", "b/10"];
-
-    it.each([
-      { prefix: "", after: undefined, expected: SORTED },
-      { prefix: "a/", after: undefined, expected: ["a/b/c", "a/b0"] },
-      { prefix: "a/b", after: undefined, expected: ["a/b/c", "a/b0"] },
-      { prefix: "b/1", after: undefined, expected: ["b/1", "b/1.x/y", "b/10"] },
-      { prefix: "", after: "a/b/c", expected: ["a/b0", "a0", "aB/x", "b/1", "b/1.x/y", "b/10"] },
-      { prefix: "", after: "a/b/a", expected: ["a/b/c", "a/b0", "a0", "aB/x", "b/1", "b/1.x/y", "b/10"] },
-      { prefix: "", after: "a/", expected: ["a/b/c", "a/b0", "a0", "aB/x", "b/1", "b/1.x/y", "b/10"] },
-      { prefix: "b/", after: "b/1", expected: ["b/1.x/y", "b/10"] },
-      { prefix: "b/", after: "b/10", expected: [] },
-      { prefix: "c/", after: undefined, expected: [] },
-      { prefix: "a/b/c/d", after: undefined, expected: [] },
-    ])("lists, of prefix '$prefix' after '$after', $expected", async ({ prefix, after, expected }) => {
-      const store = await make();
-      for (const key of SORTED.toReversed()) await store.create(key, bytes(key));
-
-      const listed = await keys(store, prefix, after);
-
-      expect(listed).toEqual(expected);
-    });
-
-    it("tells when each listed key was modified", async () => {
-      const store = await make();
-      await store.create("key", bytes("content"));
-
-      const [listed] = await Array.fromAsync(store.list(""));
-
-      expect(listed?.modifiedAtMs).toBeTypeOf("number");
     });
 
     it.each([

@@ -1,0 +1,69 @@
+// Hostile content, byte for byte, from the service through the command line to a reader's DuckDB.
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { hostileEvents } from "../simulator/hostile-events.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { readRows } from "./warehouse-reader.ts";
+
+/** Independent of the scanner: character by character, with a flag for being inside a string. */
+function withoutWhiteSpace(json: string): string {
+  let kept = "";
+  let inString = false;
+  for (let i = 0; i < json.length; i += 1) {
+    const character = json.charAt(i);
+    if (inString && character === "\\") {
+      kept += character + json.charAt(i + 1);
+      i += 1;
+      continue;
+    }
+    if (character === '"') inString = !inString;
+    if (inString || !" \t\r\n".includes(character)) kept += character;
+  }
+  return kept;
+}
+
+test.each(["data", "data-event", "bare"] as const)(
+  "hostile content in the shape %s arrives as it was sent",
+  async (shape) => {
+    const cwd = await temporaryDirectory();
+    const events = hostileEvents();
+    await using simulator = await Simulator.start({ events, detail: { shape }, encoding: "gzip" });
+    await writeCredentials(cwd, simulator);
+
+    const run = await sync(["run", "--json", ...against(simulator)], { cwd });
+
+    expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED", events: events.length });
+    const rows = await readRows(join(cwd, "warehouse"), "SELECT uuid, event, listing FROM events");
+    const read = new Map(rows.map(([uuid, event, listing]) => [uuid, { event, listing }]));
+    for (const { name, uuid, source, listing } of events) {
+      const expected = { event: withoutWhiteSpace(source), listing: withoutWhiteSpace(listing) };
+      expect(read.get(uuid.toLowerCase()), name).toEqual(expected);
+    }
+  },
+);
+
+test("event_date and scope are the text where it is one, else its JSON", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: hostileEvents() });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", ...against(simulator)], { cwd });
+
+  const rows = await readRows(join(cwd, "warehouse"), "SELECT uuid, event_date, scope FROM events");
+
+  const of = (name: string): readonly unknown[] | undefined => {
+    const event = hostileEvents().find((one) => one.name === name);
+    return rows.find(([uuid]) => uuid === event?.uuid)?.slice(1);
+  };
+  expect(of("a null date")).toEqual([null, null]);
+  expect(of("no date and no scope")).toEqual([null, null]);
+  expect(of("an object as date")).toEqual(['{"from":"2026-01-01","to":"2026-02-01"}', "national"]);
+  expect(of("a number as date")).toEqual(["20260101.10", "false"]);
+  expect(of("empty texts as date and scope")).toEqual(["", ""]);
+  expect(of("a lone surrogate in date and scope")).toEqual(['"\\ud83d"', '"x\\udc00y"']);
+  expect(of("line separators in date and scope")).toEqual(["2026\u2028", "a\u2029b\u0085c"]);
+  expect(of("escaped key names")).toEqual(["2026-01-01", "national"]);
+  expect(of("duplicate keys")).toEqual(["2026-01-02", null]);
+});
