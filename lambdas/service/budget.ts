@@ -1,6 +1,7 @@
 // Lets requests through no faster than the service allows: a sliding window of requests and one of bytes.
 
 import type { Clock } from "../host/clock.ts";
+import { RecentSizes } from "./recent-sizes.ts";
 import { type Use, UseWindow } from "./use-window.ts";
 
 /** What was used in the last window: carried from run to run, so that the next one stays within the limit too. */
@@ -33,8 +34,6 @@ interface Waiter {
   readonly grant: (permit: Permit) => void;
 }
 
-const REMEMBERED_SIZES = 100;
-
 /**
  * A request counts from the moment it is let through until a window after its *answer*: the service counts it
  * somewhere in between, so whatever the latency, no window of the service's holds more than the allowance.
@@ -46,7 +45,7 @@ export class Budget {
   readonly #bytes: number;
   readonly #window: UseWindow;
   readonly #waiters: Waiter[] = [];
-  readonly #sizes: number[] = []; // the last detail bodies
+  readonly #details = new RecentSizes();
   #inFlight = 0;
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
@@ -93,16 +92,15 @@ export class Budget {
 
   /** The last window's use, what is in flight included, in about 60 buckets. */
   use(): BudgetUse {
-    if (this.#isUnlimited()) return [];
     const buckets = this.#window.buckets();
     if (this.#inFlight === 0) return buckets;
-    const bytes = this.#reserve() * this.#detailsInFlight;
+    const bytes = this.#details.largest * this.#detailsInFlight;
     return [...buckets, { atMs: this.#clock.now(), requests: this.#inFlight, bytes }];
   }
 
   /** Counts what others used. */
   add(earlier: BudgetUse): void {
-    if (!this.#isUnlimited()) this.#window.merge(earlier);
+    this.#window.merge(earlier);
   }
 
   #isUnlimited(): boolean {
@@ -119,14 +117,10 @@ export class Budget {
   #bytesMayGo(kind: BudgetKind): boolean {
     // With nothing in flight and an empty window one request always goes, or a large event would wait for ever.
     if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
-    if (kind === "detail" && this.#sizes.length === 0 && this.#detailsInFlight > 0) return false;
-    const reserve = this.#reserve();
+    if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
+    const reserve = this.#details.largest;
     const next = kind === "detail" ? Math.max(1, reserve) : 1;
     return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
-  }
-
-  #reserve(): number {
-    return Math.max(0, ...this.#sizes);
   }
 
   #permit(kind: BudgetKind): Permit {
@@ -146,11 +140,8 @@ export class Budget {
   }
 
   #record(kind: BudgetKind, bytes: number): void {
-    if (this.#isUnlimited()) return;
-    this.#window.add(1, bytes);
-    if (kind !== "detail" || bytes === 0) return;
-    this.#sizes.push(bytes);
-    if (this.#sizes.length > REMEMBERED_SIZES) this.#sizes.shift();
+    this.#window.add(1, bytes); // also without a limit: the next run may have one
+    if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }
 
   #serve(): void {

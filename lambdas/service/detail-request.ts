@@ -1,9 +1,9 @@
 // The request for one event and what each of its answers means: read it, leave the event out, or stop.
 
+import type { ApiRequest } from "./api-request.ts";
 import { endpoint } from "./base-url.ts";
 import { readDetail } from "./detail-response.ts";
 import type { Detail } from "./event-service.ts";
-import type { ApiRequest } from "./exchange.ts";
 import { requestName, unexpectedStatus } from "./failure.ts";
 import { decodeText } from "./json-text.ts";
 

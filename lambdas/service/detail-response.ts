@@ -1,6 +1,7 @@
 // Reads the answer of the single-event endpoint: where the event is, that it is the right one, its date and scope.
 
 import { SyncError } from "../errors/sync-error.ts";
+import { columnText } from "../snapshot/column-text.ts";
 import { rootSpan, type Span, valueAt } from "../snapshot/source-text.ts";
 import type { Detail } from "./event-service.ts";
 import { UnusableBody } from "./failure.ts";
@@ -28,8 +29,8 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
   return {
     kind: "event",
     event: sourceText(text, span),
-    eventDate: scalar(text, valueAt(text, ["date"], span)),
-    scope: scalar(text, valueAt(text, ["scope"], span)),
+    eventDate: columnText(text, valueAt(text, ["date"], span)),
+    scope: columnText(text, valueAt(text, ["scope"], span)),
   };
 }
 
@@ -46,25 +47,12 @@ function objectAt(text: string, path: readonly string[], root: Span): Span | und
 
 function uuidOf(text: string, object: Span): unknown {
   const span = valueAt(text, ["uuid"], object);
-  return span === undefined ? null : parseSpan(text, span);
+  return span === undefined ? null : parseJson(text.slice(span.start, span.end));
 }
 
 /** An event that somebody pointed at may lack its uuid. */
 function isSame(own: unknown, uuid: string): boolean {
   return own === null || (typeof own === "string" && own.toLowerCase() === uuid.toLowerCase());
-}
-
-/** The string itself where it is a well-formed one, null where there is nothing, else the JSON text. */
-function scalar(text: string, span: Span | undefined): string | null {
-  if (span === undefined) return null;
-  const value = parseSpan(text, span);
-  if (value === null) return null;
-  // A lone surrogate has no UTF-8: only its escape can be written.
-  return typeof value === "string" && value.isWellFormed() ? value : sourceText(text, span);
-}
-
-function parseSpan(text: string, span: Span): unknown {
-  return parseJson(text.slice(span.start, span.end));
 }
 
 function unexpectedShape(text: string): SyncError {

@@ -1,46 +1,22 @@
 // Takes one request to its answer: credentials, budget, pauses, retries; every retry is a whole new GET.
 
-import { SyncError } from "../errors/sync-error.ts";
-import type { Clock } from "../host/clock.ts";
-import type { Logger } from "../host/logger.ts";
 import type { Random } from "../host/random.ts";
+import { type ApiRequest, type Outcome, outcomeOf } from "./api-request.ts";
 import type { Authenticator, Pass } from "./authenticator.ts";
-import type { BudgetKind } from "./budget.ts";
-import { describeFailure, type Failure, requestName, spent, UnusableBody } from "./failure.ts";
+import { type BackOffOptions, backOff } from "./back-off.ts";
+import { type Failure, requestName } from "./failure.ts";
 import type { Pause } from "./pause.ts";
-import { redirected } from "./redirect.ts";
-import { ATTEMPTS, retryAfterMs, retryDelayMs, statusClass } from "./retry.ts";
+import { retryDelayMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
-import type { ServiceCounters } from "./service-counters.ts";
 import { type Answer, NoAnswer } from "./transport.ts";
-import type { Waits } from "./waits.ts";
 
-/** One GET and what its answers mean. */
-export interface ApiRequest<T> {
-  readonly url: URL;
-  readonly kind: BudgetKind;
-  readonly bodyCapBytes: number;
-  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may mend it, `SyncError` where none does. */
-  read(bytes: Uint8Array, headers: Answer["headers"]): T;
-  /** What a body over the cap means. */
-  oversize(): T;
-  /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
-  refused(status: number): T;
-}
-
-export interface ExchangeOptions {
+export interface ExchangeOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
   readonly pause: Pause;
-  readonly waits: Waits;
-  readonly counters: ServiceCounters;
   readonly headers: Readonly<Record<string, string>>;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
 }
-
-type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
 export class Exchange {
   readonly #options: ExchangeOptions;
@@ -110,83 +86,25 @@ export class Exchange {
       return { failure: { kind: "no-answer", reason: answer.reason } };
     }
     pass.accepted();
-    const { status, headers } = answer;
-    switch (statusClass(status)) {
-      case "read":
-        return readBody(request, answer);
-      case "retry":
-        return {
-          failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, this.#options.clock.now()) },
-        };
-      case "redirect":
-        throw redirected(requestName("GET", request.url), request.url, answer);
-      default:
-        return { value: request.refused(status) };
-    }
+    return outcomeOf(request, answer, this.#options.clock.now());
   }
 
   async #backOff(
-    name: string,
+    request: string,
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { clock, counters, logger, pause, random, waits } = this.#options;
+    const { pause, random } = this.#options;
     const askedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
     const delayMs = Math.max(askedMs ?? 0, retryDelayMs(failures, random));
     const forAll = askedMs !== undefined || isThrottled(failure);
     if (forAll && failure.kind === "status") pause.ask(askedMs ?? delayMs, failure.status);
-    if (failures >= ATTEMPTS) throw spent(name, failure);
-    counters.add("retries");
-    logger.info(`${name}: ${describeFailure(failure)}; next attempt in ${(delayMs / 1_000).toFixed(1)} s`, {
-      request: name,
-      failures,
-      delayMs,
-    });
-    const untilMs = clock.now() + delayMs;
-    await waits.during(
-      forAll ? "retry-after" : "retry",
-      () => untilMs,
-      () => clock.sleep(delayMs, signal),
-    );
+    const waitsFor = forAll ? "retry-after" : "retry";
+    await backOff({ request, failure, failures, delayMs, waitsFor }, this.#options, signal);
   }
 }
 
 function isThrottled(failure: Failure): boolean {
   return failure.kind === "status" && failure.status === 429;
-}
-
-function readBody<T>(request: ApiRequest<T>, answer: Answer): Outcome<T> {
-  switch (answer.body.kind) {
-    case "whole":
-      try {
-        return { value: request.read(answer.body.bytes, answer.headers) };
-      } catch (error) {
-        if (!(error instanceof UnusableBody)) throw error;
-        return { failure: { kind: "body", why: error.message, remedy: error.remedy } };
-      }
-    case "oversize":
-      return { value: request.oversize() };
-    case "foreign":
-      throw foreignEncoding(requestName("GET", request.url));
-    case "broken":
-      return {
-        failure: {
-          kind: "body",
-          why: `a body that broke off (${answer.body.cause})`,
-          remedy: "Check the network between here and the service.",
-        },
-      };
-    case "unread":
-      throw new TypeError("a 2xx body was not read"); // the transport's contract
-  }
-}
-
-function foreignEncoding(request: string): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${request} was answered in a content encoding that was not asked for (accepted: gzip, br). Look for a proxy ` +
-      "between here and the service that changes it.",
-    { fields: { request } },
-  );
 }

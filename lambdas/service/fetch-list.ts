@@ -1,10 +1,11 @@
 // Fetches the whole list, page by page as the Link headers lead.
 
 import { SyncError } from "../errors/sync-error.ts";
+import type { ApiRequest } from "./api-request.ts";
 import { endpoint } from "./base-url.ts";
 import { EventListBuilder } from "./event-list.ts";
 import type { EventList } from "./event-service.ts";
-import type { ApiRequest, Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { requestName, unexpectedStatus } from "./failure.ts";
 import { decodeText } from "./json-text.ts";
 import { nextPage } from "./link.ts";

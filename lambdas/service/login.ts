@@ -2,29 +2,22 @@
 
 import type { ServiceCredentials } from "../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../errors/sync-error.ts";
-import type { Clock } from "../host/clock.ts";
-import type { Logger } from "../host/logger.ts";
 import type { Random } from "../host/random.ts";
+import { type BackOffOptions, backOff } from "./back-off.ts";
 import { endpoint } from "./base-url.ts";
-import { type Failure, requestName, spent } from "./failure.ts";
+import { requestName } from "./failure.ts";
 import { redirected } from "./redirect.ts";
-import { ATTEMPTS, retryAfterMs, retryDelayMs, statusClass } from "./retry.ts";
+import { retryAfterMs, retryDelayMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
-import type { ServiceCounters } from "./service-counters.ts";
 import { SessionCookies } from "./session-cookies.ts";
 import { type Answer, NoAnswer } from "./transport.ts";
-import type { Waits } from "./waits.ts";
 
-export interface LoginOptions {
+export interface LoginOptions extends BackOffOptions {
   readonly baseUrl: URL;
   readonly credentials: ServiceCredentials;
   readonly sender: Sender;
-  readonly waits: Waits;
-  readonly counters: ServiceCounters;
   readonly headers: Readonly<Record<string, string>>;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
 }
 
 // Nobody reads the body of a login.
@@ -44,8 +37,7 @@ export async function login(options: LoginOptions, signal: AbortSignal | undefin
 }
 
 async function answered(options: LoginOptions, url: URL, signal: AbortSignal | undefined): Promise<Answer> {
-  const { clock, counters, credentials, logger, random, sender, waits } = options;
-  const name = requestName("POST", url);
+  const { counters, credentials, random, sender } = options;
   const { email, password } = credentials;
   const request = {
     method: "POST",
@@ -61,20 +53,12 @@ async function answered(options: LoginOptions, url: URL, signal: AbortSignal | u
       return await sender.send(await sender.admit("other", signal), request, signal);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      const failure: Failure = { kind: "no-answer", reason: error.reason };
-      if (failures >= ATTEMPTS) throw spent(name, failure);
-      counters.add("retries");
+      const failure = { kind: "no-answer", reason: error.reason } as const;
       const delayMs = retryDelayMs(failures, random);
-      logger.info(`${name}: ${error.message}; next attempt in ${(delayMs / 1_000).toFixed(1)} s`, {
-        request: name,
-        failures,
-        delayMs,
-      });
-      const untilMs = clock.now() + delayMs;
-      await waits.during(
-        "retry",
-        () => untilMs,
-        () => clock.sleep(delayMs, signal),
+      await backOff(
+        { request: requestName("POST", url), failure, failures, delayMs, waitsFor: "retry" },
+        options,
+        signal,
       );
     }
   }

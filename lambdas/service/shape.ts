@@ -1,7 +1,7 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
+import { shownKey } from "../snapshot/shown-key.ts";
 import { elements, members, rootSpan, type Span } from "../snapshot/source-text.ts";
-import { isUuid } from "./json-text.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
@@ -30,7 +30,7 @@ function describeObject(text: string, span: Span, depth: number): string {
   let count = 0;
   for (const { key, value } of members(text, span)) {
     count += 1;
-    if (count <= MAX_KEYS) shown.push(`${describeKey(key)}: ${describeShape(text, value, depth + 1)}`);
+    if (count <= MAX_KEYS) shown.push(`${shownKey(key)}: ${describeShape(text, value, depth + 1)}`);
   }
   return `{${shown.join(", ")}${more(count, MAX_KEYS)}}`;
 }
@@ -47,10 +47,4 @@ function describeArray(text: string, span: Span, depth: number): string {
 
 function more(count: number, shown: number): string {
   return count > shown ? `, … ${count} in all` : "";
-}
-
-// A key may be data too (an e-mail address, a name): only what looks like a field's name is repeated.
-function describeKey(key: string): string {
-  if (isUuid(key)) return "<uuid>";
-  return /^[A-Za-z_$][\w$-]{0,39}$/.test(key) ? key : "<key>";
 }

@@ -33,7 +33,7 @@ export type ConnectionOptions = Partial<Omit<EventServiceOptions, "credentials">
   readonly seed?: number;
 };
 
-export const random = (seed: number): Random => ({ next: seededRandom(seed), token: () => "token" });
+const random = (seed: number): Random => ({ next: seededRandom(seed), token: () => "token" });
 
 export async function connect(
   simulated: SimulatorOptions = {},

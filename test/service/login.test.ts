@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Fault } from "../simulator/faults.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { connect, errorOf, said, secrets } from "./connection.ts";
-import { httpServer, rawServer } from "./local-server.ts";
+import { httpServer } from "./local-server.ts";
 
 const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: "status",
@@ -146,99 +146,4 @@ describe("the login", () => {
       expect(connection.simulator.counts).toMatchObject({ logins: 1, list: 1 });
     },
   );
-});
-
-describe("session cookies", () => {
-  it.each([
-    ["without a path", "HttpOnly"],
-    ["for the whole host", "Path=/; Secure; HttpOnly; SameSite=Strict"],
-    ["for the events only", "Path=/v1/events"],
-    ["that last", "Path=/; Max-Age=3600"],
-  ])("%s are sent", async (_, attributes) => {
-    await using connection = await connect({ session: { attributes } });
-
-    await connection.service.list();
-
-    expect(connection.simulator.counts).toMatchObject({ logins: 1, unauthenticated: 0 });
-  });
-
-  it.each([
-    ["for another path", "Path=/admin"],
-    ["for another host", "Domain=example.test; Path=/"],
-    ["that are over", "Path=/; Max-Age=0"],
-  ])("%s are no session", async (_, attributes) => {
-    await using connection = await connect({ session: { attributes } });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({
-      code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("set 2 cookies"),
-    });
-    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
-  });
-
-  it("that an answer renews are taken over", async () => {
-    const cookies: (string | undefined)[] = [];
-    await using server = await httpServer((request, response) => {
-      cookies.push(request.headers.cookie);
-      response.setHeader("set-cookie", `s=${cookies.length}`).end("[]");
-    });
-    await using connection = await connect({}, { baseUrl: server.url });
-
-    await connection.service.list();
-    await connection.service.list();
-
-    expect(cookies).toEqual([undefined, "s=1", "s=2"]);
-  });
-
-  it("that a refusal clears are not mixed with those of the next login", async () => {
-    await using connection = await connect({ events: makeEvents(2), session: { clearsCookies: true } });
-    const { service, simulator } = connection;
-
-    await service.list();
-    simulator.endSessions();
-    await service.list();
-
-    expect(simulator.counts).toMatchObject({ logins: 2, unauthenticated: 1 });
-  });
-
-  it("stay with the exact origin", async () => {
-    const reached: string[] = [];
-    await using other = await rawServer(() => reached.push("other"));
-    await using connection = await connect({
-      events: makeEvents(2),
-      list: { pageSize: 1, nextUrl: (relative) => other.url + relative },
-    });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(other.url) });
-    expect(reached).toEqual([]);
-  });
-});
-
-describe("HTTP Basic", () => {
-  it("sends the credentials with every request and never logs in", async () => {
-    await using connection = await connect({ events: makeEvents(2) }, { method: "basic" });
-    const { service, simulator } = connection;
-
-    await service.logIn();
-    await service.list();
-
-    expect(simulator.counts).toMatchObject({ requests: 1, logins: 0, unauthenticated: 0 });
-  });
-
-  it("ends the run with the first 401", async () => {
-    await using connection = await connect({ account: { methods: ["session"] } }, { method: "basic" });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({
-      code: "UNAUTHENTICATED",
-      message: expect.stringContaining("method basic"),
-    });
-    expect(connection.simulator.counts.requests).toBe(1);
-    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
-  });
 });

@@ -50,11 +50,14 @@ describe("a pause", () => {
     await over;
   });
 
-  it("of 15 minutes is waited for; one of more ends the run, for everybody", async () => {
-    const pause = new Pause(new ManualClock(NOW));
+  it("of 15 minutes is waited for; one of more ends the run, for everybody and for good", async () => {
+    const clock = new ManualClock(NOW);
+    const pause = new Pause(clock);
 
     expect(() => pause.ask(15 * MINUTE, 429)).not.toThrow();
     expect(() => pause.ask(15 * MINUTE + 1, 429)).toThrow(throttled);
+    clock.advance(60 * MINUTE);
+
     expect(pause.isOver).toBe(false);
     await expect(pause.over()).rejects.toEqual(throttled);
   });

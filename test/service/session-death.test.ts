@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { connect, errorOf, fetchAll, texts, truth } from "./connection.ts";
+import { connect, fetchAll, texts, truth } from "./connection.ts";
+import { scriptedTransport } from "./scripted-transport.ts";
 
 const EVENTS = makeEvents(12, { length: 300 });
 
@@ -97,51 +100,53 @@ describe("a session that dies", () => {
   });
 });
 
-describe("an event that answers 401 for ever", () => {
-  it.each([1, 64])("ends the run after one more login, with %i in flight", async (atOnce) => {
-    const events = makeEvents(100);
-    const victim = events[50]?.uuid ?? "";
+describe("a fresh session", () => {
+  it("whose first request is given up is tried out by the next who waits", async () => {
+    const abort = new AbortController();
+    const [first, second] = [EVENTS[0]?.uuid ?? "", EVENTS[1]?.uuid ?? ""];
     await using connection = await connect({
-      events,
-      latencyMs: 500,
-      faults: [{ match: { uuid: victim, times: Infinity }, fault: { kind: "status", status: 401 } }],
+      events: EVENTS,
+      faults: [{ match: { uuid: first }, fault: { kind: "hang" } }],
+      onRequest: ({ uuid }) => {
+        if (uuid === first) setTimeout(() => abort.abort(new Error("stop")), 10);
+      },
     });
     const { service, simulator } = connection;
 
-    const error = await errorOf(fetchAll(service, atOnce));
+    const [given, up] = await Promise.allSettled([
+      service.detail(first, abort.signal),
+      service.detail(second),
+    ]);
 
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(simulator.counts.logins).toBe(2);
-    expect(simulator.counts.detailsByUuid.get(victim)).toBe(2);
+    expect([given.status, up.status]).toEqual(["rejected", "fulfilled"]);
+    expect(simulator.counts.logins).toBe(1);
   });
 
-  it("ends the run after two more logins when the session dies as well", async () => {
-    const events = makeEvents(100);
-    const victim = events[80]?.uuid ?? "";
-    await using connection = await connect({
-      events,
-      latencyMs: 500,
-      faults: [
-        { match: { uuid: victim, times: Infinity }, fault: { kind: "status", status: 401 } },
-        { match: { path: "detail", nth: 20 }, fault: { kind: "end-sessions" } },
-      ],
-    });
-    const { service, simulator } = connection;
+  it("is opened before those send who waited for the budget with the old one", async () => {
+    const clock = new ManualClock(1_000_000);
+    const refusal = Promise.withResolvers<{ status: number }>();
+    const transport = scriptedTransport((name, nth) =>
+      name === "c" && nth === 1 ? refusal.promise : undefined,
+    );
+    const limits = { requestsPerWindow: 3, share: 1 };
+    await using connection = await connect({ clock }, { limits, transport });
+    const { service } = connection;
 
-    const error = await errorOf(fetchAll(service, 16));
+    await service.detail("a");
+    const rest = [service.detail("c"), service.detail("b")];
+    await nextTurn();
+    refusal.resolve({ status: 401 });
+    await nextTurn();
+    clock.advance(60_001);
+    await Promise.all(rest);
 
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(simulator.counts.logins).toBeLessThanOrEqual(3);
-  });
-
-  it("on every endpoint ends the run after two logins and two requests", async () => {
-    await using connection = await connect({
-      faults: [{ match: { path: "list", times: Infinity }, fault: { kind: "status", status: 401 } }],
-    });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(connection.simulator.counts).toMatchObject({ logins: 2, list: 2, requests: 4 });
+    expect(transport.sent).toEqual([
+      ["login", undefined],
+      ["a", "s=1"],
+      ["c", "s=1"],
+      ["login", undefined],
+      ["c", "s=2"],
+      ["b", "s=2"],
+    ]);
   });
 });
