@@ -5,6 +5,7 @@ import { createPlan, type Plan } from "../snapshot/plan.ts";
 import { layout } from "../storage/layout.ts";
 import { findPublicationOf, type Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect.ts";
+import { checkAgainstHead } from "./columns.ts";
 import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
 import { estimateSeconds } from "./estimate.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -36,6 +37,7 @@ export async function attempt(task: AttemptTask): Promise<Conclusion> {
     return { outcome: "PUBLISHED", reason: null };
   }
   if (head && head.snapshot_id >= facts.runId) return superseded(facts.runId, head);
+  await checkAgainstHead(host, settings, head);
 
   const unfinished = await findUnfinished(task);
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
@@ -62,7 +64,7 @@ async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined
   const { plan } = unfinished;
   await task.adopt(plan.header.run_id);
   facts.runId = plan.header.run_id;
-  logger.info(`continues ${facts.runId}, ${done(unfinished)} of ${plan.events.length} done`);
+  logger.info(`continues ${facts.runId}, ${count(done(unfinished))} of ${count(plan.events.length)} done`);
   return unfinished;
 }
 
@@ -73,7 +75,11 @@ async function makePlan(task: AttemptTask, service: CountingService): Promise<Pl
   const list = await service.list(host.signal);
   const listed = list.events.length + list.rejected;
   facts.counts = { ...facts.counts, listed };
-  logger.info(`${listed} events are listed`, { listed, rejected: list.rejected, repeated: list.repeated });
+  logger.info(`${count(listed)} events are listed`, {
+    listed,
+    rejected: list.rejected,
+    repeated: list.repeated,
+  });
   return createPlan(store, layout.plan(settings.account, facts.runId), {
     run_id: facts.runId,
     account: settings.account,
@@ -98,7 +104,7 @@ async function stage(
   const seconds = estimateSeconds(total - doneEvents, settings.requestsPerMinute);
   if (seconds > 0) {
     host.logger.info(
-      `${total - doneEvents} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
+      `${count(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
     );
   }
   const report = (): void => host.onProgress({ done: doneEvents, total, retries: service.counts.retries });
@@ -110,12 +116,18 @@ async function stage(
     staged,
     service,
     concurrency: settings.concurrency,
+    lifted: settings.lifted,
     signal: host.signal,
     onDone: () => {
       doneEvents += 1;
       report();
     },
   });
+}
+
+/** `50,000`. */
+function count(n: number): string {
+  return n.toLocaleString("en-US");
 }
 
 function done({ plan, staged }: Unfinished): number {

@@ -1,12 +1,9 @@
 // Tries everything a run needs, once, and says for each what is wrong and what to do.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { Budget } from "../service/budget.ts";
 import type { ListedEvent } from "../service/event-service.ts";
-import { readJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
-import { BUDGET_SHARE } from "./estimate.ts";
-import { leaseSchema } from "./lease-file.ts";
+import { openServiceWithoutLease } from "./open-service.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 
 const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog"] as const;
@@ -37,7 +34,7 @@ export async function check(host: RunHost, settings: RunSettings): Promise<reado
     }
   };
 
-  const service = await attempt("credentials", () => open(host, settings));
+  const service = await attempt("credentials", () => openServiceWithoutLease(host, settings));
   if (service) {
     try {
       const loggedIn = await attempt("login", async () => {
@@ -54,22 +51,6 @@ export async function check(host: RunHost, settings: RunSettings): Promise<reado
   const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
   if (isStoreWritable) await attempt("catalog", () => host.catalog.follow(settings.account));
   return checks;
-}
-
-/** With a budget that knows what the last run has used; a store that cannot say so is found out further below. */
-async function open(host: RunHost, settings: RunSettings): Promise<CountingService> {
-  const { account, requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  const lease = await readJson(host.store, layout.lease(account), leaseSchema).catch(() => undefined);
-  return host.openService(
-    new Budget({
-      requestsPerWindow: requestsPerMinute,
-      bytesPerWindow: bytesPerMinute,
-      windowMs,
-      share: BUDGET_SHARE,
-      clock: host.clock,
-      earlier: lease?.use ?? [],
-    }),
-  );
 }
 
 async function tryDetail(

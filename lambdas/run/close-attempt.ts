@@ -3,14 +3,14 @@
 import { SyncError } from "../errors/sync-error.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
 import { type RunResult, writeOutcome } from "./outcome.ts";
-import type { RunHost, RunSettings } from "./run-host.ts";
+import type { RunHost } from "./run-host.ts";
 import { appendRunLog, type Outcome, type SyncRun, type Trigger } from "./sync-run.ts";
 
 export type Ending = Conclusion | { readonly error: unknown };
 
 export interface ClosingTask {
-  readonly host: RunHost;
-  readonly settings: RunSettings;
+  readonly host: Pick<RunHost, "store" | "clock" | "logger" | "version">;
+  readonly account: string;
   readonly trigger: Trigger;
   readonly startedAtMs: number;
   readonly facts: RunFacts;
@@ -21,8 +21,7 @@ const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
 
 /** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
 export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<RunResult> {
-  const { host, settings, facts } = task;
-  const { account } = settings;
+  const { host, account, facts } = task;
   const row = rowOf(task, ending);
   if ("error" in ending) {
     const { error } = ending;
@@ -37,7 +36,7 @@ export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<R
   try {
     const written = await appendRunLog(host.store, account, row);
     const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
-    if (!NEVER_FINISH.has(ending.outcome)) await writeOutcome(host.store, account, result);
+    if (isRun(task) && !NEVER_FINISH.has(ending.outcome)) await writeOutcome(host.store, account, result);
     return result;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
@@ -46,17 +45,22 @@ export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<R
   }
 }
 
+/** An accept or a rollback is over when it is over: nothing starts it again under its id. */
+function isRun({ trigger }: ClosingTask): boolean {
+  return trigger === "schedule" || trigger === "manual";
+}
+
 /** The log must not hide the failure that it is about. */
-async function logFailure({ host, settings }: ClosingTask, row: Omit<SyncRun, "attempt">): Promise<SyncRun> {
+async function logFailure({ host, account }: ClosingTask, row: Omit<SyncRun, "attempt">): Promise<SyncRun> {
   try {
-    return await appendRunLog(host.store, settings.account, row);
+    return await appendRunLog(host.store, account, row);
   } catch {
     warnNotWritten(host);
     return { ...row, attempt: 1 };
   }
 }
 
-function warnNotWritten({ logger }: RunHost): void {
+function warnNotWritten({ logger }: ClosingTask["host"]): void {
   logger.warn("the end of this attempt could not be written to the warehouse");
 }
 

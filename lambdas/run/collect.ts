@@ -1,6 +1,8 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them shard by shard in plan order.
 
 import type { EventService } from "../service/event-service.ts";
+import { lifter } from "../snapshot/lift.ts";
+import type { LiftedColumn } from "../snapshot/lifted-column.ts";
 import type { Plan, PlannedEvent } from "../snapshot/plan.ts";
 import { rowLine } from "../snapshot/row.ts";
 import { type StagedResult, writeShard } from "../snapshot/shard.ts";
@@ -14,6 +16,7 @@ const MAX_WAITING_TEXT = 16 * 1024 * 1024;
 export interface FetchOptions {
   readonly service: EventService;
   readonly concurrency: number;
+  readonly lifted: readonly LiftedColumn[];
   readonly signal: AbortSignal;
 }
 
@@ -23,12 +26,13 @@ export function fetchResults(
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
   const { service, concurrency, signal } = options;
+  const lift = lifter(options.lifted);
   const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
     const { uuid, requestAs, listing } = planned;
     const detail = await service.detail(requestAs, stop);
     if (detail.kind === "left-out") return { uuid, leftOut: detail.reason };
     const { eventDate, scope, event } = detail;
-    return { uuid, line: rowLine({ uuid, event_date: eventDate, scope, event, listing }) };
+    return { uuid, line: rowLine({ uuid, event_date: eventDate, scope, event, listing }, lift(event)) };
   };
   return mapOrdered(events, fetchOne, {
     concurrency,

@@ -1,78 +1,67 @@
-// The second half of PUBLISH: what changed, the one write that commits, and the catalog that follows it.
+// The second half of PUBLISH: what changed, and the one write that commits.
 
 import { changeLine, diffRows } from "../snapshot/changes.ts";
 import { type Manifest, readManifest } from "../snapshot/manifest.ts";
 import { readParts, writeParts } from "../snapshot/part.ts";
 import { parseRow, type Row } from "../snapshot/row.ts";
 import { layout, publicationId } from "../storage/layout.ts";
-import { findPublicationOf, type Publication, publish, readHead } from "../storage/publication-log.ts";
+import { type Publication, publish, readHead } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
 import type { RunHost } from "./run-host.ts";
 
-export type Commit =
-  | { readonly kind: "published"; readonly publication: Publication }
-  | { readonly kind: "superseded"; readonly head: Publication }
-  | { readonly kind: "pinned"; readonly head: Publication };
+type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
 /**
- * Publishes a run's snapshot unless the log says otherwise (design section 6, steps 3 to 5). Whatever process
- * gets there first, one publication carries this run; a lost race reads the log again.
+ * Publishes a snapshot (design section 6, steps 3 to 5). `decide` is asked before each try, with the head of
+ * that moment, and may end it with a word of its own; a lost race reads the log again.
  */
-export async function commitRun(host: RunHost, account: string, manifest: Manifest): Promise<Commit> {
-  const { store, clock, random } = host;
-  const { run_id: runId, snapshot_id: snapshotId } = manifest;
+export async function commit<Verdict>(
+  host: Pick<RunHost, "store" | "clock" | "random" | "signal">,
+  manifest: Manifest,
+  action: Action,
+  decide: (head: Publication | undefined) => Promise<Verdict | undefined>,
+): Promise<Verdict | Publication> {
+  const { store, clock, random, signal } = host;
+  const { account, snapshot_id: snapshotId } = manifest;
   for (;;) {
-    host.signal.throwIfAborted();
+    signal.throwIfAborted();
     const head = await readHead(store, account);
-    const own = await findPublicationOf(store, account, runId);
-    if (own) return { kind: "published", publication: own };
-    if (head && head.snapshot_id >= snapshotId) return { kind: "superseded", head };
-    if (head?.pinned) return { kind: "pinned", head };
+    const verdict = await decide(head);
+    if (verdict !== undefined) return verdict;
 
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
-    const changes = await writeChanges(store, account, number, head, manifest);
+    const changes = await writeChanges(store, number, head, manifest);
     const publication: Publication = {
       publication: number,
-      action: "run",
       snapshot_id: snapshotId,
       base_snapshot_id: head?.snapshot_id ?? null,
       published_at: new Date(clock.now()).toISOString(),
       events: manifest.counts.events,
       ...changes,
-      run_id: runId,
-      pinned: false,
+      ...action,
       write_id: random.token(),
     };
-    if ((await publish(store, account, publication)) === "committed")
-      return { kind: "published", publication };
+    if ((await publish(store, account, publication)) === "committed") return publication;
   }
-}
-
-interface ChangeCounts {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
 }
 
 async function writeChanges(
   store: Store,
-  account: string,
   number: string,
   head: Publication | undefined,
   manifest: Manifest,
-): Promise<ChangeCounts> {
+): Promise<Pick<Publication, "added" | "changed" | "removed">> {
+  const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
-  const before = headRows(store, account, head);
-  const after = rowsOf(store, account, manifest);
   async function* lines(): AsyncGenerator<string> {
-    for await (const change of diffRows(before, after)) {
+    for await (const change of diffRows(headRows(store, account, head), rowsOf(store, manifest))) {
       counts[change.change] += 1;
       yield changeLine(change);
     }
   }
   await writeParts({
     store,
-    key: (index) => layout.changesPart(account, number, manifest.snapshot_id, index),
+    key: (index) => layout.changesPart(account, number, snapshotId, index),
     lines: lines(),
   });
   return counts;
@@ -84,10 +73,10 @@ export async function* headRows(
   account: string,
   head: Publication | undefined,
 ): AsyncGenerator<Row> {
-  if (head) yield* rowsOf(store, account, await readManifest(store, account, head.snapshot_id));
+  if (head) yield* rowsOf(store, await readManifest(store, account, head.snapshot_id));
 }
 
-async function* rowsOf(store: Store, account: string, manifest: Manifest): AsyncGenerator<Row> {
-  const keys = manifest.parts.map(({ file }) => `${layout.snapshot(account, manifest.snapshot_id)}${file}`);
-  for await (const line of readParts(store, keys)) yield parseRow(line);
+async function* rowsOf(store: Store, manifest: Manifest): AsyncGenerator<Row> {
+  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+  for await (const line of readParts(store, prefix, manifest.parts)) yield parseRow(line);
 }

@@ -5,6 +5,7 @@ import { parseRow, type Row } from "../snapshot/row.ts";
 import type { LeftOutReason } from "../snapshot/shard.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect.ts";
+import { checkAgainstHead } from "./columns.ts";
 import { headRows } from "./commit.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
 import { guard } from "./guard.ts";
@@ -23,6 +24,7 @@ export interface DryRunTask {
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
 export async function dryRun(task: DryRunTask): Promise<Conclusion> {
   const { host, settings, facts, head, limit } = task;
+  await checkAgainstHead(host, settings, head);
   const service = await task.openService();
   const list = await service.list(host.signal);
   const listed = list.events.length + list.rejected;
@@ -32,7 +34,12 @@ export async function dryRun(task: DryRunTask): Promise<Conclusion> {
   let seen = 0;
 
   async function* rows(): AsyncGenerator<Row> {
-    const options = { service, concurrency: settings.concurrency, signal: host.signal };
+    const options = {
+      service,
+      concurrency: settings.concurrency,
+      lifted: settings.lifted,
+      signal: host.signal,
+    };
     for await (const result of fetchResults(planned, options)) {
       seen += 1;
       host.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });

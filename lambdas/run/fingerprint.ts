@@ -1,7 +1,7 @@
 // Names the settings that shape rows, so that work staged under other settings is never mixed in.
 
 import { createHash } from "node:crypto";
-import { TABLES } from "../catalog/tables.ts";
+import { eventColumns } from "../snapshot/lifted-column.ts";
 import type { RunSettings } from "./run-host.ts";
 
 /** Raise it when the same answers of the service would give other rows than before. */
@@ -9,11 +9,11 @@ const ROW_FORMAT = 1;
 
 /** SHA-256 in hex. Holds no credentials: who logs in is named by the account. */
 export function fingerprint(settings: RunSettings): string {
-  const { account, baseUrl, isListed, listPointer, detailPointer } = settings;
-  const columns = TABLES.events.columns.map(({ name }) => name);
+  const { account, baseUrl, isListed, listPointer, detailPointer, lifted } = settings;
   const shaping = [
     ROW_FORMAT,
-    columns,
+    eventColumns(lifted),
+    lifted.map(({ pointer }) => pointer),
     account,
     baseUrl,
     isListed,

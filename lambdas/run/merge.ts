@@ -1,11 +1,14 @@
 // The first half of PUBLISH: shards, read back and verified, become parts, left-out list and manifest.
 
-import { TABLES } from "../catalog/tables.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { damaged, MAKE_AGAIN } from "../snapshot/damaged.ts";
+import { FieldProfiler } from "../snapshot/field-profile.ts";
 import { writeLeftOut } from "../snapshot/left-out.ts";
+import { eventColumns } from "../snapshot/lifted-column.ts";
 import { createManifest, type Manifest } from "../snapshot/manifest.ts";
 import { writeParts } from "../snapshot/part.ts";
 import type { Plan } from "../snapshot/plan.ts";
+import { parseRow } from "../snapshot/row.ts";
 import { type LeftOut, readShard } from "../snapshot/shard.ts";
 import { layout } from "../storage/layout.ts";
 import type { RunHost, RunSettings } from "./run-host.ts";
@@ -16,10 +19,11 @@ export async function mergeShards(host: RunHost, settings: RunSettings, plan: Pl
   const { account } = settings;
   const { run_id: runId } = plan.header;
   const leftOut: LeftOut[] = [];
+  const profiler = new FieldProfiler();
   const parts = await writeParts({
     store,
     key: (index) => layout.part(account, runId, index),
-    lines: rowLines(host, account, plan, leftOut),
+    lines: rowLines(host, account, plan, { leftOut, profiler }),
   });
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
@@ -50,7 +54,9 @@ export async function mergeShards(host: RunHost, settings: RunSettings, plan: Pl
       repeated: plan.header.repeated,
     },
     parts: [...parts],
-    columns: TABLES.events.columns.map(({ name }) => name),
+    columns: eventColumns(settings.lifted),
+    lifted: settings.lifted.map(({ name, pointer }) => ({ name, pointer })),
+    ...profiler.profile(),
     started_at: plan.header.created_at,
     finished_at: new Date(host.clock.now()).toISOString(),
     program: { name: "brand-events-sync", version: host.version },
@@ -63,18 +69,35 @@ export async function mergeShards(host: RunHost, settings: RunSettings, plan: Pl
   });
 }
 
-/** Every shard's rows in plan order; what was left out is put on the list beside. */
+/** What is found out on the way, beside the rows. */
+interface Findings {
+  readonly leftOut: LeftOut[];
+  readonly profiler: FieldProfiler;
+}
+
+/** Every shard's rows in plan order. */
 async function* rowLines(
   host: RunHost,
   account: string,
   plan: Plan,
-  leftOut: LeftOut[],
+  { leftOut, profiler }: Findings,
 ): AsyncGenerator<string> {
   for (let index = 0; index < plan.shards; index += 1) {
     host.signal.throwIfAborted();
     const expected = plan.shard(index).map(({ uuid }) => uuid);
     const key = layout.shard(account, plan.header.run_id, index);
-    const trailer = yield* readShard(host.store, key, index, expected);
+    const trailer = yield* readShard(host.store, key, index, expected, (line) =>
+      profile(line, key, profiler),
+    );
     leftOut.push(...trailer.left_out);
+  }
+}
+
+function profile(line: string, key: string, profiler: FieldProfiler): void {
+  try {
+    profiler.add(parseRow(line).event);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+    throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it
   }
 }

@@ -1,9 +1,13 @@
 // PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
 
+import type { Manifest } from "../snapshot/manifest.ts";
 import type { Plan } from "../snapshot/plan.ts";
-import type { Publication } from "../storage/publication-log.ts";
-import { commitRun } from "./commit.ts";
+import { findPublicationOf, type Publication } from "../storage/publication-log.ts";
+import type { Store } from "../storage/store.ts";
+import { checkColumns } from "./columns.ts";
+import { commit } from "./commit.ts";
 import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
+import { logFieldNews } from "./field-news-log.ts";
 import { guard, type Hold } from "./guard.ts";
 import { hold, readHold } from "./hold.ts";
 import { mergeShards } from "./merge.ts";
@@ -36,16 +40,36 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
     return held(manifest.snapshot_id, holding);
   }
 
-  const commit = await commitRun(host, account, manifest);
-  if (commit.kind === "superseded") return superseded(manifest.run_id, commit.head);
-  if (commit.kind === "pinned") {
-    const pinned = pinnedBy(commit.head);
+  await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
+  const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
+  const published = await commit(host, manifest, action, (now) => decide(store, manifest, now));
+  if ("end" in published) {
+    if (published.end === "superseded") return superseded(manifest.run_id, published.head);
+    const pinned = pinnedBy(published.head);
     await hold(store, manifest, pinned, clock.now());
     return held(manifest.snapshot_id, pinned);
   }
-  facts.counts = countsOf(manifest, commit.publication);
+  const publication = "own" in published ? published.own : published;
+  facts.counts = countsOf(manifest, publication);
   await host.catalog.follow(account);
+  await logFieldNews(host, manifest, publication);
   return { outcome: "PUBLISHED", reason: null };
+}
+
+type Verdict =
+  | { readonly own: Publication }
+  | { readonly end: "superseded" | "pinned"; readonly head: Publication };
+
+/** Design section 6, step 3: whatever process got there first, one publication carries this run. */
+async function decide(
+  store: Store,
+  { account, run_id: runId, snapshot_id: snapshotId }: Manifest,
+  head: Publication | undefined,
+): Promise<Verdict | undefined> {
+  const own = await findPublicationOf(store, account, runId);
+  if (own) return { own };
+  if (head && head.snapshot_id >= snapshotId) return { end: "superseded", head };
+  return head?.pinned ? { end: "pinned", head } : undefined;
 }
 
 /** A later snapshot is what readers see, so this run has nothing to give them. */
@@ -61,7 +85,7 @@ function held(snapshotId: string, { reason, explanation }: Hold): Conclusion {
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before.`,
+    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. accept ${snapshotId} publishes it.`,
   };
 }
 

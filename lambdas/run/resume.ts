@@ -24,7 +24,7 @@ export async function findOwnWork(
   if (unfinished && unfinished.plan.header.fingerprint !== fingerprint) {
     throw new SyncError(
       "CONFIG_INVALID",
-      `Settings that shape rows (base URL, pointers, is-listed) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
+      `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
       { fields: { run_id: runId } },
     );
   }

@@ -7,6 +7,7 @@ import type { Random } from "../host/random.ts";
 import type { Budget } from "../service/budget.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { ServiceCounts } from "../service/service-counters.ts";
+import type { LiftedColumn } from "../snapshot/lifted-column.ts";
 import type { Store } from "../storage/store.ts";
 import type { GuardLimits } from "./guard.ts";
 import type { Holder } from "./lease-file.ts";
@@ -19,12 +20,16 @@ export interface RunSettings extends GuardLimits {
   readonly isListed: "true" | "false" | "any";
   readonly listPointer: string | undefined;
   readonly detailPointer: string | undefined;
+  /** In the order of their columns, after those of every row. */
+  readonly lifted: readonly LiftedColumn[];
   readonly requestsPerMinute: Limit;
   readonly bytesPerMinute: Limit;
   /** Length of the budget's window in milliseconds: 60,000, but for tests. */
   readonly windowMs: number;
   readonly concurrency: number;
   readonly resumeWithinMs: number;
+  /** Published snapshots older than so many days are taken away; undefined keeps all. */
+  readonly retainDays: number | undefined;
   /** Events of one shard: 1,000, but for tests. */
   readonly shardSize: number;
 }

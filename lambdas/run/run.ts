@@ -3,6 +3,7 @@
 import { SyncError } from "../errors/sync-error.ts";
 import { Budget } from "../service/budget.ts";
 import { readHead } from "../storage/publication-log.ts";
+import { formatRunId } from "../storage/run-id.ts";
 import { attempt } from "./attempt.ts";
 import { closeAttempt, type Ending } from "./close-attempt.ts";
 import { type Conclusion, NO_COUNTS, type RunFacts } from "./conclusion.ts";
@@ -10,8 +11,8 @@ import { dryRun } from "./dry-run.ts";
 import { BUDGET_SHARE } from "./estimate.ts";
 import { acquireLease, Lease, LeaseLost, type LeaseTaken } from "./lease.ts";
 import { type RunResult, readOutcome } from "./outcome.ts";
+import { applyRetention } from "./retention.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
-import { formatRunId } from "./run-id.ts";
 import type { Trigger } from "./sync-run.ts";
 
 export interface RunStart {
@@ -43,7 +44,10 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
     ending = endingOf(error, host.signal, lease);
   }
   try {
-    return await closeAttempt({ host, settings, trigger: start.trigger, startedAtMs, facts }, ending);
+    return await closeAttempt(
+      { host, account: settings.account, trigger: start.trigger, startedAtMs, facts },
+      ending,
+    );
   } finally {
     await lease?.release();
   }
@@ -87,9 +91,21 @@ async function work(
     }
     const mayAdopt = start.runId === undefined && start.fresh !== true;
     const adopt = (runId: string): Promise<void> => lease.adopt(runId);
-    return await attempt({ host, settings, facts, head, mayAdopt, adopt, openService });
+    const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService });
+    if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
+    return conclusion;
   } finally {
     await service?.close();
+  }
+}
+
+/** What it cannot do now, the next run does: the snapshot that was made counts. */
+async function tidy(host: RunHost, { account, retainDays }: RunSettings): Promise<void> {
+  try {
+    await applyRetention({ host, account, retainDays });
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    host.logger.warn(`old snapshots could not be taken away: ${error.message}`, { error_code: error.code });
   }
 }
 

@@ -14,7 +14,7 @@ const count = z.number().int().nonnegative().nullable();
 export const syncRunSchema = z.strictObject({
   run_id: z.string(),
   attempt: z.number().int().positive(),
-  trigger: z.enum(["schedule", "manual"]),
+  trigger: z.enum(["schedule", "manual", "accept", "rollback"]),
   outcome: z.enum(OUTCOMES),
   snapshot_id: z.string().nullable(),
   listed: count,

@@ -14,6 +14,7 @@ export const layout = {
   manifest: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_manifest.json`,
   leftOut: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_left_out.ndjson`,
   held: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_held.json`,
+  retired: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_retired.json`,
 
   /** The prefix of what one publication changed, with its closing slash. */
   changes: (account: string, publication: string, snapshotId: string) =>

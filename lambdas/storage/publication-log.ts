@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { layout, publicationId } from "./layout.ts";
+import { runInstant } from "./run-id.ts";
 import type { Store } from "./store.ts";
 
 // An account's name, design section 2.
@@ -11,6 +12,7 @@ const ACCOUNT = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 const count = z.int().nonnegative();
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const PUBLICATION = z.object({
   publication: z.string().regex(/^\d{10}$/),
@@ -45,15 +47,18 @@ export async function readHead(store: Store, account: string): Promise<Publicati
   return newest === undefined ? undefined : readPublication(store, account, newest);
 }
 
-/** The publication that carries this run, looked for from the newest back. */
+/** The publication that this run has made, looked for from the newest back to the run's own start. */
 export async function findPublicationOf(
   store: Store,
   account: string,
   runId: string,
 ): Promise<Publication | undefined> {
+  const startedAtMs = runInstant(runId) ?? 0;
   for (const id of (await publicationIds(store, account)).toReversed()) {
     const publication = await readPublication(store, account, id);
-    if (publication.run_id === runId) return publication;
+    if (publication.action === "run" && publication.run_id === runId) return publication;
+    // No run is published before it starts, by clocks that differ by less than a day.
+    if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return undefined;
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { makeEvents } from "../simulator/simulated-event.ts";
+import { Crashed, CrashPoint } from "./crash.ts";
 import { Sandbox } from "./sandbox.ts";
 
 const WINDOW_MS = 30_000; // 300 ms of a test's time
@@ -21,6 +22,37 @@ describe("a request limit", () => {
     expect(statuses.get(429)).toBeUndefined();
     expect(fullestWindow.requests).toBeLessThanOrEqual(40);
     expect(first.row).toMatchObject({ requests: 47, throttled: 0 });
+  });
+
+  test("is not met by a run right after one that had no limit", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30), limits: { windowMs: WINDOW_MS } });
+    sandbox.settings = { ...sandbox.settings, windowMs: WINDOW_MS };
+    await sandbox.run();
+    sandbox.settings = { ...sandbox.settings, requestsPerMinute: 40 };
+
+    await sandbox.run();
+
+    expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
+  test("is not met by a start after a crash either, though nobody counted what the dead process sent", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
+      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+    );
+    const host = sandbox.host();
+    const point = new CrashPoint(4);
+    const crashed = sandbox.run({}, { ...host, ...point.wrap(host) });
+    await expect(crashed).rejects.toThrow(Crashed);
+    sandbox.dead.add(host.process.pid ?? 0);
+
+    const { row } = await sandbox.run();
+
+    expect(point.effects.at(-1)).toContain("shard-00000");
+    expect(row.outcome).toBe("PUBLISHED");
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
   });
 
   test.each(["seconds", "http-date"] as const)(

@@ -45,6 +45,7 @@ export class CrashPoint {
     };
     const followed: Catalog = {
       follow: (account) => this.#effect(`follow ${account}`, () => catalog.follow(account)),
+      columns: () => alive(() => catalog.columns()),
     };
     return { store: guarded, catalog: followed };
   }

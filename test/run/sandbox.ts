@@ -50,6 +50,7 @@ export class Sandbox {
       isListed: "true",
       listPointer: undefined,
       detailPointer: undefined,
+      lifted: [],
       requestsPerMinute: "unlimited",
       bytesPerMinute: "unlimited",
       windowMs: 60_000,
@@ -57,6 +58,7 @@ export class Sandbox {
       maxDropPercent: 20,
       maxMissingPercent: 1,
       resumeWithinMs: 60 * 60_000,
+      retainDays: undefined,
       shardSize: 1_000,
       ...settings,
     };

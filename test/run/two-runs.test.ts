@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../lambdas/run/outcome.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { readLog } from "../../lambdas/storage/publication-log.ts";
+import type { Store } from "../../lambdas/storage/store.ts";
 import { realClock } from "../simulator/clocks.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { interposed } from "./interposed-store.ts";
@@ -16,6 +17,9 @@ describe("two runs of one account", () => {
     const results = await Promise.all([sandbox.run(), sandbox.run({ runId: RUN })]);
 
     expect(results.map(({ row }) => row.outcome).sort()).toEqual(["PUBLISHED", "SKIPPED"]);
+    const [finished, ...more] = sandbox.store.keys("runs/").filter((key) => key.endsWith("outcome.json"));
+    expect(finished).toContain(results.find(({ row }) => row.outcome === "PUBLISHED")?.row.run_id);
+    expect(more).toEqual([]);
     expect(sandbox.simulator.counts.logins).toBe(1);
     expect([...sandbox.simulator.counts.detailsByUuid.values()].every((n) => n === 1)).toBe(true);
     expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
@@ -98,6 +102,28 @@ describe("two runs of one account", () => {
     expect(row).toMatchObject({ outcome: "SUPERSEDED", added: null });
     const log = await readLog(sandbox.store, ACCOUNT);
     expect(log.map(({ run_id }) => run_id)).toEqual([quick?.row.run_id]);
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+  });
+
+  test("a shard that another process has just staged is taken as it is, whoever fetched it", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10 });
+    const other = (await sandbox.run({ runId: RUN })).row.run_id;
+    const runId = "2099-01-01T00-00-00.000Z";
+    const shard = layout.shard(ACCOUNT, runId, 1);
+    const store: Store = {
+      ...interposed(sandbox.store, async () => undefined),
+      create: async (key, body) => {
+        if (key !== shard) return sandbox.store.create(key, body);
+        // As a store that looks before it reads what it is given.
+        const staged = await sandbox.store.read(layout.shard(ACCOUNT, other, 1));
+        sandbox.store.put(shard, staged?.bytes ?? "");
+        return undefined;
+      },
+    };
+
+    const { row } = await sandbox.run({ runId }, { store });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 30 });
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 

@@ -52,6 +52,19 @@ describe("the publication log", () => {
     expect(await findPublicationOf(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
   });
 
+  it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
+    const store = await logOf({ ...FIRST, action: "accept" });
+
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+  });
+
+  it("looks for a run no further back than the day before it started", async () => {
+    const store = await logOf(FIRST, SECOND);
+    store.put("publications/uk/0000000001.ndjson", "damaged, and never read");
+
+    expect(await findPublicationOf(store, "uk", "2026-11-24T06-00-00.000Z")).toBeUndefined();
+  });
+
   it("writes one line with the keys in the table's order, whatever the object's", async () => {
     const { publication, ...rest } = FIRST;
     const store = await logOf({ ...rest, publication });
