@@ -4,10 +4,13 @@ import { Command, CommanderError } from "commander";
 import { SyncError } from "../lambdas/errors/sync-error.ts";
 import { checkCommand } from "./local/check-command.ts";
 import { type CommandSpec, type Output, printJson } from "./local/command.ts";
+import { discoverCommand } from "./local/discover-command.ts";
 import { EXIT, exitCodeOfError } from "./local/exit-code.ts";
-import { helpOption, type OptionName, readOptions } from "./local/options.ts";
+import type { OptionName } from "./local/options.ts";
 import { VERSION } from "./local/program-version.ts";
 import { queryCommand } from "./local/query-command.ts";
+import { type GivenOptions, helpOption, readOptions } from "./local/read-options.ts";
+import { acceptCommand, rollbackCommand } from "./local/review-commands.ts";
 import { runCommand } from "./local/run-command.ts";
 import { statusCommand } from "./local/status-command.ts";
 
@@ -30,8 +33,11 @@ async function main(args: readonly string[]): Promise<number> {
     });
   };
   add(checkCommand);
+  add(discoverCommand);
   add(runCommand);
   add(statusCommand);
+  add(acceptCommand);
+  add(rollbackCommand);
   add(queryCommand);
   try {
     await program.parseAsync(args, { from: "user" });
@@ -56,7 +62,7 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
 }
 
 async function execute<Name extends OptionName>(spec: CommandSpec<Name>, command: Command): Promise<number> {
-  const given = command.opts<Record<string, string | true | undefined>>();
+  const given = command.opts<GivenOptions>();
   try {
     return await spec.execute(readOptions(spec.options, given, process.env), output, command.args[0] ?? "");
   } catch (error) {

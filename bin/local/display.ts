@@ -4,13 +4,14 @@ import type { Clock } from "../../lambdas/host/clock.ts";
 import type { LogFields, Logger } from "../../lambdas/host/logger.ts";
 import type { Limit, Progress } from "../../lambdas/run/run-host.ts";
 import type { Wait } from "../../lambdas/service/waits.ts";
-import { type Pace, progressText, waitText } from "./progress-text.ts";
+import { PaceMeter } from "./pace.ts";
+import { progressText, waitText } from "./progress-text.ts";
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
 const LINE_EVERY_MS = 10_000;
-/** A wait shorter than this is not worth a line. */
-const WORTH_A_LINE_MS = 2_000;
+/** A wait that is over sooner is not worth a line. */
+const WORTH_A_LINE_MS = 1_000;
 
 export interface DisplayOptions {
   readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
@@ -21,14 +22,16 @@ export interface DisplayOptions {
 /** Logger and progress in one, because log lines must not tear the bar. */
 export class Display implements Logger {
   readonly #options: DisplayOptions;
+  readonly #pace: PaceMeter;
   #progress: Progress | undefined;
   #wait: Wait | undefined;
-  #first: { readonly done: number; readonly atMs: number } | undefined;
   #lastMs = 0;
   #ticker: NodeJS.Timeout | undefined;
+  #waitEnds = new AbortController();
 
   constructor(options: DisplayOptions) {
     this.#options = options;
+    this.#pace = new PaceMeter(options.requestsPerMinute);
   }
 
   info(message: string, _fields?: LogFields): void {
@@ -45,31 +48,33 @@ export class Display implements Logger {
 
   progress(progress: Progress): void {
     const now = this.#options.clock.now();
-    if (this.#first === undefined) {
-      this.#first = { done: progress.done, atMs: now };
-      this.#lastMs = now;
-    }
+    const isFirst = this.#progress === undefined;
     this.#progress = progress;
+    const text = this.#text(progress, now);
     if (this.#onTerminal) {
-      this.#ticker ??= setInterval(() => this.#draw(), 1000).unref();
-      if (now - this.#lastMs >= REDRAW_MS) this.#draw();
-    } else if (now - this.#lastMs >= LINE_EVERY_MS) {
+      this.#ticker ??= setInterval(() => this.#draw(), 1_000).unref();
+      if (isFirst || now - this.#lastMs >= REDRAW_MS) this.#draw();
+    } else if (isFirst) this.#lastMs = now;
+    else if (now - this.#lastMs >= LINE_EVERY_MS) {
       this.#lastMs = now;
-      this.#line(progressText(progress, this.#pace(now)));
+      this.#line(text);
     }
   }
 
   waiting(wait: Wait | undefined): void {
-    const now = this.#options.clock.now();
-    const isNew = wait !== undefined && wait.kind !== this.#wait?.kind;
+    const isNew = wait?.kind !== this.#wait?.kind;
     this.#wait = wait;
     if (this.#onTerminal) this.#draw();
-    else if (isNew && wait.untilMs - now >= WORTH_A_LINE_MS) this.#line(this.#waitText(wait, now));
+    if (!isNew) return;
+    this.#waitEnds.abort();
+    this.#waitEnds = new AbortController();
+    if (wait) void this.#tellIfItLasts(wait, this.#waitEnds.signal);
   }
 
   /** Takes the bar away; what follows is the result. */
   end(): void {
     clearInterval(this.#ticker);
+    this.#waitEnds.abort();
     if (this.#onTerminal && this.#progress) this.#options.stream.write("\r\u001b[K");
     this.#progress = undefined;
     this.#wait = undefined;
@@ -79,13 +84,20 @@ export class Display implements Logger {
     return this.#options.stream.isTTY === true;
   }
 
-  #pace(nowMs: number): Pace {
-    const first = this.#first ?? { done: 0, atMs: nowMs };
-    return { doneHere: (this.#progress?.done ?? 0) - first.done, elapsedMs: nowMs - first.atMs };
+  #text(progress: Progress, nowMs: number): string {
+    return progressText(progress, this.#pace.measure(progress.done, progress.total, nowMs));
   }
 
-  #waitText(wait: Wait, nowMs: number): string {
-    return waitText(wait, nowMs, this.#options.requestsPerMinute);
+  async #tellIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(WORTH_A_LINE_MS, over).catch(() => undefined);
+    if (over.aborted) return;
+    if (kind === "budget") this.#pace.waitsForBudget();
+    if (!this.#onTerminal) this.#line(this.#waitText());
+  }
+
+  #waitText(): string {
+    const { clock, requestsPerMinute } = this.#options;
+    return this.#wait ? waitText(this.#wait, clock.now(), requestsPerMinute) : "";
   }
 
   #line(message: string): void {
@@ -104,8 +116,8 @@ export class Display implements Logger {
     const share = progress.total === 0 ? 1 : progress.done / progress.total;
     const filled = Math.round(share * BAR_WIDTH);
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)}`;
-    const wait = this.#wait ? `; ${this.#waitText(this.#wait, now)}` : "";
-    const text = `${bar} ${progressText(progress, this.#pace(now))}${wait}`;
+    const wait = this.#wait ? `; ${this.#waitText()}` : "";
+    const text = `${bar} ${this.#text(progress, now)}${wait}`;
     stream.write(`\r\u001b[K${text.slice(0, (stream.columns ?? 80) - 1)}`);
   }
 }

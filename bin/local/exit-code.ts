@@ -1,13 +1,19 @@
 // The exit code of a command (design section 7).
 
-import type { SyncError } from "../../lambdas/errors/sync-error.ts";
+import type { ErrorCode, SyncError } from "../../lambdas/errors/sync-error.ts";
 import type { RunResult } from "../../lambdas/run/outcome.ts";
 
 export const EXIT = { done: 0, failed: 1, wrongInput: 2, held: 3, skipped: 4, interrupted: 130 } as const;
 
+const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
+  "CONFIG_INVALID",
+  "CREDENTIALS_INVALID",
+  "SNAPSHOT_NOT_FOUND",
+]);
+
 export function exitCodeOfError({ code }: SyncError): number {
   if (code === "INTERRUPTED") return EXIT.interrupted;
-  return code === "CONFIG_INVALID" || code === "CREDENTIALS_INVALID" ? EXIT.wrongInput : EXIT.failed;
+  return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;
 }
 
 export function exitCodeOfRun({ row, error }: RunResult): number {

@@ -1,51 +1,28 @@
 // The command line's options: name, environment variable, default, and what their text must be.
 
-import { Option } from "commander";
-import { SyncError } from "../../lambdas/errors/sync-error.ts";
-import type { Limit } from "../../lambdas/run/run-host.ts";
 import { parseBaseUrl } from "../../lambdas/service/base-url.ts";
-import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
+import {
+  accountName,
+  liftedColumns,
+  limit,
+  listedFilter,
+  percent,
+  pointer,
+  switchValue,
+  text,
+  wholeNumber,
+} from "./option-parsers.ts";
 
-interface OptionSpec<Value> {
+export interface OptionSpec<Value> {
   /** As commander takes it; without a placeholder it is a switch. */
   readonly flag: string;
   readonly description: string;
   /** Text that is used where neither option nor environment variable is given. */
   readonly fallback?: string;
+  /** May be given several times; its text is a JSON array of all of them. */
+  readonly isRepeatable?: true;
   readonly parse: (text: string) => Value;
 }
-
-const text = (value: string): string => value;
-const switchValue = (value: string): boolean => {
-  if (["true", "1", "yes"].includes(value)) return true;
-  if (["false", "0", "no"].includes(value)) return false;
-  throw expected("true or false");
-};
-const accountName = (value: string): string => {
-  if (/^[a-z0-9][a-z0-9_-]{0,39}$/.test(value)) return value;
-  throw expected("1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit");
-};
-const wholeNumber =
-  (least: number, most: number) =>
-  (value: string): number => {
-    const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    throw expected(`a whole number from ${least} to ${most}`);
-  };
-const percent = (value: string): number => {
-  const number = Number(value);
-  if (/^\d+(\.\d+)?$/.test(value) && number <= 100) return number;
-  throw expected("a percentage from 0 to 100");
-};
-const limit = (value: string): Limit => (value === "unlimited" ? value : wholeNumber(1, 1e12)(value));
-const listedFilter = (value: string): "true" | "false" | "any" => {
-  if (value === "true" || value === "false" || value === "any") return value;
-  throw expected("true, false or any");
-};
-const pointer = (value: string): string => {
-  parsePointer(value);
-  return value;
-};
 
 /** Every option, by the name its value has in the program. */
 export const OPTIONS = {
@@ -101,6 +78,13 @@ export const OPTIONS = {
     description: "JSON Pointer to the event in the response for one event, if it is not found",
     parse: pointer,
   },
+  lift: {
+    flag: "--lift <name=pointer>",
+    description:
+      "a column of your own, from a JSON Pointer into the detail; repeatable, as variable a JSON array",
+    isRepeatable: true,
+    parse: liftedColumns,
+  },
   maxDrop: {
     flag: "--max-drop <percent>",
     description: "how many fewer events than before are still published",
@@ -119,6 +103,11 @@ export const OPTIONS = {
     fallback: "60",
     parse: wholeNumber(0, 20_160),
   },
+  retainDays: {
+    flag: "--retain-days <days>",
+    description: "take published snapshots away that are older; without it all are kept",
+    parse: wholeNumber(1, 36_500),
+  },
   dryRun: {
     flag: "--dry-run",
     description: "fetch and check everything, publish nothing",
@@ -127,12 +116,24 @@ export const OPTIONS = {
   },
   limit: {
     flag: "--limit <n>",
-    description: "with --dry-run: fetch only this many events",
+    description: "fetch only this many events: run with --dry-run only, discover 50 without it",
     parse: wholeNumber(1, 1e9),
   },
   fresh: {
     flag: "--fresh",
     description: "begin anew instead of going on with an unfinished run",
+    fallback: "false",
+    parse: switchValue,
+  },
+  force: {
+    flag: "--force",
+    description: "accept a snapshot that is older than the one readers see",
+    fallback: "false",
+    parse: switchValue,
+  },
+  noPin: {
+    flag: "--no-pin",
+    description: "let the next run replace what is rolled back to",
     fallback: "false",
     parse: switchValue,
   },
@@ -147,56 +148,8 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /** The value of an option; undefined where it was not given and has no default. */
-type OptionValue<Name extends OptionName> =
+export type OptionValue<Name extends OptionName> =
   | ReturnType<(typeof OPTIONS)[Name]["parse"]>
   | ((typeof OPTIONS)[Name] extends { readonly fallback: string } ? never : undefined);
 
 export type OptionValues<Name extends OptionName> = { readonly [Each in Name]: OptionValue<Each> };
-
-/** Long name without dashes, `base-url`; and as environment variable, `BRAND_BASE_URL`. */
-const longName = (name: OptionName): string => (OPTIONS[name].flag.split(" ")[0] ?? "").slice(2);
-const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
-
-/** The option as `--help` shows it. */
-export function helpOption(name: OptionName): Option {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
-  const shown = spec.fallback === undefined || spec.fallback === "false" ? "" : `, default ${spec.fallback}`;
-  return new Option(spec.flag, `${spec.description} (${variable(name)}${shown})`);
-}
-
-/** Option beats environment beats default. Throws `CONFIG_INVALID` naming the option or variable, what was expected and what came. */
-function readOption<Name extends OptionName>(
-  name: Name,
-  given: string | boolean | undefined,
-  environment: NodeJS.ProcessEnv,
-): OptionValue<Name> {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
-  const fromEnvironment = environment[variable(name)];
-  const [source, value] =
-    given !== undefined
-      ? [`--${longName(name)}`, String(given)]
-      : fromEnvironment
-        ? [variable(name), fromEnvironment]
-        : ["", spec.fallback];
-  if (value === undefined) return undefined as OptionValue<Name>;
-  try {
-    return spec.parse(value) as OptionValue<Name>;
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    throw new SyncError("CONFIG_INVALID", `${source}: ${error.message}`, { cause: error });
-  }
-}
-
-/** The values of a command's options, by name. Throws `CONFIG_INVALID` for the first that is wrong. */
-export function readOptions<Name extends OptionName>(
-  names: readonly Name[],
-  given: Readonly<Record<string, string | boolean | undefined>>,
-  environment: NodeJS.ProcessEnv,
-): OptionValues<Name> {
-  const values = names.map((name) => [name, readOption(name, given[name], environment)]);
-  return Object.fromEntries(values) as OptionValues<Name>;
-}
-
-function expected(what: string): SyncError {
-  return new SyncError("CONFIG_INVALID", `expected ${what}`);
-}

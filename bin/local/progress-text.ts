@@ -3,21 +3,13 @@
 import { BUDGET_SHARE } from "../../lambdas/run/estimate.ts";
 import type { Limit, Progress } from "../../lambdas/run/run-host.ts";
 import type { Wait } from "../../lambdas/service/waits.ts";
-
-export interface Pace {
-  /** Events done since this process began, and the milliseconds that took. */
-  readonly doneHere: number;
-  readonly elapsedMs: number;
-}
+import type { Pace } from "./pace.ts";
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
-export function progressText({ done, total, retries }: Progress, { doneHere, elapsedMs }: Pace): string {
+export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: Pace): string {
   const parts = [`${count(done)} of ${count(total)} events`];
-  const perMs = elapsedMs > 0 ? doneHere / elapsedMs : 0;
-  if (perMs > 0) {
-    parts.push(rate(perMs));
-    if (done < total) parts.push(`${duration((total - done) / perMs)} left`);
-  }
+  if (perMs > 0) parts.push(rate(perMs));
+  if (leftMs !== undefined) parts.push(`${duration(leftMs)} left`);
   if (retries > 0) parts.push(plural(retries, "retry", "retries"));
   return parts.join(", ");
 }
@@ -37,13 +29,23 @@ export function waitText(wait: Wait, nowMs: number, requestsPerMinute: Limit): s
   }
 }
 
-/** `12 s`, `4 min`, `2 h 5 min`, rounded up. */
+/** `5 added, 8 changed, 3 removed`. */
+export function changeCounts(of: {
+  readonly added: number | null;
+  readonly changed: number | null;
+  readonly removed: number | null;
+}): string {
+  return `${count(of.added ?? 0)} added, ${count(of.changed ?? 0)} changed, ${count(of.removed ?? 0)} removed`;
+}
+
+/** `12 s`, `4 min`, `2 h 5 min`, `3 days`, rounded up. */
 export function duration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 90) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
   if (minutes < 90) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.ceil(minutes / (24 * 60))} days`;
 }
 
 /** `1 login`, `2 logins`. */

@@ -20,7 +20,7 @@ export const SERVICE_OPTIONS = [
 ] as const;
 
 /** The options that only a run takes. */
-export const RUN_OPTIONS = ["maxDrop", "maxMissing", "resumeWithin"] as const;
+export const RUN_OPTIONS = ["maxDrop", "maxMissing", "resumeWithin", "retainDays", "lift"] as const;
 
 type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
   Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
@@ -40,6 +40,7 @@ export function runSettings(values: SettingsOptions): RunSettings {
     isListed,
     listPointer,
     detailPointer,
+    lifted: values.lift ?? [],
     requestsPerMinute: values.requestsPerMinute,
     bytesPerMinute: values.bytesPerMinute,
     windowMs: 60_000,
@@ -47,6 +48,7 @@ export function runSettings(values: SettingsOptions): RunSettings {
     maxDropPercent: values.maxDrop ?? 20,
     maxMissingPercent: values.maxMissing ?? 1,
     resumeWithinMs: (values.resumeWithin ?? 60) * 60_000,
+    retainDays: values.retainDays,
     shardSize: 1_000,
   };
 }

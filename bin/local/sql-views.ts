@@ -3,6 +3,8 @@
 import { resolve, sep } from "node:path";
 import type { Catalog } from "../../lambdas/catalog/catalog.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import { listSnapshots } from "../../lambdas/run/snapshot-marks.ts";
+import { tableColumns } from "../../lambdas/snapshot/table-columns.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { accounts, readLog } from "../../lambdas/storage/publication-log.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
@@ -37,9 +39,21 @@ export class SqlViews implements Catalog {
   async render(): Promise<string> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
-      logs.push({ account, log: await readLog(this.#store, account) });
+      const snapshots = await listSnapshots(this.#store, account);
+      const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
+      logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
     }
-    return viewsSql({ directory: this.#directory, accounts: logs, hasRunLogs: await this.#hasRunLogs() });
+    return viewsSql({
+      directory: this.#directory,
+      accounts: logs,
+      columns: await this.columns(),
+      hasRunLogs: await this.#hasRunLogs(),
+    });
+  }
+
+  /** From a fresh reading of all accounts' heads. */
+  columns(): Promise<readonly string[]> {
+    return tableColumns(this.#store);
   }
 
   /** One file serves all accounts, so it is rendered from all of them, whichever has published. */

@@ -1,56 +1,80 @@
-// `status`: what readers see, who works on it, what is held, what the last runs did.
+// `status`: when the data is from, who works on it, what is held and why, what the last runs did.
 
-import { type Status, status } from "../../lambdas/run/status.ts";
+import { type HeldSnapshot, type Status, status } from "../../lambdas/run/status.ts";
 import type { SyncRun } from "../../lambdas/run/sync-run.ts";
+import { describeFieldNews } from "../../lambdas/snapshot/field-news.ts";
+import type { Publication } from "../../lambdas/storage/publication-log.ts";
+import { runInstant } from "../../lambdas/storage/run-id.ts";
 import { type CommandSpec, printJson } from "./command.ts";
 import { openWarehouse } from "./compose.ts";
 import { EXIT } from "./exit-code.ts";
-import { count, duration } from "./progress-text.ts";
+import { changeCounts, duration, plural } from "./progress-text.ts";
 import { systemClock } from "./system-clock.ts";
 
 const OPTIONS = ["account", "warehouse", "json"] as const;
 
 export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
-  summary: "show what readers see, what is held and what the last runs did",
+  summary: "show when the data is from, what is held and what the last runs did",
   options: OPTIONS,
   example: "npm run sync -- status --account uk",
   execute: async (values, output) => {
     const now = systemClock.now();
     const found = await status(openWarehouse(values.warehouse).store, values.account, now);
-    if (values.json) printJson(output, found);
-    else output.stdout.write(`${describe(found, now).join("\n")}\n`);
+    if (values.json) {
+      const { account, head, lease, held, runs } = found;
+      printJson(output, { account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
+    } else output.stdout.write(`${describe(found, now).join("\n")}\n`);
     return EXIT.done;
   },
 };
 
-function describe({ account, head, lease, held, runs }: Status, nowMs: number): readonly string[] {
-  const lines = [`account ${account}`];
-  if (head === null) lines.push("  no snapshot is published yet");
-  else {
-    const age = duration(Math.max(0, nowMs - Date.parse(head.published_at)));
-    lines.push(
-      `  readers see ${count(head.events)} events of snapshot ${head.snapshot_id}, published ${age} ago (publication ${Number(head.publication)})`,
-      `  it brought ${changes(head)}`,
-    );
+/** What readers see, from when, and whether later runs are held. */
+export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
+  if (head === undefined) return ["  readers see  nothing: no snapshot is published yet"];
+  const { events, snapshot_id: snapshotId, published_at, publication, action, pinned } = head;
+  const madeAtMs = runInstant(snapshotId) ?? Date.parse(published_at);
+  const by = action === "run" ? "" : ` by ${action}`;
+  const lines = [
+    `  readers see  ${plural(events, "event")} of ${minute(madeAtMs)}, ${age(madeAtMs, nowMs)} (snapshot ${snapshotId})`,
+    `  published    ${minute(Date.parse(published_at))}${by}, as number ${Number(publication)}: ${changeCounts(head)}`,
+  ];
+  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one (accept ID)");
+  return lines;
+}
+
+function describe(found: Status, nowMs: number): readonly string[] {
+  const { account, head, lease, held, runs, fieldNews } = found;
+  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
+  lines.push(`  at work      ${lease ? `the run ${lease.run_id}` : "nobody"}`);
+  const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
+  for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
+    lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
+    lines.push(`               publish it all the same with: npm run sync -- accept ${snapshotId}`);
   }
-  lines.push(lease ? `  the run ${lease.run_id} works on it now` : "  no run works on it now");
-  if (held.length > 0) lines.push(`  held, in no table: ${held.join(", ")}`);
-  if (runs.length > 0)
-    lines.push("last attempts, newest first", ...runs.map((row) => `  ${describeRun(row)}`));
+  for (const line of fieldNews ? describeFieldNews(fieldNews) : []) lines.push(`  fields       ${line}`);
+  const older = held.filter((one) => !isPublishable(one)).length;
+  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
+  if (runs.length > 0) lines.push("last attempts, newest first", ...runs.map((row) => describeRun(row)));
   return lines;
 }
 
 function describeRun(row: SyncRun): string {
+  const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
   const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
-  const what = row.added === null ? why : `${count(row.events ?? 0)} events, ${changes(row)}`;
-  return `${row.started_at}  ${row.outcome.padEnd(10)}  ${duration(row.seconds * 1000).padStart(6)}  ${what}`;
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const what = [events, row.added === null ? why : changeCounts(row)]
+    .filter((part) => part !== "")
+    .join(": ");
+  const took = duration(row.seconds * 1000).padStart(7);
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
 }
 
-function changes(of: {
-  readonly added: number | null;
-  readonly changed: number | null;
-  readonly removed: number | null;
-}): string {
-  return `${count(of.added ?? 0)} added, ${count(of.changed ?? 0)} changed, ${count(of.removed ?? 0)} removed`;
+/** `2026-11-21 06:00 UTC`. */
+function minute(instantMs: number): string {
+  return `${new Date(instantMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function age(instantMs: number, nowMs: number): string {
+  return instantMs > nowMs ? "in the future by this machine's clock" : `${duration(nowMs - instantMs)} ago`;
 }

@@ -10,12 +10,16 @@ export interface AccountLog {
   readonly account: string;
   /** All publications of the account, oldest first. */
   readonly log: readonly Publication[];
+  /** The snapshots that are retired, their files still there or not. */
+  readonly retired: ReadonlySet<string>;
 }
 
 export interface WarehouseFiles {
   /** Absolute, without a closing slash. */
   readonly directory: string;
   readonly accounts: readonly AccountLog[];
+  /** Of a row of a snapshot, lifted ones included, in order; where a snapshot has fewer, the rest is null. */
+  readonly columns: readonly string[];
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
 }
@@ -35,12 +39,19 @@ interface Source {
   readonly partitions: Readonly<Record<string, number>>;
   /** Only files two levels below a folder of this name. */
   readonly folder?: string;
+  /** Strings that come after the table's own columns, before the partitions. */
+  readonly lifted?: readonly string[];
 }
 
 /** Reads nothing: the same publications give the same text. */
-export function viewsSql({ directory, accounts, hasRunLogs }: WarehouseFiles): string {
+export function viewsSql({ directory, accounts, columns, hasRunLogs }: WarehouseFiles): string {
   const heads = accounts.map(({ account, log }) => ({ account, log: log.slice(-1) }));
+  const kept = accounts.map(({ account, log, retired }) => ({
+    account,
+    log: log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1),
+  }));
   const gzip = { directory, compression: "gzip" } as const;
+  const rows = { ...gzip, lifted: columns.slice(TABLES.events.columns.length) };
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
   // finds something before the first of them is written.
   const lines = {
@@ -53,10 +64,10 @@ export function viewsSql({ directory, accounts, hasRunLogs }: WarehouseFiles): s
     "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
     "-- Replaced whole after each publication, so change nothing here.",
     JSON_EXTRACT_SCALAR,
-    view("events", { ...gzip, patterns: snapshotsOf(heads), partitions: { account: -3 } }),
+    view("events", { ...rows, patterns: snapshotsOf(heads), partitions: { account: -3 } }),
     view("event_snapshots", {
-      ...gzip,
-      patterns: snapshotsOf(accounts),
+      ...rows,
+      patterns: snapshotsOf(kept),
       partitions: { account: -3, snapshot_id: -2 },
     }),
     view("event_changes", {
@@ -70,7 +81,7 @@ export function viewsSql({ directory, accounts, hasRunLogs }: WarehouseFiles): s
 }
 
 /** A snapshot without events has no parts; one that was published again is read once. */
-function snapshotsOf(accounts: readonly AccountLog[]): readonly string[] {
+function snapshotsOf(accounts: readonly Omit<AccountLog, "retired">[]): readonly string[] {
   const prefixes = accounts.flatMap(({ account, log }) =>
     log.filter(({ events }) => events > 0).map(({ snapshot_id }) => layout.snapshot(account, snapshot_id)),
   );
@@ -90,8 +101,14 @@ function changesOf(accounts: readonly AccountLog[]): readonly string[] {
 const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
 
 function view(table: TableName, source: Source): string {
-  const columns = TABLES[table].columns.map(({ name, type }) => ({ name, type: TYPES[type] }));
+  const lifted = (source.lifted ?? []).map((name) => ({ name, type: TYPES.string }));
+  const columns = [
+    ...TABLES[table].columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...lifted,
+  ];
   const partitions = Object.entries(source.partitions);
+  // DuckDB leaves files unopened only by a column of this name, which a lifted one may have already.
+  const file = columns.some(({ name }) => name === "filename") ? "its file" : "filename";
   if (source.patterns.length === 0) {
     const nothing = [
       ...columns.map(({ name, type }) => `  NULL::${type} AS "${name}"`),
@@ -101,20 +118,20 @@ function view(table: TableName, source: Source): string {
   }
   const selected = [
     ...columns.map(({ name }) => `  "${name}"`),
-    ...partitions.map(([name, at]) => `  parse_path(filename)[${at}] AS "${name}"`),
+    ...partitions.map(([name, at]) => `  parse_path("${file}")[${at}] AS "${name}"`),
   ];
   const files = source.patterns.map(
     (pattern) => `  ${literal(`${escapePattern(source.directory)}/${pattern}`)}`,
   );
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const where = source.folder ? `\nWHERE parse_path(filename)[-3] = '${source.folder}'` : "";
+  const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder}'` : "";
   return `CREATE OR REPLACE VIEW ${table} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES}, filename = true, hive_partitioning = false)${where};
+  maximum_object_size = ${MAX_ROW_BYTES}, filename = '${file}', hive_partitioning = false)${where};
 `;
 }
 

@@ -7,4 +7,10 @@ export interface Catalog {
    * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
    */
   follow(account: string): Promise<void>;
+
+  /**
+   * The columns of the tables of events as they are now, in order, without those that come from the path.
+   * Reads only; performs no retries.
+   */
+  columns(): Promise<readonly string[]>;
 }

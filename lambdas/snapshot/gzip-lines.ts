@@ -93,10 +93,8 @@ async function* piped(
   source: AsyncIterable<Uint8Array>,
   through: NodeJS.ReadWriteStream & AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const fed = pipeline(source, through);
-  fed.catch(() => undefined); // the reader below sees the same error
+  pipeline(source, through).catch(() => undefined); // whoever reads `through` gets the same error
   yield* through;
-  await fed;
 }
 
 function decode(bytes: Buffer, what: string, remedy: string): string {

@@ -6,6 +6,7 @@ import { readJson, writeJsonOnce } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
+import { JSON_TYPES, MAX_FIELDS } from "./field-profile.ts";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -30,6 +31,17 @@ const PART = z.strictObject({
   sha256,
 });
 
+// Becomes part of the views' SQL, so nothing else passes.
+const column = z.string().regex(/^[a-z_][a-z0-9_]*$/);
+
+const FIELD = z
+  .strictObject({
+    pointer: z.string().startsWith("/"),
+    count: z.int().positive(),
+    types: z.partialRecord(z.enum(JSON_TYPES), z.int().positive()),
+  })
+  .readonly();
+
 const MANIFEST = z
   .strictObject({
     version: z.literal(1),
@@ -40,7 +52,14 @@ const MANIFEST = z
     plan_sha256: sha256,
     counts: COUNTS,
     parts: z.array(PART).readonly(),
-    columns: z.array(z.string()).readonly(),
+    columns: z.array(column).readonly(),
+    /** Where the last columns come from. Version 0.1.0 wrote neither these nor a profile at first. */
+    lifted: z
+      .array(z.strictObject({ name: column, pointer: z.string().startsWith("/") }))
+      .readonly()
+      .default([]),
+    fields: z.array(FIELD).max(MAX_FIELDS).readonly().default([]),
+    fields_complete: z.boolean().default(false),
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime(),
     program: z.strictObject({ name: z.string(), version: z.string() }),
@@ -62,7 +81,11 @@ const MANIFEST = z
   .refine(({ counts }) => counts.oversize <= counts.rejected, {
     path: ["counts", "oversize"],
     error: "more than the rejected, which it is part of",
-  });
+  })
+  .refine(
+    ({ columns, lifted }) => lifted.every(({ name }, index) => name === columns.at(index - lifted.length)),
+    { path: ["lifted"], error: "they are not the last columns" },
+  );
 
 export type Manifest = Readonly<z.infer<typeof MANIFEST>>;
 
@@ -103,6 +126,21 @@ function content({
   counts,
   parts,
   columns,
+  lifted,
+  fields,
+  fields_complete,
 }: Manifest): object {
-  return { account, snapshot_id, run_id, fingerprint, plan_sha256, counts, parts, columns };
+  return {
+    account,
+    snapshot_id,
+    run_id,
+    fingerprint,
+    plan_sha256,
+    counts,
+    parts,
+    columns,
+    lifted,
+    fields,
+    fields_complete,
+  };
 }

@@ -42,12 +42,16 @@ export async function writeParts(options: WritePartsOptions): Promise<readonly P
   return parts;
 }
 
-/** The lines of the parts, in the order of the keys. Throws `STORE_CORRUPT` for a part that is missing or damaged. */
+/**
+ * The lines of a snapshot's parts, in order. Throws `STORE_CORRUPT` for a part that is missing or not what its
+ * manifest says; the latter shows at the part's end, so nothing made of the lines counts before this returns.
+ */
 export async function* readParts(
   store: Store,
-  keys: readonly string[] | AsyncIterable<string>,
+  prefix: string,
+  parts: readonly PartInfo[],
 ): AsyncGenerator<string, void, undefined> {
-  for await (const key of keys) yield* linesAt(store, key, RESTORE);
+  for (const part of parts) yield* linesOf(store, `${prefix}${part.file}`, part, RESTORE);
 }
 
 async function writePart(store: Store, key: string, cutter: PartCutter, level: number): Promise<PartInfo> {
@@ -56,24 +60,28 @@ async function writePart(store: Store, key: string, cutter: PartCutter, level: n
   const created = await store.create(key, gzipLines(unending(lines), { level }));
   if (created === undefined) {
     for await (const _ of lines); // a store that knows early that the key is taken leaves lines untaken
-    await verify(store, key, digest);
+    const expected = { rows: digest.rows, sha256: digest.sha256() };
+    for await (const _ of linesOf(store, key, expected, MAKE_AGAIN)); // whoever was first wrote the same
   }
   const file = key.slice(key.lastIndexOf("/") + 1);
   return { file, rows: digest.rows, bytes: digest.bytes, sha256: digest.sha256() };
 }
 
-async function verify(store: Store, key: string, expected: LineDigest): Promise<void> {
-  const found = new LineDigest();
-  for await (const line of linesAt(store, key, MAKE_AGAIN)) found.add(line);
-  if (found.sha256() === expected.sha256()) return;
-  const problem = `an earlier attempt wrote ${found.rows} rows that are not the ${expected.rows} rows of this run`;
-  throw damaged(key, problem, MAKE_AGAIN);
-}
-
-async function* linesAt(store: Store, key: string, remedy: string): AsyncGenerator<string> {
+async function* linesOf(
+  store: Store,
+  key: string,
+  expected: Pick<PartInfo, "rows" | "sha256">,
+  remedy: string,
+): AsyncGenerator<string, void, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", remedy);
-  yield* readLines(chunks, { what: key, remedy });
+  const found = new LineDigest();
+  for await (const line of readLines(chunks, { what: key, remedy })) {
+    found.add(line);
+    yield line;
+  }
+  if (found.rows === expected.rows && found.sha256() === expected.sha256) return;
+  throw damaged(key, `its ${found.rows} rows are not the ${expected.rows} rows it was made of`, remedy);
 }
 
 /** The same lines, but a consumer that stops early does not end them. */

@@ -28,7 +28,7 @@ const HEADER = z.strictObject({
 const EVENT = z.strictObject({ uuid: z.string(), requestAs: z.string().optional(), listing: z.string() });
 
 /** The first line of the file. `listed` = `events` + `rejected`; `sha256` is that of the lines that follow. */
-export type PlanHeader = Readonly<z.infer<typeof HEADER>>;
+type PlanHeader = Readonly<z.infer<typeof HEADER>>;
 
 export interface PlannedEvent {
   /** Lower case. */

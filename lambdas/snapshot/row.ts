@@ -2,6 +2,7 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { jsonLine } from "./json-line.ts";
+import type { LiftedTexts } from "./lift.ts";
 
 /** Everything is text: `event` and `listing` are the JSON texts that the service sent. */
 export interface Row {
@@ -12,13 +13,13 @@ export interface Row {
   readonly listing: string;
 }
 
-/** One line of NDJSON without the newline: equal rows give equal bytes. */
-export function rowLine(row: Row): string {
+/** One line of NDJSON without the newline: equal rows give equal bytes. Lifted columns come last, in their order. */
+export function rowLine(row: Row, lifted: LiftedTexts = {}): string {
   const { uuid, event_date, scope, event, listing } = row;
-  return jsonLine({ uuid, event_date, scope, event, listing });
+  return jsonLine({ uuid, event_date, scope, event, listing, ...lifted });
 }
 
-/** Checked by hand, not by a schema: it runs once per event. Keys that a later version appended are let pass. */
+/** Checked by hand, not by a schema: it runs once per event. Lifted columns, whatever they are, are left aside. */
 export function parseRow(line: string): Row {
   const value = parseObject(line);
   if (value === undefined) throw notARow("it is not a JSON object");

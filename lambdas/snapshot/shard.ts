@@ -52,13 +52,14 @@ export async function writeShard(
 /**
  * The shard's row lines as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected
  * uuid is there exactly once, in order, with a row or left out. Most of that shows at the end only, so
- * nothing made of the lines counts before this returns.
+ * nothing made of the lines, by the caller or by `onRow`, counts before this returns.
  */
 export async function* readShard(
   store: Store,
   key: string,
   index: number,
   expectedUuids: readonly string[],
+  onRow: (line: string) => void = () => undefined,
 ): AsyncGenerator<string, ShardTrailer, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw bad(key, "it is missing");
@@ -78,6 +79,7 @@ export async function* readShard(
     next = place + 1;
     withRow.add(uuid);
     digest.add(line);
+    onRow(line);
     yield line;
   }
 

@@ -3,6 +3,7 @@
 import type { Catalog } from "../../lambdas/catalog/catalog.ts";
 import { readLines } from "../../lambdas/snapshot/gzip-lines.ts";
 import { parseRow, type Row } from "../../lambdas/snapshot/row.ts";
+import { tableColumns } from "../../lambdas/snapshot/table-columns.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { type Publication, readLog } from "../../lambdas/storage/publication-log.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
@@ -17,6 +18,10 @@ export class MemoryCatalog implements Catalog {
 
   async follow(account: string): Promise<void> {
     this.#logs.set(account, await readLog(this.#store, account));
+  }
+
+  columns(): Promise<readonly string[]> {
+    return tableColumns(this.#store);
   }
 
   /** The publication whose snapshot `events` shows. */

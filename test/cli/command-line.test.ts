@@ -258,7 +258,7 @@ test.each([
   expect(stderr).not.toMatch(/^ {4}at /m);
 });
 
-test.each(["check", "run", "status", "query"])(
+test.each(["check", "discover", "run", "status", "query"])(
   "%s --help shows its options and an example",
   async (command) => {
     const { exitCode, stdout } = await sync([command, "--help"], { cwd: await temporaryDirectory() });

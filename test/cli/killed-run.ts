@@ -30,6 +30,7 @@ const settings: RunSettings = {
   isListed: "true",
   listPointer: undefined,
   detailPointer: undefined,
+  lifted: [],
   requestsPerMinute: "unlimited",
   bytesPerMinute: "unlimited",
   windowMs: 60_000,
@@ -37,6 +38,7 @@ const settings: RunSettings = {
   maxDropPercent: 20,
   maxMissingPercent: 1,
   resumeWithinMs: 60 * 60_000,
+  retainDays: undefined,
   shardSize: 20,
 };
 

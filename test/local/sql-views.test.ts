@@ -5,13 +5,18 @@ import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../bin/local/query.ts";
 import { SqlViews } from "../../bin/local/sql-views.ts";
+import { layout } from "../../lambdas/storage/layout.ts";
 import { publish } from "../../lambdas/storage/publication-log.ts";
+import { aManifest } from "../snapshot/manifests.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { aPublication } from "../storage/publications.ts";
 import { eventRow, warehouse } from "./warehouse.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
+
+const manifestText = (account: string, snapshot_id: string): string =>
+  JSON.stringify(aManifest({ account, snapshot_id }));
 
 describe("views.sql", () => {
   it.each([
@@ -89,6 +94,7 @@ describe("views.sql", () => {
     class RacingStore extends MemoryStore {
       override async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
         if (this.text(key) === "old") {
+          this.put(layout.manifest("de", TWO), manifestText("de", TWO));
           await publish(this, "de", aPublication({ snapshot_id: TWO }));
           this.put(key, "by the other process");
         }
@@ -96,6 +102,7 @@ describe("views.sql", () => {
       }
     }
     const store = new RacingStore();
+    store.put(layout.manifest("uk", ONE), manifestText("uk", ONE));
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
@@ -127,6 +134,16 @@ describe("views.sql", () => {
       code: "STORE_CORRUPT",
     });
     expect(store.text("views.sql")).toBe("as it was");
+  });
+
+  it("stays as it is when the manifest of a head is gone, for it alone knows the columns", async () => {
+    const store = new MemoryStore();
+    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
+
+    await expect(new SqlViews({ store, directory: "/warehouse" }).follow()).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: layout.manifest("uk", ONE) },
+    });
   });
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {

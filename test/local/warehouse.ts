@@ -5,7 +5,10 @@ import { gzipSync } from "node:zlib";
 import { DirectoryStore } from "../../bin/local/directory-store.ts";
 import { SqlViews } from "../../bin/local/sql-views.ts";
 import { systemRandom } from "../../bin/local/system-random.ts";
+import type { Manifest } from "../../lambdas/snapshot/manifest.ts";
+import { layout } from "../../lambdas/storage/layout.ts";
 import { type Publication, publish } from "../../lambdas/storage/publication-log.ts";
+import { aManifest } from "../snapshot/manifests.ts";
 import { aPublication } from "../storage/publications.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -36,8 +39,15 @@ export class Warehouse {
     }
   }
 
+  async manifest(manifest: Manifest): Promise<void> {
+    await this.put(layout.manifest(manifest.account, manifest.snapshot_id), [manifest]);
+  }
+
+  /** A snapshot that has no manifest yet gets one without lifted columns. */
   async publish(account: string, over: Partial<Publication>): Promise<void> {
-    await publish(this.store, account, aPublication(over));
+    const publication = aPublication(over);
+    await this.manifest(aManifest({ account, snapshot_id: publication.snapshot_id }));
+    await publish(this.store, account, publication);
   }
 }
 

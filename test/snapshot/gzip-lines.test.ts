@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -68,10 +69,10 @@ describe("lines", () => {
 
     const bytes = gzipLines(endless(), { level: 1 });
     await bytes.next();
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     const takenAfterOneChunk = source.taken;
     await bytes.return();
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
 
     expect(takenAfterOneChunk).toBeLessThan(20_000);
     expect(source).toEqual({ taken: takenAfterOneChunk, closed: true });
@@ -90,10 +91,14 @@ describe("an error of the source", () => {
     await expect(Array.fromAsync(gzipLines(lines(), { level: 6 }))).rejects.toBe(failure);
   });
 
-  it("passes through the reader unchanged", async () => {
+  it.each([
+    ["in the middle", 12],
+    ["after the last byte", undefined],
+  ])("passes through the reader unchanged, %s", async (_, end) => {
     const bytes = await zip(["a"]);
     async function* chunks(): AsyncGenerator<Uint8Array> {
-      yield bytes.subarray(0, 12);
+      yield bytes.subarray(0, end);
+      await setImmediate();
       throw failure;
     }
 
@@ -116,6 +121,13 @@ describe("a damaged file", () => {
     ["zeros behind the gzip member", Buffer.concat([gzipSync("a\n"), Buffer.alloc(8)])],
   ])("is refused by name: %s", async (_, bytes) => {
     await expect(read(bytes)).rejects.toEqual(damagedFile);
+  });
+
+  it.each([
+    ["a second gzip member", gzipSync("b\n")],
+    ["something else", bytesOf("junk")],
+  ])("is refused when %s comes after it in a chunk of its own", async (_, more) => {
+    await expect(read(gzipSync("a\n"), more)).rejects.toEqual(damagedFile);
   });
 
   it("is refused wherever it is cut off", async () => {

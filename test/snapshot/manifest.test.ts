@@ -2,32 +2,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createManifest, type Manifest, readManifest } from "../../lambdas/snapshot/manifest.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import { aManifest, liftedManifest } from "./manifests.ts";
 
 const ID = "2026-11-21T06-00-00.000Z";
 const KEY = layout.manifest("uk", ID);
-const MANIFEST: Manifest = {
-  version: 1,
-  account: "uk",
-  snapshot_id: ID,
-  run_id: ID,
-  fingerprint: "f1",
-  plan_sha256: "a".repeat(64),
-  counts: { listed: 12, events: 7, gone: 1, forbidden: 1, rejected: 3, oversize: 2, repeated: 4 },
-  parts: [
-    { file: "part-00000.ndjson.gz", rows: 5, bytes: 50, sha256: "b".repeat(64) },
-    { file: "part-00001.ndjson.gz", rows: 2, bytes: 20, sha256: "c".repeat(64) },
-  ],
-  columns: ["uuid", "event_date", "scope", "event", "listing"],
-  started_at: "2026-11-21T06:00:00.000Z",
-  finished_at: "2026-11-21T06:00:09.000Z",
-  program: { name: "brand-events-sync", version: "0.1.0" },
-  settings: {
-    base_url: "https://service.example",
-    is_listed: "true",
-    list_pointer: null,
-    detail_pointer: "/data",
-  },
-};
+const MANIFEST = aManifest();
 
 let store: MemoryStore;
 
@@ -60,6 +39,9 @@ describe("a manifest", () => {
     ["other counts", { counts: { ...MANIFEST.counts, repeated: 5 } }],
     ["other parts", { parts: MANIFEST.parts.map((part) => ({ ...part, sha256: "d".repeat(64) })) }],
     ["other columns", { columns: ["uuid"] }],
+    ["other pointers of lifted columns", { columns: ["brand"], lifted: [{ name: "brand", pointer: "/b" }] }],
+    ["other fields", { fields: [{ pointer: "/uuid", count: 6, types: { string: 6 } }] }],
+    ["fields that are not all", { fields_complete: false }],
   ])("that was there first and tells of %s is refused by name", async (_, other) => {
     await createManifest(store, KEY, { ...MANIFEST, ...other });
 
@@ -76,6 +58,23 @@ describe("a manifest", () => {
     [
       "a part that points elsewhere",
       { parts: MANIFEST.parts.map((part) => ({ ...part, file: "../part-00000.ndjson.gz" })) },
+    ],
+    ["a column that is no name", { columns: ['uuid" --'] }],
+    ["lifted columns that are not its last", { lifted: [{ name: "brand", pointer: "/brand" }] }],
+    [
+      "lifted columns in another order",
+      { columns: ["uuid", "a", "b"], lifted: [...liftedManifest(["b", "a"]).lifted] },
+    ],
+    ["a field that nothing has", { fields: [{ pointer: "/x", count: 0, types: {} }] }],
+    [
+      "more than 2,000 fields",
+      {
+        fields: Array.from({ length: 2_001 }, (_, n) => ({
+          pointer: `/${n}`,
+          count: 1,
+          types: { string: 1 },
+        })),
+      },
     ],
   ])("with %s is neither written nor read", async (_, wrong) => {
     await expect(createManifest(store, KEY, { ...MANIFEST, ...wrong })).rejects.toThrow();
@@ -100,6 +99,18 @@ describe("a manifest", () => {
     await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
+    });
+  });
+
+  it("from before there were lifted columns and field profiles is read as one without", async () => {
+    const { lifted, fields, fields_complete, ...before } = MANIFEST;
+    store.put(KEY, JSON.stringify(before));
+
+    expect(await readManifest(store, "uk", ID)).toEqual({
+      ...before,
+      lifted: [],
+      fields: [],
+      fields_complete: false,
     });
   });
 

@@ -7,7 +7,8 @@ import type { Body } from "../../lambdas/storage/store.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { streamOf } from "./streams.ts";
 
-const key = (index: number): string => `snapshots/uk/s/part-0000${index}.ndjson.gz`;
+const PREFIX = "snapshots/uk/s/";
+const key = (index: number): string => `${PREFIX}part-0000${index}.ndjson.gz`;
 
 let store: MemoryStore;
 
@@ -180,20 +181,24 @@ describe("a part that is there already", () => {
 
 describe("readParts", () => {
   it("gives the lines of all parts in order", async () => {
-    await write(["aaaa", "bbbb", "cccc"], 10);
+    const parts = await write(["aaaa", "bbbb", "cccc"], 10);
 
-    expect(await Array.fromAsync(readParts(store, [key(0), key(1)]))).toEqual(["aaaa", "bbbb", "cccc"]);
-    expect(await Array.fromAsync(readParts(store, streamOf(key(1))))).toEqual(["cccc"]);
-    expect(await Array.fromAsync(readParts(store, []))).toEqual([]);
+    expect(await Array.fromAsync(readParts(store, PREFIX, parts))).toEqual(["aaaa", "bbbb", "cccc"]);
+    expect(await Array.fromAsync(readParts(store, PREFIX, parts.slice(1)))).toEqual(["cccc"]);
+    expect(await Array.fromAsync(readParts(store, PREFIX, []))).toEqual([]);
   });
 
   it.each([
     ["missing", undefined],
     ["cut off", gzipSync("aaaa\n").subarray(0, 20)],
+    ["another file, with as many rows", gzipSync("xxxx\nbbbb\n")],
+    ["a row short", gzipSync("aaaa\n")],
   ])("refuses a part that is %s by name, to be restored and not deleted", async (_, bytes) => {
+    const [part] = await write(["aaaa", "bbbb"], 100);
+    await store.delete(key(0));
     if (bytes) store.put(key(0), bytes);
 
-    await expect(Array.fromAsync(readParts(store, [key(0)]))).rejects.toMatchObject({
+    await expect(Array.fromAsync(readParts(store, PREFIX, part ? [part] : []))).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/part-00000\.ndjson\.gz is damaged: .* Restore it from a backup/),
     });

@@ -65,6 +65,14 @@ describe("a shard", () => {
     expect(await read()).toEqual({ lines: [LINE_A, LINE_C], trailer: TRAILER });
   });
 
+  it("may have a row for every event", async () => {
+    const lines = ["a1", "b2", "c3"].map((uuid) => `{"uuid":"${uuid}"}`);
+    const results = lines.map((line, index): StagedResult => ({ uuid: UUIDS[index] ?? "", line }));
+    await writeShard(store, KEY, 3, streamOf(...results));
+
+    expect(await read(["a1", "b2", "c3"])).toMatchObject({ lines, trailer: { rows: 3, left_out: [] } });
+  });
+
   it("may have no rows at all", async () => {
     await writeShard(store, KEY, 3, streamOf<StagedResult>({ uuid: "a1", leftOut: "forbidden" }));
 

@@ -1,0 +1,83 @@
+// `discover`: shows which fields events have, and the options that make columns of them.
+
+import { type Discovery, discover } from "../../lambdas/run/discover.ts";
+import { typesOf } from "../../lambdas/snapshot/field-news.ts";
+import type { LiftedColumn } from "../../lambdas/snapshot/lifted-column.ts";
+import { type CommandSpec, printJson } from "./command.ts";
+import { composeHost, openWarehouse } from "./compose.ts";
+import { Display } from "./display.ts";
+import { EXIT } from "./exit-code.ts";
+import { FileCredentials } from "./file-credentials.ts";
+import { count } from "./progress-text.ts";
+import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
+import { systemClock } from "./system-clock.ts";
+import { formatTable } from "./table.ts";
+
+const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
+const DEFAULT_LIMIT = 50;
+
+export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "discover",
+  summary: "read a sample of the events and show their fields, and which could be columns",
+  options: OPTIONS,
+  example: "npm run sync -- discover --base-url https://service.example --limit 200",
+  execute: async (values, output) => {
+    const settings = runSettings(values);
+    const { requestsPerMinute } = settings;
+    const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
+    const host = composeHost({
+      warehouse: openWarehouse(values.warehouse),
+      credentials: new FileCredentials(values.credentials, display),
+      settings,
+      logger: display,
+      onProgress: (progress) => display.progress(progress),
+      onWait: (wait) => display.waiting(wait),
+      signal: output.signal,
+    });
+    const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
+    if (values.json) printJson(output, asJson(found));
+    else output.stdout.write(describe(found));
+    return EXIT.done;
+  },
+};
+
+function asJson({ fields, suggestions }: Discovery): object {
+  return {
+    fields: fields.map((field) => {
+      const types = [...typesOf(field)].sort();
+      return { pointer: field.pointer, types, count: field.count };
+    }),
+    suggestions: suggestions.map(liftText),
+  };
+}
+
+function describe({ listed, events, fields, isComplete, suggestions }: Discovery): string {
+  if (events === 0) return "The service lists no events, so there is nothing to discover yet.\n";
+  const rows = fields.map((field) => [
+    field.pointer,
+    typesOf(field).join(", "),
+    `${Math.round((field.count / events) * 100)} %`,
+  ]);
+  const lines = [
+    `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
+    ...advice(suggestions),
+  ];
+  return `${formatTable({ columns: ["field", "types", "share of events"], rows })}${lines.join("\n")}\n`;
+}
+
+function advice(suggestions: readonly LiftedColumn[]): readonly string[] {
+  if (suggestions.length === 0) return ["No field that half of them have is fit for a column of its own."];
+  return [
+    "Columns of your own: give run those you want, after any that it has already, and always in the same order:",
+    suggestions.map((column) => `  --lift ${shellQuoted(liftText(column))}`).join(" \\\n"),
+  ];
+}
+
+function liftText({ name, pointer }: LiftedColumn): string {
+  return `${name}=${pointer}`;
+}
+
+/** For a POSIX shell: inside single quotes only the quote itself means something. */
+function shellQuoted(text: string): string {
+  return /^[\w/=.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

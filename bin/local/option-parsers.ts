@@ -1,0 +1,56 @@
+// What the text of an option may be, and the value that it stands for.
+
+import { z } from "zod";
+import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import type { Limit } from "../../lambdas/run/run-host.ts";
+import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
+import { type LiftedColumn, parseLiftedColumns } from "../../lambdas/snapshot/lifted-column.ts";
+
+export const text = (value: string): string => value;
+export const switchValue = (value: string): boolean => {
+  if (["true", "1", "yes"].includes(value)) return true;
+  if (["false", "0", "no"].includes(value)) return false;
+  throw expected("true or false");
+};
+export const accountName = (value: string): string => {
+  if (/^[a-z0-9][a-z0-9_-]{0,39}$/.test(value)) return value;
+  throw expected("1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit");
+};
+export const wholeNumber =
+  (least: number, most: number) =>
+  (value: string): number => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    throw expected(`a whole number from ${least} to ${most}`);
+  };
+export const percent = (value: string): number => {
+  const number = Number(value);
+  if (/^\d+(\.\d+)?$/.test(value) && number <= 100) return number;
+  throw expected("a percentage from 0 to 100");
+};
+export const limit = (value: string): Limit => (value === "unlimited" ? value : wholeNumber(1, 1e12)(value));
+export const listedFilter = (value: string): "true" | "false" | "any" => {
+  if (value === "true" || value === "false" || value === "any") return value;
+  throw expected("true, false or any");
+};
+export const pointer = (value: string): string => {
+  parsePointer(value);
+  return value;
+};
+export const liftedColumns = (value: string): readonly LiftedColumn[] => {
+  const texts = stringArray(value);
+  if (texts) return parseLiftedColumns(texts);
+  throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${JSON.stringify(value)}`);
+};
+
+function expected(what: string): SyncError {
+  return new SyncError("CONFIG_INVALID", `expected ${what}`);
+}
+
+function stringArray(json: string): readonly string[] | undefined {
+  try {
+    return z.array(z.string()).safeParse(JSON.parse(json)).data;
+  } catch {
+    return undefined;
+  }
+}

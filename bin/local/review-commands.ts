@@ -1,0 +1,61 @@
+// `accept` and `rollback`: publish a snapshot that is already there, without a request to the service.
+
+import { type Review, review } from "../../lambdas/run/review.ts";
+import { readHead } from "../../lambdas/storage/publication-log.ts";
+import type { CommandSpec, Output } from "./command.ts";
+import { openWarehouse } from "./compose.ts";
+import { Display } from "./display.ts";
+import type { OptionName, OptionValues } from "./options.ts";
+import { VERSION } from "./program-version.ts";
+import { failureJson, report } from "./run-result.ts";
+import { describeHead } from "./status-command.ts";
+import { systemClock } from "./system-clock.ts";
+import { systemRandom } from "./system-random.ts";
+
+const SHARED = ["account", "warehouse", "json"] as const;
+const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
+
+export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
+  name: "accept",
+  summary: "publish a snapshot that is held, or one that was published before",
+  argument: ID,
+  options: [...SHARED, "force"],
+  example: "npm run sync -- accept 2026-11-21T06-00-00.000Z",
+  execute: (values, output, snapshotId) =>
+    publish(values, output, { action: "accept", snapshotId, force: values.force }),
+  failureJson,
+};
+
+export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
+  name: "rollback",
+  summary: "publish an older snapshot again, and hold later ones until an accept",
+  argument: ID,
+  options: [...SHARED, "noPin"],
+  example: "npm run sync -- rollback 2026-11-20T06-00-00.000Z",
+  execute: (values, output, snapshotId) =>
+    publish(values, output, { action: "rollback", snapshotId, pin: !values.noPin }),
+  failureJson,
+};
+
+async function publish(
+  { account, warehouse, json }: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
+  output: Output,
+  request: Review,
+): Promise<number> {
+  const { store, views } = openWarehouse(warehouse);
+  const host = {
+    store,
+    catalog: views,
+    clock: systemClock,
+    random: systemRandom,
+    logger: new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
+    version: VERSION,
+    signal: output.signal,
+  };
+  const exitCode = report(output, await review(host, account, request), json);
+  if (!json) {
+    const head = await readHead(store, account);
+    output.stdout.write(`${describeHead(head, systemClock.now()).join("\n")}\n`);
+  }
+  return exitCode;
+}

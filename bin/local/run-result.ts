@@ -1,0 +1,42 @@
+// What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
+
+import type { RunResult } from "../../lambdas/run/outcome.ts";
+import { type Output, printJson } from "./command.ts";
+import { exitCodeOfRun } from "./exit-code.ts";
+import { changeCounts, count, duration, plural } from "./progress-text.ts";
+
+/** Prints the result and returns the exit code. */
+export function report(output: Output, result: RunResult, asJson: boolean): number {
+  const { row, error } = result;
+  if (asJson) printJson(output, row);
+  else output.stdout.write(`${describe(result).join("\n")}\n`);
+  if (error) output.stderr.write(`${error.code}: ${error.message}\n`);
+  return exitCodeOfRun(result);
+}
+
+/** The line of JSON for a failure before anything began. */
+export function failureJson(code: string, message: string): unknown {
+  return { outcome: "FAILED", error_code: code, error_message: message };
+}
+
+function describe({ row, explanation }: RunResult): readonly string[] {
+  const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
+  const lines = [`${row.outcome}  ${name} ${row.run_id}, ${duration(row.seconds * 1000)}`];
+  if (row.events !== null) {
+    const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
+    const left = missing === 0 ? "" : `, ${count(missing)} of ${count(row.listed ?? 0)} listed have none`;
+    lines.push(`  ${plural(row.events, "event")} with details${left}`);
+  }
+  if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
+  if (row.requests !== null) {
+    const [logins, retries] = [row.logins ?? 0, row.retries ?? 0];
+    const parts = [
+      plural(row.requests, "request"),
+      plural(logins, "login"),
+      plural(retries, "retry", "retries"),
+    ];
+    lines.push(`  ${parts.join(", ")}`);
+  }
+  if (explanation !== undefined) lines.push(`  ${explanation}`);
+  return lines;
+}

@@ -1,0 +1,21 @@
+// The columns that tables over all snapshots have, where nothing but the manifests says so.
+
+import { accounts, readHead } from "../storage/publication-log.ts";
+import type { Store } from "../storage/store.ts";
+import { eventColumns } from "./lifted-column.ts";
+import { readManifest } from "./manifest.ts";
+
+/**
+ * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
+ * of every row where nothing is published. Throws `STORE_CORRUPT` for a damaged log or manifest.
+ */
+export async function tableColumns(store: Store): Promise<readonly string[]> {
+  let longest = eventColumns([]);
+  for (const account of await accounts(store)) {
+    const head = await readHead(store, account);
+    if (head === undefined) continue;
+    const { columns } = await readManifest(store, account, head.snapshot_id);
+    if (columns.length > longest.length) longest = columns;
+  }
+  return longest;
+}

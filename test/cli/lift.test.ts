@@ -1,0 +1,156 @@
+// Columns of one's own and `discover`, as a person uses them: through the command line, read with any DuckDB.
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { customEvent } from "../run/custom-event.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { readRows } from "./warehouse-reader.ts";
+
+const NUMBERS = ["1.10", "1e400", "-0", "9007199254740993", "123456789012345678901234567890.10"];
+
+test("a column that is lifted later shows numbers as they were, and null in older snapshots", async () => {
+  const cwd = await temporaryDirectory();
+  const events = NUMBERS.map((number, index) => customEvent(`n${index}`, `"spend":{"amount":${number}}`));
+  await using simulator = await Simulator.start({ events });
+  await writeCredentials(cwd, simulator);
+  const first = lastJson(await sync(["run", "--json", ...against(simulator)], { cwd }));
+
+  const lift = ["--lift", "amount=/spend/amount", "--lift", "currency=/spend/currency"];
+  const second = lastJson(await sync(["run", "--json", ...lift, ...against(simulator)], { cwd }));
+
+  const read = (sql: string): Promise<readonly (readonly unknown[])[]> =>
+    readRows(join(cwd, "warehouse"), sql);
+  const rows = await read("SELECT amount, currency FROM events");
+  expect(rows.toSorted()).toEqual(NUMBERS.map((number) => [number, null]).toSorted());
+  expect(
+    await read("SELECT snapshot_id, count(*), count(amount) FROM event_snapshots GROUP BY ALL ORDER BY ALL"),
+  ).toEqual([
+    [first["snapshot_id"], "5", "0"],
+    [second["snapshot_id"], "5", "5"],
+  ]);
+  expect(second).toMatchObject({ added: 0, changed: 0, removed: 0 });
+});
+
+test("BRAND_LIFT is a JSON array; a run without it is refused with 2 and the options to give", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(3) });
+  await writeCredentials(cwd, simulator);
+  const env = { BRAND_LIFT: '["name=/name","sector=/sector/name"]' };
+
+  const run = await sync(["run", "--json", ...against(simulator)], { cwd, env });
+  simulator.reset();
+  const refused = await sync(["run", "--json", "--lift", "sector=/sector/name", ...against(simulator)], {
+    cwd,
+    env,
+  });
+  const rows = await readRows(join(cwd, "warehouse"), "SELECT name, sector FROM events");
+
+  expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED" });
+  expect(rows).toHaveLength(3);
+  expect(rows.flat().every((value) => typeof value === "string")).toBe(true);
+  expect(refused.exitCode).toBe(2);
+  expect(lastJson(refused)).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
+  expect(refused.stderr).toContain("Give --lift name=/name --lift sector=/sector/name first, in this order");
+  expect(simulator.requests).toHaveLength(0);
+});
+
+test.each([
+  {
+    args: ["--lift", "brand"],
+    says: '--lift: expected NAME=POINTER, for example brand=/brand/name, and got "brand"',
+  },
+  { args: ["--lift", "a=/a", "--lift", "a=/b"], says: "--lift: expected each name once" },
+  { args: ["--lift", "event=/a"], says: "which are taken" },
+  { args: ["--lift"], says: "argument missing" },
+  { args: [], env: { BRAND_LIFT: "a=/a" }, says: 'BRAND_LIFT: expected a JSON array of texts, such as ["' },
+  { args: [], env: { BRAND_LIFT: '"a=/a"' }, says: "BRAND_LIFT: expected a JSON array" },
+  { args: [], env: { BRAND_LIFT: "[1]" }, says: "BRAND_LIFT: expected a JSON array" },
+  { args: [], env: { BRAND_LIFT: '["A=/a"]' }, says: "BRAND_LIFT: expected a name" },
+])("$args $env.BRAND_LIFT exits with 2: $says", async ({ args, env = {}, says }) => {
+  const cwd = await temporaryDirectory();
+
+  const ended = await sync(["run", "--base-url", "http://127.0.0.1:1", ...args], { cwd, env });
+
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain(says);
+});
+
+test("discover prints fields, and options that run takes as they are", async () => {
+  const cwd = await temporaryDirectory();
+  const hostile = `"it's":"x","nasty":{"$(touch pwned)":1,"\\u001b[2J":2}`;
+  await using simulator = await Simulator.start({ events: [...makeEvents(4), customEvent("x", hostile)] });
+  await writeCredentials(cwd, simulator);
+
+  const json = await sync(["discover", "--json", ...against(simulator)], { cwd });
+  const shown = await sync(["discover", "--limit", "3", ...against(simulator)], { cwd });
+  const found = lastJson(json);
+  const options = texts(found["suggestions"]).flatMap((text) => ["--lift", text]);
+  const run = await sync(["run", "--json", ...options, ...against(simulator)], { cwd });
+
+  expect([json, shown, run].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
+  expect(Object.keys(found)).toEqual(["fields", "suggestions"]);
+  expect(found["fields"]).toContainEqual({ pointer: "/sector", types: ["object"], count: 4 });
+  expect(found["fields"]).toContainEqual({ pointer: "/regions/*", types: ["string"], count: 4 });
+  expect(found["suggestions"]).toEqual(
+    expect.arrayContaining(["name=/name", "sector_name=/sector/name", "amount=/spend/amount"]),
+  );
+  expect(shown.stdout).toMatch(/^\/sector\/name +string +\d+ %$/m);
+  expect(shown.stdout).toContain("3 of 5 listed events were read.");
+  expect(shown.stdout).toContain("  --lift name=/name");
+  expect(shown.stdout).not.toContain("\u001b");
+});
+
+test("discover quotes what a shell would read, and suggests nothing that moves a terminal's cursor", async () => {
+  const cwd = await temporaryDirectory();
+  const members = `"it's":"x","$(touch pwned)":1,"\\u001b[2J":2`;
+  await using simulator = await Simulator.start({ events: [customEvent("x", members)] });
+  await writeCredentials(cwd, simulator);
+
+  const { stdout } = await sync(["discover", ...against(simulator)], { cwd });
+
+  expect(stdout).toContain(String.raw`--lift 'it_s=/it'\''s'`);
+  expect(stdout).toContain("--lift 'touch_pwned=/$(touch pwned)'");
+  expect(stdout.match(/--lift/g)).toHaveLength(2);
+  expect(stdout).not.toContain("\u001b");
+});
+
+test.each([
+  { what: "no base URL", args: [], exitCode: 2, says: "--base-url" },
+  {
+    what: "no credentials",
+    args: ["--base-url", "http://127.0.0.1:1"],
+    exitCode: 2,
+    says: "CREDENTIALS_INVALID",
+  },
+  { what: "a limit of none", args: ["--limit", "0"], exitCode: 2, says: "--limit: expected a whole number" },
+])("discover with $what exits with $exitCode", async ({ args, exitCode, says }) => {
+  const ended = await sync(["discover", ...args], { cwd: await temporaryDirectory() });
+
+  expect(ended.exitCode).toBe(exitCode);
+  expect(ended.stderr).toContain(says);
+  expect(ended.stdout).toBe("");
+});
+
+test("discover of an account without events says so, and one that is refused ends with its error", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: [] });
+  await writeCredentials(cwd, simulator);
+
+  const none = await sync(["discover", ...against(simulator)], { cwd });
+  simulator.configure({ account: { disabled: true } });
+  simulator.endSessions();
+  const refused = await sync(["discover", "--json", ...against(simulator)], { cwd });
+
+  expect(none).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("nothing to discover") });
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain("ACCOUNT_DISABLED");
+});
+
+function texts(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String);
+  throw new Error("it is no list");
+}
