@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { checkCommand } from "../../bin/local/check-command.ts";
+import { discoverCommand } from "../../bin/local/discover-command.ts";
+import { EXIT, exitCodeOfError } from "../../bin/local/exit-code.ts";
+import { OPTIONS, type OptionName } from "../../bin/local/options.ts";
+import { queryCommand } from "../../bin/local/query-command.ts";
+import { acceptCommand, rollbackCommand } from "../../bin/local/review-commands.ts";
+import { runCommand } from "../../bin/local/run-command.ts";
+import { statusCommand } from "../../bin/local/status-command.ts";
+import { TABLES } from "../../lambdas/catalog/tables.ts";
+import { ERROR_CODES, SyncError } from "../../lambdas/errors/sync-error.ts";
+import { syncRunSchema } from "../../lambdas/run/sync-run.ts";
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const COMMANDS = [
+  checkCommand,
+  discoverCommand,
+  runCommand,
+  statusCommand,
+  queryCommand,
+  acceptCommand,
+  rollbackCommand,
+];
+
+test("the table of errors has every code, in the order of the source, and no other", () => {
+  const codes = column(tableBelow("## Errors"), "Code");
+
+  expect(codes).toEqual(ERROR_CODES);
+});
+
+test("the errors that leave a run unfinished are those that the README names", () => {
+  const sentence = sectionOf("## Errors").match(/^A run that ended with (.*?) is unfinished/m)?.[1] ?? "";
+
+  const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").mendedByRetry);
+
+  expect(codesIn(sentence)).toEqual(unfinished);
+});
+
+test("the table of options has every option with its variable, default and commands", () => {
+  const rows = tableBelow("## Settings").rows.map(([option, variable, fallback, commands]) =>
+    [option, variable, fallback, commands].map(unquoted),
+  );
+
+  const options = (Object.keys(OPTIONS) as OptionName[]).map((name) => [
+    longFlag(name),
+    longFlag(name).replace("--", "BRAND_").replaceAll("-", "_").toUpperCase(),
+    "fallback" in OPTIONS[name] ? OPTIONS[name].fallback : "none",
+    COMMANDS.filter((command) => command.options.some((each) => each === name))
+      .map((command) => command.name)
+      .join(", "),
+  ]);
+  expect(rows.toSorted()).toEqual(options.toSorted());
+});
+
+test("the table of exit codes has every code", () => {
+  const codes = column(tableBelow("### Outcomes and exit codes"), "Exit code");
+
+  expect(codes.map(Number)).toEqual(Object.values(EXIT));
+});
+
+test("every outcome and every error that ends with 2 is named in the table of exit codes", () => {
+  const { rows } = tableBelow("### Outcomes and exit codes");
+
+  const wrongInput = ERROR_CODES.filter(
+    (code) => exitCodeOfError(new SyncError(code, "")) === EXIT.wrongInput,
+  );
+  const named = [...syncRunSchema.shape.outcome.options, ...wrongInput];
+  expect(codesIn(rows.flat().join()).toSorted()).toEqual(named.toSorted());
+});
+
+test.each(Object.entries(TABLES))("%s is described with its columns and types, in order", (name, table) => {
+  const rows = tableBelow(`### \`${name}\``).rows.map(([column, type]) => [column, type].map(unquoted));
+
+  const partitions = table.partitions.map((partition) => [partition, "string"]);
+  expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
+});
+
+test("a link to a file of the project leads to one", () => {
+  const targets = [...README.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = ""]) => target);
+
+  expect(targets.length).toBeGreaterThan(0);
+  for (const target of targets) expect(() => read(target)).not.toThrow(/ENOENT/);
+});
+
+interface MarkdownTable {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The first table of a section. */
+function tableBelow(heading: string): MarkdownTable {
+  const lines = sectionOf(heading).split("\n");
+  const from = lines.findIndex((line) => line.startsWith("|"));
+  const end = lines.findIndex((line, index) => index > from && !line.startsWith("|"));
+  const [header = [], , ...rows] = lines.slice(from, end === -1 ? undefined : end).map(cells);
+  return { header, rows };
+}
+
+function column({ header, rows }: MarkdownTable, name: string): readonly string[] {
+  const index = header.indexOf(name);
+  return rows.map((row) => unquoted(row[index] ?? ""));
+}
+
+/** From the heading's line to the next heading. Throws where there is no such heading, or several. */
+function sectionOf(heading: string): string {
+  const sections = README.split(/^(?=#+ )/m).filter((section) => section.startsWith(`${heading}\n`));
+  const [section] = sections;
+  if (section === undefined || sections.length > 1)
+    throw new Error(`${sections.length} headings "${heading}"`);
+  return section;
+}
+
+const longFlag = (name: OptionName): string => OPTIONS[name].flag.split(" ")[0] ?? "";
+
+const cells = (line: string): readonly string[] =>
+  line
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+const unquoted = (text: string | undefined): string => (text ?? "").replace(/^`(.*)`$/, "$1");
+
+const codesIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, code = ""]) => code);
+
+const read = (path: string): Buffer | string => readFileSync(new URL(`../../${path}`, import.meta.url));
