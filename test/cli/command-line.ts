@@ -3,10 +3,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Simulator } from "../simulator/simulator.ts";
 
+/** Spares each process what the one before has compiled. */
+const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
 const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
 export interface Ended {
@@ -31,7 +34,7 @@ export function start(program: string, args: readonly string[], { cwd, env = {} 
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };

@@ -1,18 +1,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { acceleratedClock } from "../simulator/clocks.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "./connection.ts";
 import { scriptedTransport } from "./scripted-transport.ts";
 
 const EVENTS = makeEvents(100, { length: 300 });
-const LIMITED = { events: EVENTS, latencyMs: 200 };
+/** A window lasts 0.3 s of real time: long enough to be filled by a machine that is busy with other things. */
+const limited = () => ({ events: EVENTS, latencyMs: 200, clock: acceleratedClock(200) });
 
 describe("a service that limits", () => {
   it.each(["seconds", "http-date"] as const)(
     "is obeyed where we were not told: nobody sends while a Retry-After (%s) lasts, and all events come",
     async (retryAfter) => {
-      await using connection = await connect({ ...LIMITED, limits: { requestsPerWindow: 30, retryAfter } });
+      await using connection = await connect({ ...limited(), limits: { requestsPerWindow: 30, retryAfter } });
       const { service, simulator } = connection;
 
       const fetched = await fetchAll(service, 16);
@@ -28,7 +30,7 @@ describe("a service that limits", () => {
 
   it("is obeyed where it does not say for how long", async () => {
     await using connection = await connect({
-      ...LIMITED,
+      ...limited(),
       limits: { requestsPerWindow: 30, windowMs: 5_000, retryAfter: "none" },
     });
 
@@ -39,7 +41,7 @@ describe("a service that limits", () => {
 
   it("never says 429 where we were told its limit", async () => {
     await using connection = await connect(
-      { ...LIMITED, limits: { requestsPerWindow: 20 } },
+      { ...limited(), limits: { requestsPerWindow: 20 } },
       { limits: { requestsPerWindow: 20 } },
     );
     const { service, simulator } = connection;
@@ -54,7 +56,7 @@ describe("a service that limits", () => {
   it("never says 429 where we were told its limit in bytes", async () => {
     const bytesPerWindow = 12_000; // the list alone is 10,000
     await using connection = await connect(
-      { ...LIMITED, limits: { bytesPerWindow } },
+      { ...limited(), limits: { bytesPerWindow } },
       { limits: { bytesPerWindow } },
     );
     const { service, simulator } = connection;

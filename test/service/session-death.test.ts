@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { realClock } from "../simulator/clocks.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "./connection.ts";
@@ -63,8 +64,9 @@ describe("a session that dies", () => {
   it("by time is renewed", async () => {
     await using connection = await connect({
       events: EVENTS,
-      session: { maxAgeMs: 15_000 },
-      latencyMs: 4_000,
+      clock: realClock(),
+      session: { maxAgeMs: 400 },
+      latencyMs: 50,
     });
     const { service, simulator } = connection;
 
