@@ -21,7 +21,8 @@ export async function decodeBody(
   capBytes: number,
 ): Promise<AnswerBody> {
   const encoding = contentEncoding.trim().toLowerCase();
-  const bytes = Buffer.concat(chunks);
+  const [first = Buffer.alloc(0)] = chunks;
+  const bytes = chunks.length > 1 ? Buffer.concat(chunks) : first;
   if (encoding === "" || encoding === "identity") return { kind: "whole", bytes };
   const decode = DECODERS.get(encoding);
   if (decode === undefined) return { kind: "foreign" };

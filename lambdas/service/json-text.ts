@@ -3,10 +3,12 @@
 import { compact, type Span } from "../snapshot/source-text.ts";
 import { UnusableBody } from "./failure.ts";
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 /** The body as text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw new UnusableBody("a body that is not UTF-8");
   }

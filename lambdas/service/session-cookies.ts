@@ -5,6 +5,8 @@ import { CookieJar } from "tough-cookie";
 export class SessionCookies {
   readonly #jar = new CookieJar();
   readonly #root: URL;
+  /** The headers of every request, while no cookie ends or is for some paths only: the jar's search is slow. */
+  #same: Readonly<Record<string, string>> | undefined;
 
   /** @param baseUrl cookies go to this exact origin (scheme, host, port) only: a jar alone does not look at ports. */
   constructor(baseUrl: URL) {
@@ -17,12 +19,20 @@ export class SessionCookies {
    * request (§5 rule 3).
    */
   keep(setCookies: readonly string[]): void {
+    if (setCookies.length === 0) return;
     for (const setCookie of setCookies)
       this.#jar.setCookieSync(setCookie, this.#root.href, { ignoreError: true });
+    const cookies = this.#jar.serializeSync()?.cookies ?? [];
+    const areSame = cookies.every(({ path, expires, maxAge }) => path === "/" && !expires && maxAge == null);
+    this.#same = areSame ? this.#matching(this.#root) : undefined;
   }
 
   headers(url: URL): Readonly<Record<string, string>> {
     if (url.origin !== this.#root.origin) return {};
+    return this.#same ?? this.#matching(url);
+  }
+
+  #matching(url: URL): Readonly<Record<string, string>> {
     const cookie = this.#jar.getCookieStringSync(url.href);
     return cookie === "" ? {} : { cookie };
   }

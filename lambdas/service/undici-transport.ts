@@ -1,29 +1,11 @@
 // Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
 
-import { Agent, errors } from "undici";
-import { abortable } from "./abortable.ts";
+import { Agent } from "undici";
 import { decodeBody } from "./content-encoding.ts";
-import {
-  type Answer,
-  type AnswerBody,
-  NoAnswer,
-  type Transport,
-  type TransportRequest,
-} from "./transport.ts";
-
-// Error bodies are read only so that the connection can be used again.
-const UNREAD_CAP_BYTES = 65_536;
+import { Reception } from "./reception.ts";
+import type { Answer, Transport, TransportRequest } from "./transport.ts";
 
 const TIMED_OUT = "TIMED_OUT";
-
-// Mistakes of ours, not of the network: repeating them mends nothing.
-const OUR_MISTAKES: ReadonlySet<string> = new Set([
-  "UND_ERR_INVALID_ARG",
-  "UND_ERR_INVALID_RETURN_VALUE",
-  "UND_ERR_NOT_SUPPORTED",
-  "UND_ERR_DESTROYED",
-  "UND_ERR_CLOSED",
-]);
 
 export interface UndiciTransportOptions {
   readonly connections: number;
@@ -50,19 +32,19 @@ export class UndiciTransport implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
-    const attempt = new AbortController();
-    const timer = setTimeout(() => attempt.abort(new NoAnswer(TIMED_OUT)), this.#timeoutMs);
-    const passOn = (): void => attempt.abort(signal?.reason);
-    signal?.addEventListener("abort", passOn);
+    const reception = new Reception(request.bodyCapBytes);
+    const timer = setTimeout(() => reception.giveUp(TIMED_OUT), this.#timeoutMs);
+    const stop = (): void => reception.stop(signal?.reason);
+    signal?.addEventListener("abort", stop);
     try {
-      return await this.#exchange(request, attempt.signal);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof NoAnswer) throw error;
-      throw new NoAnswer(networkCode(error));
+      this.#dispatch(request, reception);
+      const { body, ...answer } = await reception.received;
+      if (body.kind !== "encoded") return { ...answer, body };
+      const encoding = answer.headers.get("content-encoding")?.join(",") ?? "";
+      return { ...answer, body: await decodeBody(body.chunks, encoding, request.bodyCapBytes) };
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", passOn);
+      signal?.removeEventListener("abort", stop);
     }
   }
 
@@ -70,68 +52,9 @@ export class UndiciTransport implements Transport {
     await this.#agent.destroy();
   }
 
-  async #exchange(request: TransportRequest, signal: AbortSignal): Promise<Answer> {
-    // undici looks at the signal only once it is connected, so a connect that hangs would outlive it.
-    const response = await abortable(this.#request(request, signal), signal);
-    const { statusCode: status, body } = response;
-    const headers = headerMap(response.headers);
-    const read = status >= 200 && status < 300;
-    const capBytes = read ? request.bodyCapBytes : UNREAD_CAP_BYTES;
-    const wire = await collect(body, capBytes);
-    // The caller's own abort is no broken body; `send` turns it into the signal's reason.
-    if (signal.aborted && !(signal.reason instanceof NoAnswer)) throw signal.reason;
-    const answer = { status, headers, wireBytes: wire.bytes };
-    if (!read) return { ...answer, body: { kind: "unread" } };
-    const encoding = headers.get("content-encoding")?.join(",") ?? "";
-    return {
-      ...answer,
-      body: wire.kind === "whole" ? await decodeBody(wire.chunks, encoding, capBytes) : wire.body,
-    };
+  #dispatch({ url, method, headers, body }: TransportRequest, reception: Reception): void {
+    const { origin, pathname, search } = url;
+    const path = pathname + search;
+    this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, reception);
   }
-
-  #request(request: TransportRequest, signal: AbortSignal): ReturnType<Agent["request"]> {
-    return this.#agent.request({
-      origin: request.url.origin,
-      path: request.url.pathname + request.url.search,
-      method: request.method,
-      headers: request.headers,
-      body: request.body ?? null,
-      signal,
-    });
-  }
-}
-
-function headerMap(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): ReadonlyMap<string, readonly string[]> {
-  return new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? []].flat()]));
-}
-
-type Wire =
-  | { readonly kind: "whole"; readonly chunks: readonly Buffer[]; readonly bytes: number }
-  | { readonly kind: "cut"; readonly body: AnswerBody; readonly bytes: number };
-
-async function collect(body: AsyncIterable<Buffer>, capBytes: number): Promise<Wire> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      // Leaving the loop destroys the body and with it the connection: nothing more is downloaded.
-      if (bytes > capBytes) return { kind: "cut", body: { kind: "oversize" }, bytes };
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    const cause = error instanceof NoAnswer ? error.reason : networkCode(error);
-    return { kind: "cut", body: { kind: "broken", cause }, bytes };
-  }
-  return { kind: "whole", chunks, bytes };
-}
-
-/** The short code of a network error. Its message stays behind: undici's may quote what was received. */
-function networkCode(error: unknown): string {
-  if (error instanceof errors.HTTPParserError) return "NOT_HTTP"; // has no code most of the time
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code !== "string" || OUR_MISTAKES.has(code) || code.startsWith("ERR_INVALID_")) throw error;
-  return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
 }

@@ -1,13 +1,15 @@
-// Lines to gzip and back, as streams: memory is bounded by the longest line and a batch.
+// Lines to gzip and back, as streams: memory is bounded by the longest line and a few batches.
 
 import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
+import { lineBytes } from "./line-digest.ts";
 
-/** Text that is handed to the compressor at once, in UTF-16 code units: a call per line would cost more than gzip. */
-const BATCH_LENGTH = 64 * 1024;
-const CHUNK_BYTES = 64 * 1024;
+/** What is handed to zlib at once, and taken from it: a call per line would cost more than gzip. */
+const BATCH_BYTES = 128 * 1024;
+/** So many batches may wait on either side, so that zlib's thread and ours do not wait for one another in turns. */
+const AHEAD = { writableHighWaterMark: 4 * BATCH_BYTES, readableHighWaterMark: 4 * BATCH_BYTES };
 const NEWLINE = 0x0a;
 
 export type Lines = AsyncIterable<string> | Iterable<string>;
@@ -17,7 +19,7 @@ export async function* gzipLines(
   lines: Lines,
   options: { readonly level: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const gzip = createGzip({ level: options.level, chunkSize: CHUNK_BYTES });
+  const gzip = createGzip({ level: options.level, chunkSize: BATCH_BYTES, ...AHEAD });
   yield* piped(batches(lines), gzip);
 }
 
@@ -40,31 +42,38 @@ export async function* readLines(
   const { what, remedy = MAKE_AGAIN } = options;
   let line: Uint8Array[] = []; // the beginning of a line whose end has not come yet
   for await (const chunk of gunzipped(chunks, what, remedy)) {
-    const end = chunk.lastIndexOf(NEWLINE);
-    if (end === -1) {
-      line.push(chunk);
-      continue;
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
+      const rest = chunk.subarray(start, end);
+      const whole = line.length === 0 ? rest : Buffer.concat([...line, rest]);
+      if (whole.length === 0) throw damaged(what, "it holds an empty line", remedy);
+      yield decode(whole, what, remedy);
+      line = [];
+      start = end + 1;
     }
-    const whole = Buffer.concat([...line, chunk.subarray(0, end)]);
-    line = [chunk.subarray(end + 1)];
-    for (const text of decode(whole, what, remedy).split("\n")) {
-      if (text === "") throw damaged(what, "it holds an empty line", remedy);
-      yield text;
-    }
+    line.push(chunk.subarray(start));
   }
   if (line.length === 0) throw damaged(what, "it holds no line", remedy);
   if (line.some(({ length }) => length > 0)) throw damaged(what, "its last line has no end", remedy);
 }
 
+// Encoded line by line: joining texts first would double the size of all if only one of them needs it.
 async function* batches(lines: Lines): AsyncGenerator<Uint8Array> {
-  let batch = "";
+  let batch = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  let used = 0;
   for await (const line of lines) {
-    batch += `${line}\n`;
-    if (batch.length < BATCH_LENGTH) continue;
-    yield Buffer.from(batch);
-    batch = "";
+    const size = lineBytes(line);
+    if (used + size > batch.length) {
+      if (used > 0) yield batch.subarray(0, used);
+      batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, size)); // the one before belongs to the compressor
+      used = 0;
+    }
+    batch.write(line, used);
+    used += size;
+    batch.writeUInt8(NEWLINE, used - 1);
   }
-  if (batch !== "") yield Buffer.from(batch);
+  if (used > 0) yield batch.subarray(0, used);
 }
 
 async function* gunzipped(
@@ -82,7 +91,7 @@ async function* gunzipped(
     }
   }
   try {
-    yield* piped(watched(), createGunzip({ chunkSize: CHUNK_BYTES, rejectGarbageAfterEnd: true }));
+    yield* piped(watched(), createGunzip({ chunkSize: BATCH_BYTES, rejectGarbageAfterEnd: true, ...AHEAD }));
   } catch (error) {
     throw source.failed ? error : damaged(what, "it is not one whole gzip member", remedy, error);
   }

@@ -6,6 +6,8 @@ import { gzipLines, readLines } from "./gzip-lines.ts";
 import { LineDigest, lineBytes } from "./line-digest.ts";
 
 const MAX_BYTES = 128 * 1024 * 1024;
+/** Of gzip. Measured on events of 2 KB: level 6 takes three times as long and makes files a seventh smaller. */
+const LEVEL = 4;
 
 export interface PartInfo {
   /** The file's name in its prefix. */
@@ -29,7 +31,7 @@ export interface WritePartsOptions {
 
 /** No lines, no part. Throws `STORE_CORRUPT` when a part found already there differs; errors of `lines` pass through. */
 export async function writeParts(options: WritePartsOptions): Promise<readonly PartInfo[]> {
-  const { store, key, lines, maxBytes = MAX_BYTES, level = 6 } = options;
+  const { store, key, lines, maxBytes = MAX_BYTES, level = LEVEL } = options;
   const cutter = new PartCutter(lines[Symbol.asyncIterator](), maxBytes);
   const parts: PartInfo[] = [];
   try {

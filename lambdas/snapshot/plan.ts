@@ -80,7 +80,8 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     sha256: digest.sha256(),
   };
 
-  const created = await store.create(key, gzipLines(planLines(header, events), { level: 6 }));
+  // Level 1, as for shards: read at most once, gone in two weeks, and no request goes out before it is written.
+  const created = await store.create(key, gzipLines(planLines(header, events), { level: 1 }));
   if (created !== undefined) return planOf(header, events);
 
   const standing = await readPlan(store, key);

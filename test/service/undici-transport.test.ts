@@ -128,6 +128,15 @@ describe("an attempt", () => {
     expect(server.connections).toBe(1);
   });
 
+  it("waits for the answer that follows an interim one", async () => {
+    const hints = "HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n";
+    await using server = await rawServer((socket) =>
+      socket.end(`${hints}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`),
+    );
+
+    expect(await transport().send(get(server.url))).toMatchObject({ status: 200, body: { kind: "whole" } });
+  });
+
   it("answers with the status of an error whose body breaks off", async () => {
     await using server = await rawServer((socket) =>
       socket.end("HTTP/1.1 404 No\r\ncontent-length: 100\r\n\r\nhalf"),
