@@ -1,0 +1,93 @@
+// The cases of the benchmark: what the service has, how it behaves, and what the job is measured by.
+
+/** What the simulated service is in one case. */
+export interface ServiceOptions {
+  readonly events: number;
+  /** Of one detail's event, in characters. */
+  readonly eventLength: number;
+  /** Of one list entry, in characters. */
+  readonly listingLength: number;
+  readonly latencyMs: number;
+  readonly requestsPerMinute?: number;
+}
+
+export interface JobOptions {
+  readonly connections: number;
+  readonly requestsPerMinute: number | "unlimited";
+  /** One event in so many has changed since the head's snapshot; without it there is no head. */
+  readonly changedOneIn?: number;
+}
+
+/**
+ * What is compared with the target: the wall time against the bare loop's or against the shortest that the
+ * budget allows, or the peak memory, alone or against that of the same case with fewer events.
+ */
+type Measure =
+  | { readonly kind: "against-bare-loop"; readonly most: number }
+  | { readonly kind: "against-ideal"; readonly most: number }
+  | { readonly kind: "peak-memory"; readonly mostMib: number }
+  | { readonly kind: "memory-growth"; readonly fromEvents: number; readonly mostMib: number };
+
+export interface BenchCase {
+  readonly name: string;
+  readonly title: string;
+  readonly service: ServiceOptions;
+  readonly job: JobOptions;
+  readonly measure: Measure;
+  readonly rounds: number;
+}
+
+const ROUNDS = 5;
+const SMALL = { eventLength: 2_000, listingLength: 200, latencyMs: 0 };
+const FAST = { connections: 32, requestsPerMinute: "unlimited" } as const;
+
+export const CASES: readonly BenchCase[] = [
+  {
+    name: "latency",
+    title: "2,000 × 2 KB at 50 ms, 32 connections",
+    service: { ...SMALL, events: 2_000, latencyMs: 50 },
+    job: FAST,
+    measure: { kind: "against-bare-loop", most: 1.1 },
+    rounds: ROUNDS,
+  },
+  {
+    name: "first",
+    title: "20,000 × 2 KB at 0 ms, first snapshot",
+    service: { ...SMALL, events: 20_000 },
+    job: FAST,
+    measure: { kind: "against-bare-loop", most: 2.5 },
+    rounds: ROUNDS,
+  },
+  {
+    name: "head",
+    title: "the same with a head to compare with, 1 % changed",
+    service: { ...SMALL, events: 20_000 },
+    job: { ...FAST, changedOneIn: 100 },
+    measure: { kind: "against-bare-loop", most: 3.5 },
+    rounds: ROUNDS,
+  },
+  {
+    name: "large",
+    title: "5,000 × 50 KB",
+    service: { ...SMALL, events: 5_000, eventLength: 50_000 },
+    job: FAST,
+    measure: { kind: "peak-memory", mostMib: 256 },
+    rounds: ROUNDS,
+  },
+  {
+    name: "many",
+    title: "50,000 against 2,000 events (200-byte listings)",
+    service: { ...SMALL, events: 50_000 },
+    job: FAST,
+    measure: { kind: "memory-growth", fromEvents: 2_000, mostMib: 64 },
+    rounds: ROUNDS,
+  },
+  {
+    name: "budget",
+    title: "12,000 events at --requests-per-minute 4000 (3,600 used)",
+    service: { ...SMALL, events: 12_000, requestsPerMinute: 4_000 },
+    job: { connections: 32, requestsPerMinute: 4_000 },
+    measure: { kind: "against-ideal", most: 1.05 },
+    rounds: 1,
+  },
+];

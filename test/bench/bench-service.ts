@@ -1,0 +1,72 @@
+// A program of its own: the simulated service of one case. Its parent talks to it by messages, each answered once.
+
+import { makeEvent, type SimulatedEvent } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import type { ServiceOptions } from "./bench-case.ts";
+
+/** `change` revises one event in so many; `report` tells what came since the last `reset`. */
+export type ServiceCommand =
+  | { readonly do: "reset" | "report" }
+  | { readonly do: "change"; readonly oneIn: number };
+
+export interface ServiceAddress {
+  readonly url: string;
+  readonly credentials: { readonly email: string; readonly password: string };
+}
+
+export interface ServiceReport {
+  /** By the machine's clock. */
+  readonly firstRequestAtMs: number;
+  readonly requests: number;
+  readonly throttled: number;
+  readonly bytes: number;
+  /** Of the service's own process, user and system. */
+  readonly cpuMs: number;
+}
+
+const options: ServiceOptions = JSON.parse(process.argv[2] ?? "");
+const { requestsPerMinute } = options;
+let changes = 0;
+let cpuBefore = process.cpuUsage();
+const simulator = await Simulator.start({
+  events: Array.from({ length: options.events }, (_, index) => eventOf(index + 1)),
+  latencyMs: options.latencyMs,
+  limits: requestsPerMinute === undefined ? {} : { requestsPerWindow: requestsPerMinute },
+});
+process.on("message", (command: ServiceCommand) => tell(answer(command)));
+tell({ url: simulator.url, credentials: simulator.credentials } satisfies ServiceAddress);
+
+/** Made at once, not when it is read: the service's own work must not be what is measured. */
+function eventOf(n: number): SimulatedEvent {
+  const { uuid, source, listing } = makeEvent(n, { length: options.eventLength });
+  const start = `${listing.slice(0, -1)},"summary":"`;
+  const padding = "x".repeat(Math.max(0, options.listingLength - start.length - 2));
+  return { uuid, source, listing: `${start}${padding}"}`, listed: true, archived: false };
+}
+
+function answer(command: ServiceCommand): ServiceReport | "done" {
+  switch (command.do) {
+    case "reset":
+      simulator.reset();
+      cpuBefore = process.cpuUsage();
+      return "done";
+    case "change":
+      changes += 1;
+      for (const [index, { uuid, source }] of simulator.listed().entries()) {
+        if (index % command.oneIn !== 0) continue;
+        simulator.change(uuid, { source: source.replace(/"revision":\d+/, `"revision":${changes + 1}`) });
+      }
+      return "done";
+    case "report": {
+      const { user, system } = process.cpuUsage(cpuBefore);
+      const { requests, statuses, bytes } = simulator.counts;
+      const firstRequestAtMs = simulator.requests[0]?.arrivedAtMs ?? Number.NaN;
+      const throttled = statuses.get(429) ?? 0;
+      return { firstRequestAtMs, requests, throttled, bytes, cpuMs: (user + system) / 1_000 };
+    }
+  }
+}
+
+function tell(message: ServiceAddress | ServiceReport | "done"): void {
+  process.send?.(message);
+}

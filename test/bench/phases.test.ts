@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { type CpuProfile, phasesOf } from "./phases.ts";
+
+const USAGE = { cpuMs: 1_000, mainThreadMs: 700, peakRssMib: 100 };
+
+/** One sample of a millisecond for each stack, outermost file first. */
+function profileOf(...stacks: readonly (readonly string[])[]): CpuProfile {
+  const nodes = stacks.flatMap((stack, index) =>
+    stack.map((url, depth) => ({
+      id: index * 10 + depth,
+      callFrame: url.startsWith("(") ? { functionName: url, url: "" } : { functionName: "work", url },
+      children: depth + 1 < stack.length ? [index * 10 + depth + 1] : [],
+    })),
+  );
+  const samples = stacks.map((stack, index) => index * 10 + stack.length - 1);
+  return { nodes, samples, timeDeltas: stacks.map(() => 1_000) };
+}
+
+const EXCHANGE = "file:///here/lambdas/service/exchange.ts";
+const MERGE = "file:///here/lambdas/run/merge.ts";
+const COMMIT = "file:///here/lambdas/run/commit.ts";
+const ROW = "file:///here/lambdas/snapshot/row.ts";
+const ZLIB = "node:zlib";
+
+describe("a profile", () => {
+  it("is divided by the stage of the run, and while details are fetched by what is done with them", () => {
+    const profile = profileOf(
+      ["file:///here/bin/sync.ts"],
+      [EXCHANGE],
+      [EXCHANGE, ROW],
+      ["(idle)"],
+      [ZLIB],
+      ["(garbage collector)"],
+      ["node:net"],
+      [MERGE],
+      [ZLIB],
+      [MERGE, ROW],
+      [COMMIT],
+      [ROW],
+      [COMMIT],
+      [ZLIB],
+    );
+
+    expect(phasesOf(profile, USAGE)).toEqual({
+      "start-up": 1,
+      fetch: 2,
+      "parse and scan": 1,
+      stage: 1,
+      "verify and merge": 3,
+      diff: 3,
+      finish: 1,
+      "memory management": 1,
+      "other threads": 300,
+    });
+  });
+});

@@ -1,0 +1,129 @@
+// Where a run's processor time went, by phase, as a profile of Node's shows it.
+
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Usage } from "./observer.ts";
+
+/** The part of a `.cpuprofile` that is read here. */
+export interface CpuProfile {
+  readonly nodes: readonly ProfileNode[];
+  /** Which node ran at each sample. */
+  readonly samples: readonly number[];
+  /** Microseconds from the sample before. */
+  readonly timeDeltas: readonly number[];
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string; readonly url: string };
+  readonly children?: readonly number[];
+}
+
+export const PHASES = [
+  "start-up",
+  "fetch",
+  "parse and scan",
+  "stage",
+  "verify and merge",
+  "diff",
+  "finish",
+  "memory management",
+  "other threads",
+] as const;
+type PhaseName = (typeof PHASES)[number];
+
+/** Milliseconds of processor time. `other threads` is mostly zlib, and V8's helpers. */
+export type Phases = Readonly<Record<PhaseName, number>>;
+
+export async function readProfile(folder: string): Promise<CpuProfile> {
+  const [file] = await readdir(folder);
+  return JSON.parse(await readFile(join(folder, file ?? ""), "utf8"));
+}
+
+/**
+ * A sample belongs to the stage of the run in which it was taken (a stage begins when its file is first seen at
+ * work), within COLLECT to what the innermost of our files does.
+ */
+export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usage): Phases {
+  const stacks = stacksOf(nodes);
+  const phases = Object.fromEntries(PHASES.map((name) => [name, 0])) as Record<PhaseName, number>;
+  const beginnings = STAGES.map(({ files }) => samples.findIndex((id) => isIn(stacks.get(id), files)));
+  const lastOfDiff = samples.findLastIndex((id) => isIn(stacks.get(id), DIFF));
+  for (const [index, id] of samples.entries()) {
+    const { name, files } = stacks.get(id) ?? { name: "", files: [] };
+    if (name === "(idle)") continue;
+    const stage = STAGES.findLast((_, at) => (beginnings[at] ?? -1) >= 0 && index >= (beginnings[at] ?? 0));
+    const ms = (timeDeltas[index] ?? 0) / 1_000;
+    if (name === "(garbage collector)") phases["memory management"] += ms;
+    else if (stage === undefined) phases["start-up"] += ms;
+    else if (stage.phase === "diff") phases[index <= lastOfDiff ? "diff" : "finish"] += ms;
+    else phases[stage.phase ?? collecting(files)] += ms;
+  }
+  phases["other threads"] = Math.max(0, usage.cpuMs - usage.mainThreadMs);
+  return phases;
+}
+
+const DIFF = ["lambdas/run/commit.ts", "lambdas/snapshot/changes.ts"];
+
+/** In their order. Without a phase of its own: a stage in which several things go on at once. */
+const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
+  { files: ["lambdas/service/exchange.ts"] },
+  { files: ["lambdas/run/merge.ts"], phase: "verify and merge" },
+  { files: DIFF, phase: "diff" },
+];
+
+const PARSING = [
+  "lambdas/snapshot/column-text.ts",
+  "lambdas/snapshot/json-line.ts",
+  "lambdas/snapshot/json-tokens.ts",
+  "lambdas/snapshot/lift.ts",
+  "lambdas/snapshot/row.ts",
+  "lambdas/snapshot/source-text.ts",
+  "lambdas/service/detail-response.ts",
+  "lambdas/service/event-list.ts",
+  "lambdas/service/json-text.ts",
+  "lambdas/service/list-response.ts",
+];
+const STAGING = [
+  "lambdas/snapshot/gzip-lines.ts",
+  "lambdas/snapshot/line-digest.ts",
+  "lambdas/snapshot/plan.ts",
+  "lambdas/snapshot/shard.ts",
+  "bin/local/directory-store.ts",
+  "bin/local/durable-file.ts",
+  "node:zlib",
+  "node:fs",
+  "node:internal/fs/",
+  "node:internal/crypto/",
+];
+
+/** From the innermost file outwards; what is nobody's (streams, sockets, promises) is taken for fetching. */
+function collecting(files: readonly string[]): PhaseName {
+  for (const file of files) {
+    if (PARSING.some((part) => file.includes(part))) return "parse and scan";
+    if (STAGING.some((part) => file.includes(part))) return "stage";
+    if (file.includes("lambdas/")) return "fetch";
+  }
+  return "fetch";
+}
+
+interface Stack {
+  /** Of the innermost function. */
+  readonly name: string;
+  /** Innermost first. */
+  readonly files: readonly string[];
+}
+
+function stacksOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Stack> {
+  const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((id) => [id, node] as const)));
+  const stackOf = (node: ProfileNode): Stack => {
+    const files: string[] = [];
+    for (let at: ProfileNode | undefined = node; at; at = parents.get(at.id)) files.push(at.callFrame.url);
+    return { name: node.callFrame.functionName, files };
+  };
+  return new Map(nodes.map((node) => [node.id, stackOf(node)]));
+}
+
+function isIn(stack: Stack | undefined, files: readonly string[]): boolean {
+  return stack?.files.some((file) => files.some((part) => file.includes(part))) ?? false;
+}
