@@ -2,10 +2,11 @@
 
 import { check } from "../../lambdas/run/check.ts";
 import { type CommandSpec, printJson } from "./command.ts";
-import { composeHost, openWarehouse } from "./compose.ts";
+import { composeHost } from "./compose.ts";
 import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
-import { FileCredentials } from "./file-credentials.ts";
+import { openCredentials } from "./open-credentials.ts";
+import { openWarehouse } from "./open-warehouse.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -19,8 +20,8 @@ export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
     const { requestsPerMinute } = settings;
     const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
     const host = composeHost({
-      warehouse: openWarehouse(values.warehouse),
-      credentials: new FileCredentials(values.credentials, display),
+      warehouse: await openWarehouse(values),
+      credentials: await openCredentials(values.credentials, display),
       settings,
       logger: display,
       onProgress: () => undefined,

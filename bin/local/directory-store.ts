@@ -5,6 +5,7 @@ import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Random } from "../../lambdas/host/random.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../../lambdas/storage/store.ts";
+import { checkKey } from "../../lambdas/storage/store-key.ts";
 import {
   makeDirectory,
   nameIfFree,
@@ -16,7 +17,6 @@ import {
 import { fileError, isErrno } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { listFiles } from "./list-files.ts";
-import { checkKey } from "./store-key.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHUNK_BYTES = 256 * 1024;

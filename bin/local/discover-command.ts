@@ -4,10 +4,11 @@ import { type Discovery, discover } from "../../lambdas/run/discover.ts";
 import { typesOf } from "../../lambdas/snapshot/field-news.ts";
 import type { LiftedColumn } from "../../lambdas/snapshot/lifted-column.ts";
 import { type CommandSpec, printJson } from "./command.ts";
-import { composeHost, openWarehouse } from "./compose.ts";
+import { composeHost } from "./compose.ts";
 import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
-import { FileCredentials } from "./file-credentials.ts";
+import { openCredentials } from "./open-credentials.ts";
+import { openWarehouse } from "./open-warehouse.ts";
 import { count } from "./progress-text.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
@@ -26,8 +27,8 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { requestsPerMinute } = settings;
     const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
     const host = composeHost({
-      warehouse: openWarehouse(values.warehouse),
-      credentials: new FileCredentials(values.credentials, display),
+      warehouse: await openWarehouse(values),
+      credentials: await openCredentials(values.credentials, display),
       settings,
       logger: display,
       onProgress: (progress) => display.progress(progress),

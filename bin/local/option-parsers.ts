@@ -5,8 +5,21 @@ import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import type { Limit } from "../../lambdas/run/run-host.ts";
 import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../lambdas/snapshot/lifted-column.ts";
+import { isS3, parseS3Location } from "./s3-location.ts";
 
-export const text = (value: string): string => value;
+export const warehousePlace = (value: string): string => {
+  if (isS3(value)) parseS3Location(value);
+  return value;
+};
+export const databaseName = (value: string): string => {
+  if (/^[a-z0-9_]{1,255}$/.test(value)) return value;
+  throw expected("1 to 255 of a-z, 0-9 and _");
+};
+export const credentialsPlace = (value: string): string => {
+  const secretId = secretIdOf(value);
+  if (secretId === undefined || /^[\w/+=.@:-]{1,2048}$/.test(secretId)) return value;
+  throw expected("a file, or secretsmanager: and the name or ARN of a secret");
+};
 export const switchValue = (value: string): boolean => {
   if (["true", "1", "yes"].includes(value)) return true;
   if (["false", "0", "no"].includes(value)) return false;
@@ -42,6 +55,12 @@ export const liftedColumns = (value: string): readonly LiftedColumn[] => {
   if (texts) return parseLiftedColumns(texts);
   throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${JSON.stringify(value)}`);
 };
+
+/** The secret that `secretsmanager:NAME` names; undefined for a file. */
+export function secretIdOf(place: string): string | undefined {
+  const scheme = "secretsmanager:";
+  return place.startsWith(scheme) ? place.slice(scheme.length) : undefined;
+}
 
 function expected(what: string): SyncError {
   return new SyncError("CONFIG_INVALID", `expected ${what}`);

@@ -3,13 +3,15 @@
 import { parseBaseUrl } from "../../lambdas/service/base-url.ts";
 import {
   accountName,
+  credentialsPlace,
+  databaseName,
   liftedColumns,
   limit,
   listedFilter,
   percent,
   pointer,
   switchValue,
-  text,
+  warehousePlace,
   wholeNumber,
 } from "./option-parsers.ts";
 
@@ -33,16 +35,22 @@ export const OPTIONS = {
   },
   account: { flag: "--account <name>", description: "account", fallback: "default", parse: accountName },
   credentials: {
-    flag: "--credentials <file>",
-    description: "JSON file with the account's credentials",
+    flag: "--credentials <where>",
+    description: "the account's credentials: a JSON file, or secretsmanager:NAME",
     fallback: "./credentials.json",
-    parse: text,
+    parse: credentialsPlace,
   },
   warehouse: {
-    flag: "--warehouse <dir>",
-    description: "directory that holds the snapshots",
+    flag: "--warehouse <where>",
+    description: "what holds the snapshots: a directory, or s3://bucket/prefix",
     fallback: "./warehouse",
-    parse: text,
+    parse: warehousePlace,
+  },
+  database: {
+    flag: "--database <name>",
+    description: "database in Glue of a warehouse in S3",
+    fallback: "brand_events",
+    parse: databaseName,
   },
   requestsPerMinute: {
     flag: "--requests-per-minute <n>",

@@ -1,5 +1,3 @@
-// The program's version, from the one place that states it.
+// The program's version: the same on a laptop as in AWS.
 
-import packageJson from "../../package.json" with { type: "json" };
-
-export const VERSION: string = packageJson.version;
+export { VERSION } from "../../lambdas/host/program-version.ts";

@@ -1,9 +1,11 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has.
 
+import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { type CommandSpec, printJson } from "./command.ts";
-import { openWarehouse } from "./compose.ts";
 import { EXIT } from "./exit-code.ts";
+import { openDirectory } from "./open-warehouse.ts";
 import { query } from "./query.ts";
+import { isS3 } from "./s3-location.ts";
 import { formatTable } from "./table.ts";
 
 const OPTIONS = ["warehouse", "json"] as const;
@@ -18,7 +20,13 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: `npm run sync -- query "SELECT uuid, event_date FROM events LIMIT 5"`,
   execute: async (values, output, sql) => {
-    const result = await query(openWarehouse(values.warehouse).views, sql);
+    if (isS3(values.warehouse)) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
+      );
+    }
+    const result = await query(openDirectory(values.warehouse).views, sql);
     if (values.json) printJson(output, result);
     else output.stdout.write(formatTable(result));
     return EXIT.done;

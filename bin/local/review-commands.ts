@@ -3,8 +3,8 @@
 import { type Review, review } from "../../lambdas/run/review.ts";
 import { readHead } from "../../lambdas/storage/publication-log.ts";
 import type { CommandSpec, Output } from "./command.ts";
-import { openWarehouse } from "./compose.ts";
 import { Display } from "./display.ts";
+import { openWarehouse, WAREHOUSE_OPTIONS } from "./open-warehouse.ts";
 import type { OptionName, OptionValues } from "./options.ts";
 import { VERSION } from "./program-version.ts";
 import { failureJson, report } from "./run-result.ts";
@@ -12,7 +12,7 @@ import { describeHead } from "./status-command.ts";
 import { systemClock } from "./system-clock.ts";
 import { systemRandom } from "./system-random.ts";
 
-const SHARED = ["account", "warehouse", "json"] as const;
+const SHARED = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
 
 export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
@@ -38,14 +38,15 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
 };
 
 async function publish(
-  { account, warehouse, json }: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
+  values: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
   output: Output,
   request: Review,
 ): Promise<number> {
-  const { store, views } = openWarehouse(warehouse);
+  const { account, json } = values;
+  const { store, catalog } = await openWarehouse(values);
   const host = {
     store,
-    catalog: views,
+    catalog,
     clock: systemClock,
     random: systemRandom,
     logger: new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),

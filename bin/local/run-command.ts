@@ -3,10 +3,11 @@
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { run } from "../../lambdas/run/run.ts";
 import type { CommandSpec } from "./command.ts";
-import { composeHost, openWarehouse } from "./compose.ts";
+import { composeHost } from "./compose.ts";
 import { Display } from "./display.ts";
 import { expireRuns } from "./expire-runs.ts";
-import { FileCredentials } from "./file-credentials.ts";
+import { openCredentials } from "./open-credentials.ts";
+import { openWarehouse } from "./open-warehouse.ts";
 import { failureJson, report } from "./run-result.ts";
 import { RUN_OPTIONS, runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
@@ -31,10 +32,12 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       clock: systemClock,
       requestsPerMinute: settings.requestsPerMinute,
     });
-    const credentials = new FileCredentials(values.credentials, display);
+    const credentials = await openCredentials(values.credentials, display);
     await credentials.read();
-    const warehouse = openWarehouse(values.warehouse);
-    await expireRuns(warehouse.store, settings.account, systemClock.now());
+    const warehouse = await openWarehouse(values);
+    if (!warehouse.expiresByItself) {
+      await expireRuns(warehouse.store, settings.account, systemClock.now());
+    }
     const host = composeHost({
       warehouse,
       credentials,

@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import type { RunSettings } from "../../lambdas/run/run-host.ts";
+import { WAREHOUSE_OPTIONS } from "./open-warehouse.ts";
 import type { OptionValues } from "./options.ts";
 
 /** The options that every command takes which talks to the service. */
@@ -9,7 +10,7 @@ export const SERVICE_OPTIONS = [
   "baseUrl",
   "account",
   "credentials",
-  "warehouse",
+  ...WAREHOUSE_OPTIONS,
   "requestsPerMinute",
   "bytesPerMinute",
   "concurrency",

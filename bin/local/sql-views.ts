@@ -3,10 +3,10 @@
 import { resolve, sep } from "node:path";
 import type { Catalog } from "../../lambdas/catalog/catalog.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
-import { listSnapshots } from "../../lambdas/run/snapshot-marks.ts";
 import { tableColumns } from "../../lambdas/snapshot/table-columns.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { accounts, readLog } from "../../lambdas/storage/publication-log.ts";
+import { listSnapshots } from "../../lambdas/storage/snapshot-marks.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
 import { type AccountLog, viewsSql } from "./views-sql.ts";
 

@@ -6,12 +6,12 @@ import { describeFieldNews } from "../../lambdas/snapshot/field-news.ts";
 import type { Publication } from "../../lambdas/storage/publication-log.ts";
 import { runInstant } from "../../lambdas/storage/run-id.ts";
 import { type CommandSpec, printJson } from "./command.ts";
-import { openWarehouse } from "./compose.ts";
 import { EXIT } from "./exit-code.ts";
+import { openWarehouse, WAREHOUSE_OPTIONS } from "./open-warehouse.ts";
 import { changeCounts, duration, plural } from "./progress-text.ts";
 import { systemClock } from "./system-clock.ts";
 
-const OPTIONS = ["account", "warehouse", "json"] as const;
+const OPTIONS = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
 
 export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
@@ -20,7 +20,8 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- status --account uk",
   execute: async (values, output) => {
     const now = systemClock.now();
-    const found = await status(openWarehouse(values.warehouse).store, values.account, now);
+    const { store } = await openWarehouse(values);
+    const found = await status(store, values.account, now);
     if (values.json) {
       const { account, head, lease, held, runs } = found;
       printJson(output, { account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });

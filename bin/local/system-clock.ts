@@ -1,15 +1,3 @@
-// The machine's own clock.
+// The machine's own clock: the same on a laptop as in AWS.
 
-import { setTimeout } from "node:timers/promises";
-import type { Clock } from "../../lambdas/host/clock.ts";
-
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await setTimeout(Math.max(0, ms), undefined, signal ? { signal } : {});
-    } catch {
-      throw signal?.reason;
-    }
-  },
-};
+export { systemClock } from "../../lambdas/host/system-clock.ts";

@@ -1,6 +1,3 @@
-// The machine's own randomness.
+// The machine's own randomness: the same on a laptop as in AWS.
 
-import { randomUUID } from "node:crypto";
-import type { Random } from "../../lambdas/host/random.ts";
-
-export const systemRandom: Random = { next: () => Math.random(), token: () => randomUUID() };
+export { systemRandom } from "../../lambdas/host/system-random.ts";

@@ -9,6 +9,7 @@ import { checkAgainstHead } from "./columns.ts";
 import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
 import { estimateSeconds } from "./estimate.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { Pace } from "./pace.ts";
 import { publishRun, superseded } from "./publish.ts";
 import { findAdoptable, findOwnWork, type Unfinished } from "./resume.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
@@ -118,6 +119,7 @@ async function stage(
     concurrency: settings.concurrency,
     lifted: settings.lifted,
     signal: host.signal,
+    pace: new Pace(host),
     onDone: () => {
       doneEvents += 1;
       report();

@@ -8,7 +8,9 @@ import { rowLine } from "../snapshot/row.ts";
 import { type StagedResult, writeShard } from "../snapshot/shard.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
+import { Edge } from "./edge.ts";
 import { mapOrdered } from "./ordered.ts";
+import { outOfTime, type Pace } from "./pace.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
@@ -49,27 +51,42 @@ export interface CollectOptions extends FetchOptions {
   readonly plan: Plan;
   /** Indices of shards that an earlier attempt has staged. */
   readonly staged: ReadonlySet<number>;
+  readonly pace: Pace;
   readonly onDone: () => void;
 }
 
-/** Stages every shard that is missing. One stream of requests runs through all of them, without a stop between shards. */
+/**
+ * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
+ * shards. Throws `INTERRUPTED` at a shard's edge, with nothing fetched beyond it, where the time left does not cover
+ * the next one.
+ */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, account, plan, staged, onDone } = options;
+  const { store, account, plan, staged, pace, onDone } = options;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
-  const results = fetchResults(eventsOf(plan, missing), options);
+  const edge = new Edge(plan, pace);
+  const results = fetchResults(eventsOf(plan, missing, edge), options);
+  const onTaken = (): void => {
+    edge.taken();
+    onDone();
+  };
   try {
     for (const index of missing) {
-      const shard = new Slice(results, plan.shard(index).length, onDone);
+      if (!edge.mayBegin(index)) throw outOfTime(edge.describe(missing));
+      const shard = new Slice(results, plan.shard(index).length, onTaken);
       await writeShard(store, layout.shard(account, plan.header.run_id, index), index, shard);
       for await (const _ of shard); // a store that knows early that the key is taken leaves results untaken
+      pace.endUnit();
     }
   } finally {
     await results.return();
   }
 }
 
-function* eventsOf(plan: Plan, shards: readonly number[]): Generator<PlannedEvent> {
-  for (const index of shards) yield* plan.shard(index);
+function* eventsOf(plan: Plan, shards: readonly number[], edge: Edge): Generator<PlannedEvent> {
+  for (const index of shards) {
+    if (!edge.mayBegin(index)) return;
+    yield* plan.shard(index);
+  }
 }
 
 /** The next `count` values of a generator that stays open for the ones after. */

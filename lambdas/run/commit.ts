@@ -30,7 +30,7 @@ export async function commit<Verdict>(
     if (verdict !== undefined) return verdict;
 
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
-    const changes = await writeChanges(store, number, head, manifest);
+    const changes = await writeChanges(host, number, head, manifest);
     const publication: Publication = {
       publication: number,
       snapshot_id: snapshotId,
@@ -46,7 +46,7 @@ export async function commit<Verdict>(
 }
 
 async function writeChanges(
-  store: Store,
+  { store, signal }: Pick<RunHost, "store" | "signal">,
   number: string,
   head: Publication | undefined,
   manifest: Manifest,
@@ -54,7 +54,8 @@ async function writeChanges(
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
   async function* lines(): AsyncGenerator<string> {
-    for await (const change of diffRows(headRows(store, account, head), rowsOf(store, manifest))) {
+    const after = abortable(rowsOf(store, manifest), signal);
+    for await (const change of diffRows(headRows(store, account, head), after)) {
       counts[change.change] += 1;
       yield changeLine(change);
     }
@@ -65,6 +66,14 @@ async function writeChanges(
     lines: lines(),
   });
   return counts;
+}
+
+/** Comparing takes long where nothing has changed, and then writes nothing that would notice. */
+async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    yield row;
+  }
 }
 
 /** The rows that readers see now, sorted by uuid; none before the first publication. */

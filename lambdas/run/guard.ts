@@ -40,7 +40,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
     const percent = ((1 - events / headEvents) * 100).toFixed(1);
     return {
       reason: "DROPPED",
-      explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; --max-drop allows ${limits.maxDropPercent} %.`,
+      explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).`,
     };
   }
   if (events * 100 < listed * MIN_ROWS_PERCENT) {
@@ -53,7 +53,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   if (missing > mayBeMissing) {
     return {
       reason: "MISSING",
-      explanation: `${missing} of ${listed} listed events have no details; --max-missing ${limits.maxMissingPercent} allows ${Math.floor(mayBeMissing)}.`,
+      explanation: `${missing} of ${listed} listed events have no details; ${Math.floor(mayBeMissing)} may have none (--max-missing; maxMissingPercent in AWS).`,
     };
   }
   return undefined;

@@ -11,6 +11,8 @@ import { type SyncRun, syncRunSchema } from "./sync-run.ts";
 export interface RunResult {
   readonly row: SyncRun;
   readonly error?: SyncError;
+  /** True where the run was finished before this start, which did nothing. */
+  readonly isRepeat?: true;
   /** Why a run was held or skipped and what to do, for a person. */
   readonly explanation?: string;
 }

@@ -11,6 +11,7 @@ import { logFieldNews } from "./field-news-log.ts";
 import { guard, type Hold } from "./guard.ts";
 import { hold, readHold } from "./hold.ts";
 import { mergeShards } from "./merge.ts";
+import { outOfTime, Pace } from "./pace.ts";
 import type { RunHost, RunSettings } from "./run-host.ts";
 
 export interface PublishTask {
@@ -26,7 +27,12 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   const { host, settings, plan, head, facts } = task;
   const { store, clock } = host;
   const { account } = settings;
+  const pace = new Pace(host);
+  const rows = plan.events.length;
+  if (!pace.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   const manifest = await mergeShards(host, settings, plan);
+  pace.advance(rows);
+  pace.endUnit();
   facts.snapshotId = manifest.snapshot_id;
   facts.counts = countsOf(manifest);
 
@@ -40,6 +46,8 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
     return held(manifest.snapshot_id, holding);
   }
 
+  // Comparing with the head reads the rows of both.
+  if (!pace.covers(rows + (head?.events ?? 0))) throw outOfTime(`the snapshot of ${rows} events is made`);
   await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
   const published = await commit(host, manifest, action, (now) => decide(store, manifest, now));

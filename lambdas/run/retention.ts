@@ -4,8 +4,8 @@
 import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { runInstant } from "../storage/run-id.ts";
+import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "../storage/snapshot-marks.ts";
 import type { RunHost } from "./run-host.ts";
-import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "./snapshot-marks.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** What nobody published in that time, held or left behind by a run that died, nobody will. */

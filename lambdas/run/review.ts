@@ -5,6 +5,7 @@ import { type Manifest, readManifest } from "../snapshot/manifest.ts";
 import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { formatRunId, runInstant } from "../storage/run-id.ts";
+import { readRetired } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
 import { closeAttempt, type Ending } from "./close-attempt.ts";
 import { commit } from "./commit.ts";
@@ -12,7 +13,6 @@ import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./conclusio
 import { readHold } from "./hold.ts";
 import type { RunResult } from "./outcome.ts";
 import type { RunHost } from "./run-host.ts";
-import { readRetired } from "./snapshot-marks.ts";
 
 export type Review =
   | {

@@ -49,9 +49,13 @@ export interface RunHost {
   /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
   readonly openService: (budget: Budget) => Promise<CountingService>;
   readonly onProgress: (progress: Progress) => void;
+  /** Told the run's id once it is known, and again when the start adopts another run. */
+  readonly onRunId?: (runId: string) => void;
   readonly version: string;
   /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
   readonly signal: AbortSignal;
+  /** How long this process may still work, in milliseconds; absent where nothing limits it. */
+  readonly timeLeftMs?: () => number;
 }
 
 /** How far the collection is: events done, of how many, and what the service made it repeat. */

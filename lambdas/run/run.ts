@@ -32,11 +32,12 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
   const startedAtMs = host.clock.now();
   const runId = start.runId ?? formatRunId(startedAtMs);
   const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
+  host.onRunId?.(runId);
   let lease: Lease | undefined;
   let ending: Ending;
   try {
     const finished = start.runId && (await readOutcome(host.store, settings.account, runId));
-    if (finished) return finished;
+    if (finished) return { ...finished, isRepeat: true };
     const taken = await takeLease(host, settings, start, runId);
     lease = taken instanceof Lease ? taken : undefined;
     ending = taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyRunning(taken);
@@ -90,7 +91,10 @@ async function work(
       return await dryRun({ host, settings, facts, head, limit: start.dryRun.limit, openService });
     }
     const mayAdopt = start.runId === undefined && start.fresh !== true;
-    const adopt = (runId: string): Promise<void> => lease.adopt(runId);
+    const adopt = async (runId: string): Promise<void> => {
+      await lease.adopt(runId);
+      host.onRunId?.(runId);
+    };
     const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService });
     if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
     return conclusion;

@@ -6,11 +6,11 @@ import { readManifest } from "../snapshot/manifest.ts";
 import { parseJson, readJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
+import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store, StoredKey } from "../storage/store.ts";
 import type { Hold } from "./guard.ts";
 import { readHold } from "./hold.ts";
 import { isHeld, leaseSchema } from "./lease-file.ts";
-import { listSnapshots } from "./snapshot-marks.ts";
 import { type SyncRun, syncRunSchema } from "./sync-run.ts";
 
 const LAST_RUNS = 10;

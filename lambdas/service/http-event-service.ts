@@ -9,15 +9,16 @@ import { parseBaseUrl } from "./base-url.ts";
 import { BasicAuthenticator } from "./basic-authenticator.ts";
 import type { Budget } from "./budget.ts";
 import { ACCEPT_ENCODING } from "./content-encoding.ts";
+import { CredentialsInUse } from "./credentials-in-use.ts";
 import { detailRequest } from "./detail-request.ts";
 import type { EventService } from "./event-service.ts";
 import { Exchange } from "./exchange.ts";
 import { fetchList } from "./fetch-list.ts";
-import { login } from "./login.ts";
 import { Pause } from "./pause.ts";
 import { Sender } from "./sender.ts";
 import { ServiceCounters, type ServiceCounts } from "./service-counters.ts";
 import { SessionAuthenticator } from "./session-authenticator.ts";
+import { sessionLogin } from "./session-login.ts";
 import type { Transport } from "./transport.ts";
 import { UndiciTransport } from "./undici-transport.ts";
 import { type OnWait, Waits } from "./waits.ts";
@@ -25,6 +26,8 @@ import { type OnWait, Waits } from "./waits.ts";
 export interface EventServiceOptions {
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
+  /** Asked once the service refuses the credentials: they may have been changed since they were read. */
+  readonly readCredentials?: () => Promise<ServiceCredentials>;
   /** What `is_listed` is sent as; `any` leaves it out. */
   readonly isListed: "true" | "false" | "any";
   /** JSON Pointers (RFC 6901) to the list and to the event, where they are not in one of the usual places. */
@@ -78,11 +81,11 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, budget, pause, waits, counters });
   const shared = { sender, waits, counters, headers, clock, random, logger };
-  const { credentials } = options;
+  const credentials = new CredentialsInUse(options.credentials, options.readCredentials, logger);
   const authenticator =
-    credentials.method === "basic"
+    options.credentials.method === "basic"
       ? new BasicAuthenticator(baseUrl, credentials)
-      : new SessionAuthenticator((signal) => login({ ...shared, baseUrl, credentials }, signal));
+      : new SessionAuthenticator(sessionLogin({ ...shared, baseUrl, credentials }));
   const exchange = new Exchange({ ...shared, authenticator, pause });
 
   return {

@@ -32,11 +32,14 @@ const PUBLICATION = z.object({
 /** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 
-/** All publications of the account, oldest first. Throws `STORE_CORRUPT` for a gap or a damaged file. */
-export async function readLog(store: Store, account: string): Promise<readonly Publication[]> {
+/**
+ * The account's publications, oldest first: all, or those after one. Throws `STORE_CORRUPT` for a gap or a damaged
+ * file.
+ */
+export async function readLog(store: Store, account: string, after = ""): Promise<readonly Publication[]> {
   const log: Publication[] = [];
   for (const publication of await publicationIds(store, account)) {
-    log.push(await readPublication(store, account, publication));
+    if (publication > after) log.push(await readPublication(store, account, publication));
   }
   return log;
 }
@@ -53,14 +56,25 @@ export async function findPublicationOf(
   account: string,
   runId: string,
 ): Promise<Publication | undefined> {
+  for await (const publication of publicationsSince(store, account, runId)) {
+    if (publication.action === "run" && publication.run_id === runId) return publication;
+  }
+  return undefined;
+}
+
+/** All publications that can be of the run or of its snapshot, newest first, each read when it is asked for. */
+export async function* publicationsSince(
+  store: Store,
+  account: string,
+  runId: string,
+): AsyncGenerator<Publication> {
   const startedAtMs = runInstant(runId) ?? 0;
   for (const id of (await publicationIds(store, account)).toReversed()) {
     const publication = await readPublication(store, account, id);
-    if (publication.action === "run" && publication.run_id === runId) return publication;
+    yield publication;
     // No run is published before it starts, by clocks that differ by less than a day.
-    if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return undefined;
+    if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return;
   }
-  return undefined;
 }
 
 /**

@@ -6,18 +6,26 @@ import { parseRow, type Row } from "../../lambdas/snapshot/row.ts";
 import { tableColumns } from "../../lambdas/snapshot/table-columns.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { type Publication, readLog } from "../../lambdas/storage/publication-log.ts";
+import { listSnapshots } from "../../lambdas/storage/snapshot-marks.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
 
 export class MemoryCatalog implements Catalog {
   readonly #store: Store;
   readonly #logs = new Map<string, readonly Publication[]>();
+  readonly #snapshots = new Map<string, readonly string[]>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   async follow(account: string): Promise<void> {
-    this.#logs.set(account, await readLog(this.#store, account));
+    const log = await readLog(this.#store, account);
+    const shown = new Set(log.slice(-1).map(({ snapshot_id }) => snapshot_id));
+    for (const { snapshotId, isRetired } of await listSnapshots(this.#store, account)) {
+      if (!isRetired && log.some(({ snapshot_id }) => snapshot_id === snapshotId)) shown.add(snapshotId);
+    }
+    this.#logs.set(account, log);
+    this.#snapshots.set(account, [...shown].sort());
   }
 
   columns(): Promise<readonly string[]> {
@@ -26,7 +34,17 @@ export class MemoryCatalog implements Catalog {
 
   /** The publication whose snapshot `events` shows. */
   head(account: string): Publication | undefined {
-    return this.#logs.get(account)?.at(-1);
+    return this.log(account).at(-1);
+  }
+
+  /** The publications followed to, oldest first. */
+  log(account: string): readonly Publication[] {
+    return this.#logs.get(account) ?? [];
+  }
+
+  /** The snapshots in the table `event_snapshots`. */
+  snapshots(account: string): readonly string[] {
+    return this.#snapshots.get(account) ?? [];
   }
 
   /** The table `events`: every row below the head's prefix, as a reader that knows no manifest finds them. */
@@ -43,10 +61,15 @@ export class MemoryCatalog implements Catalog {
   /** The table `event_changes`, oldest publication first. */
   async changes(account: string): Promise<readonly string[]> {
     const lines: string[] = [];
-    for (const { publication, snapshot_id } of this.#logs.get(account) ?? []) {
-      lines.push(...(await this.#lines(layout.changes(account, publication, snapshot_id))));
-    }
+    for (const { publication } of this.log(account))
+      lines.push(...(await this.changesOf(account, publication)));
     return lines;
+  }
+
+  /** The rows of one publication in the table `event_changes`. */
+  async changesOf(account: string, publication: string): Promise<readonly string[]> {
+    const found = this.log(account).find((each) => each.publication === publication);
+    return found ? this.#lines(layout.changes(account, publication, found.snapshot_id)) : [];
   }
 
   async #lines(prefix: string): Promise<readonly string[]> {

@@ -98,7 +98,7 @@ test("a held run exits with 3, and the readers' snapshot stays", async () => {
 
   expect(held.exitCode).toBe(3);
   expect(held.stdout).toContain("HELD");
-  expect(held.stdout).toContain("--max-drop allows 20 %");
+  expect(held.stdout).toContain("the limit is 20 % (--max-drop");
   expect(lastJson(count)["rows"]).toEqual([["12"]]);
 });
 
@@ -132,7 +132,7 @@ test.each([
   { what: "an unknown option", args: ["run", "--nonsense"], says: "unknown option" },
   {
     what: "an option that is not built",
-    args: ["run", ...LOOPBACK, "--database", "x"],
+    args: ["run", ...LOOPBACK, "--auth-url", "x"],
     says: "unknown option",
   },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },

@@ -46,7 +46,7 @@ const directory = values.warehouse;
 const store = mortal(new DirectoryStore({ directory, random: systemRandom }));
 const logger = new LogLines();
 const host = composeHost({
-  warehouse: { store, views: new SqlViews({ store, directory }) },
+  warehouse: { store, catalog: new SqlViews({ store, directory }) },
   credentials: new FileCredentials(values.credentials, logger),
   settings,
   logger,

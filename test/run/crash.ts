@@ -30,27 +30,30 @@ export class CrashPoint {
 
   /** Both parts of a host that have effects, behind this point. */
   wrap({ store, catalog }: Pick<RunHost, "store" | "catalog">): Pick<RunHost, "store" | "catalog"> {
-    const alive = async <T>(work: () => Promise<T>): Promise<T> => {
-      this.#throwIfDead();
-      return work();
-    };
     const guarded: Store = {
-      read: (key) => alive(() => store.read(key)),
-      open: (key) => alive(() => store.open(key)),
+      read: (key) => this.alive(() => store.read(key)),
+      open: (key) => this.alive(() => store.open(key)),
       list: (prefix, after) => store.list(prefix, after),
-      create: (key, body) => this.#effect(`create ${key}`, () => store.create(key, body)),
+      create: (key, body) => this.effect(`create ${key}`, () => store.create(key, body)),
       replace: (key, bytes, version) =>
-        this.#effect(`replace ${key}`, () => store.replace(key, bytes, version)),
-      delete: (key) => this.#effect(`delete ${key}`, () => store.delete(key)),
+        this.effect(`replace ${key}`, () => store.replace(key, bytes, version)),
+      delete: (key) => this.effect(`delete ${key}`, () => store.delete(key)),
     };
     const followed: Catalog = {
-      follow: (account) => this.#effect(`follow ${account}`, () => catalog.follow(account)),
-      columns: () => alive(() => catalog.columns()),
+      follow: (account) => this.effect(`follow ${account}`, () => catalog.follow(account)),
+      columns: () => this.alive(() => catalog.columns()),
     };
     return { store: guarded, catalog: followed };
   }
 
-  async #effect<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** Something without effects, which a dead process does not do either. */
+  async alive<T>(work: () => Promise<T>): Promise<T> {
+    this.#throwIfDead();
+    return work();
+  }
+
+  /** Something that counts, and at which the process may die. */
+  async effect<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#throwIfDead();
     this.effects.push(name);
     const isLast = this.effects.length === this.#at;

@@ -28,9 +28,9 @@ describe("the guard", () => {
     const missing = guard({ listed: 1000, events: 980, missing: 20, headEvents: 1000 }, limits);
 
     expect(dropped?.explanation).toBe(
-      "50 events are 50.0 % fewer than the 100 that readers see now; --max-drop allows 20 %.",
+      "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
-    expect(missing?.explanation).toBe("20 of 1000 listed events have no details; --max-missing 1 allows 10.");
+    expect(missing?.explanation).toBe("20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS).");
   });
 
   test("obeys other limits", () => {

@@ -79,7 +79,7 @@ describe("a snapshot that would replace good data by bad", () => {
 
     const second = await sandbox.run({ runId });
 
-    expect(second).toEqual(first);
+    expect(second).toEqual({ ...first, isRepeat: true });
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
 

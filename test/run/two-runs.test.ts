@@ -42,7 +42,7 @@ describe("two runs of one account", () => {
     sandbox.simulator.reset();
     const second = await sandbox.run({ runId: RUN });
 
-    expect(second).toEqual(first);
+    expect(second).toEqual({ ...first, isRepeat: true });
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
 

@@ -27,7 +27,7 @@ export interface Connection extends AsyncDisposable {
   readonly waits: readonly (Wait | undefined)[];
 }
 
-export type ConnectionOptions = Partial<Omit<EventServiceOptions, "credentials">> & {
+export type ConnectionOptions = Partial<EventServiceOptions> & {
   readonly method?: "session" | "basic";
   readonly limits?: Partial<BudgetOptions>;
   readonly seed?: number;

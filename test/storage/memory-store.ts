@@ -1,9 +1,9 @@
 // The store's twin in memory: the same contract as the directory, without a disk.
 
 import { createHash } from "node:crypto";
-import { checkKey } from "../../bin/local/store-key.ts";
 import type { Clock } from "../../lambdas/host/clock.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../../lambdas/storage/store.ts";
+import { checkKey } from "../../lambdas/storage/store-key.ts";
 
 interface Entry extends StoredObject {
   readonly modifiedAtMs: number;

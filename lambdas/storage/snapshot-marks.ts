@@ -1,9 +1,9 @@
 // What lies in an account's snapshots beside their parts: which are held, which are retired.
 
 import { z } from "zod";
-import { readJson, writeJsonOnce } from "../storage/json-object.ts";
-import { layout } from "../storage/layout.ts";
-import type { Store } from "../storage/store.ts";
+import { readJson, writeJsonOnce } from "./json-object.ts";
+import { layout } from "./layout.ts";
+import type { Store } from "./store.ts";
 
 /** Everything below one snapshot's prefix. */
 export interface SnapshotFiles {

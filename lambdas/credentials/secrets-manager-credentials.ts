@@ -1,0 +1,98 @@
+// The account's credentials from a secret in AWS Secrets Manager: always the version that is current now.
+
+import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { awsError, commonRemedy, isPassing, shortCause } from "../errors/aws-error.ts";
+import { SyncError } from "../errors/sync-error.ts";
+import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
+
+export interface SecretsManagerCredentialsOptions {
+  readonly client: SecretsManagerClient;
+  /** Name or ARN. */
+  readonly secretId: string;
+}
+
+/** Throws `STORE_FAILED` where AWS does not answer, which a retry may mend. */
+export class SecretsManagerCredentials implements Credentials {
+  readonly #client: SecretsManagerClient;
+  readonly #secretId: string;
+
+  constructor({ client, secretId }: SecretsManagerCredentialsOptions) {
+    this.#client = client;
+    this.#secretId = secretId;
+  }
+
+  async read(): Promise<ServiceCredentials> {
+    const text = await this.#value();
+    if (text === undefined || text.trim() === "") throw this.#invalid("has no value yet", this.#fill());
+    try {
+      return parseCredentials(text);
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      throw this.#invalid("does not hold what it must", `${error.message} ${this.#fill()}`);
+    }
+  }
+
+  async #value(): Promise<string | undefined> {
+    try {
+      const request = { SecretId: this.#secretId };
+      const { SecretString, SecretBinary } = await this.#client.send(new GetSecretValueCommand(request));
+      if (SecretBinary !== undefined) throw this.#invalid("holds bytes, not text", this.#fill());
+      return SecretString;
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+  }
+
+  #unreadable(error: unknown): unknown {
+    const failure = awsError(error);
+    if (failure === undefined) return error;
+    const { name, message } = failure;
+    const cause = shortCause(failure);
+    if (isPassing(failure)) {
+      // Not the credentials are wrong, so a retry goes on with the run.
+      const remedy = commonRemedy(failure) ?? message;
+      return new SyncError(
+        "STORE_FAILED",
+        `Could not read the secret ${this.#secretId}: ${remedy} (${name})`,
+        {
+          fields: { secret: this.#secretId, aws_error: name },
+          cause,
+        },
+      );
+    }
+    switch (name) {
+      // The same answer for a secret that was created empty and for one that does not exist.
+      case "ResourceNotFoundException":
+        return this.#invalid(
+          "has no value yet, or does not exist in this account and region",
+          this.#fill(),
+          cause,
+        );
+      case "AccessDeniedException":
+        return this.#invalid(
+          "may not be read by this process",
+          `Give it secretsmanager:GetSecretValue on the secret, and kms:Decrypt on the secret's own key if it has one. AWS says: ${message}`,
+          cause,
+        );
+      case "InvalidRequestException":
+        return this.#invalid(
+          "cannot be read",
+          `Is it marked for deletion? Restore it. AWS says: ${message}`,
+          cause,
+        );
+      default:
+        return this.#invalid("cannot be read", commonRemedy(failure) ?? `AWS says: ${message}`, cause);
+    }
+  }
+
+  #fill(): string {
+    return `Fill it with: aws secretsmanager put-secret-value --secret-id ${this.#secretId} --secret-string file://credentials.json, where the file holds {"method":"session","email":"…","password":"…"}.`;
+  }
+
+  #invalid(what: string, remedy: string, cause?: Error): SyncError {
+    return new SyncError("CREDENTIALS_INVALID", `The secret ${this.#secretId} ${what}. ${remedy}`, {
+      fields: { secret: this.#secretId },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,86 @@
+// What an AWS client threw, in the few words that an error of ours repeats: name, status, AWS's own sentence.
+
+import { z } from "zod";
+
+/** AWS's sentences name principals, actions and resources, and are sometimes long. */
+const MAX_MESSAGE_CHARS = 400;
+
+const schema = z.object({
+  name: z.string(),
+  message: z.string(),
+  /** Of a network error, such as ECONNREFUSED. */
+  code: z.string().optional().catch(undefined),
+  /** The clients put it on whatever ends a request that was sent or tried. */
+  $metadata: z
+    .object({ httpStatusCode: z.number().optional(), requestId: z.string().optional() })
+    .optional()
+    .catch(undefined),
+});
+
+export interface AwsError {
+  readonly name: string;
+  readonly status: number | undefined;
+  /** One line, cut short. */
+  readonly message: string;
+  readonly requestId: string | undefined;
+}
+
+/** Undefined for what is no failure of a request to AWS: a mistake of ours, or what a test or a caller threw. */
+export function awsError(error: unknown): AwsError | undefined {
+  const parsed = error instanceof Error ? schema.safeParse(error).data : undefined;
+  if (parsed === undefined) return undefined;
+  const { name, code, message, $metadata } = parsed;
+  if ($metadata === undefined && !CREDENTIALS.has(name)) return undefined;
+  return {
+    name: name === "Error" ? (code ?? name) : name,
+    status: $metadata?.httpStatusCode,
+    message: message.replaceAll(/\s+/g, " ").slice(0, MAX_MESSAGE_CHARS),
+    requestId: $metadata?.requestId,
+  };
+}
+
+/** What to do about failures that any service of AWS answers with; undefined for those of one service. */
+export function commonRemedy({ name, status, message }: AwsError): string | undefined {
+  if (CREDENTIALS.has(name)) {
+    return `AWS does not accept the credentials of this process. Log in to AWS again (for example \`aws sso login\`), or set AWS_PROFILE. AWS says: ${message}`;
+  }
+  if (name === "RequestTimeTooSkewed") return "the clock of this machine is wrong. Set it and start again.";
+  if (isPassing({ name, status })) {
+    return `AWS did not answer, or is too busy. Start again later; if it stays so, look at network, proxy and region. AWS says: ${message}`;
+  }
+  return undefined;
+}
+
+/** No answer, or one that another try may better. */
+export function isPassing({ name, status }: Pick<AwsError, "name" | "status">): boolean {
+  return !CREDENTIALS.has(name) && (status === undefined || status >= 500 || THROTTLED.has(name));
+}
+
+/** An `Error` that is safe to log as a cause: no response, no headers. */
+export function shortCause({ name, message, requestId }: AwsError): Error {
+  const cause = new Error(requestId === undefined ? message : `${message} (request ${requestId})`);
+  cause.name = name;
+  return cause;
+}
+
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  "CredentialsProviderError",
+  "TokenProviderError",
+  "ExpiredToken",
+  "ExpiredTokenException",
+  "InvalidToken",
+  "InvalidAccessKeyId",
+  "InvalidClientTokenId",
+  "UnrecognizedClientException",
+  "InvalidSignatureException",
+  "SignatureDoesNotMatch",
+]);
+
+const THROTTLED: ReadonlySet<string> = new Set([
+  "SlowDown",
+  "ServiceUnavailable",
+  "Throttling",
+  "ThrottlingException",
+  "TooManyRequestsException",
+  "RequestLimitExceeded",
+]);

@@ -1,0 +1,6 @@
+// The machine's own randomness.
+
+import { randomUUID } from "node:crypto";
+import type { Random } from "./random.ts";
+
+export const systemRandom: Random = { next: () => Math.random(), token: () => randomUUID() };

@@ -1,0 +1,112 @@
+// Stands between a client of AWS and the emulator, and spoils what a test says: answers, connections, whole services.
+
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { buffer } from "node:stream/consumers";
+
+/** `lose-answer`: the request arrives, its answer does not. `lose-request`: it never arrives. */
+export type Fault =
+  | "lose-answer"
+  | "lose-request"
+  | "cut-answer"
+  | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** What a test may decide by. */
+export interface Asked {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Of services that take all calls at one path: `AWSGlue.GetTable`. */
+  readonly action: string | undefined;
+  /** How many requests came before this one. */
+  readonly index: number;
+}
+
+/** What a request carried; not kept. */
+export interface Carried {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export class AwsProxy implements AsyncDisposable {
+  readonly asked: Asked[] = [];
+  /** Decides for each request; undefined lets it through. */
+  fault: (asked: Asked, carried: Carried) => Fault | undefined | Promise<Fault | undefined> = () => undefined;
+  readonly #server: Server;
+  readonly #upstream: string;
+
+  private constructor(upstream: string) {
+    this.#upstream = upstream;
+    this.#server = createServer((incoming, outgoing) => {
+      this.#handle(incoming, outgoing).catch(() => outgoing.destroy());
+    });
+  }
+
+  /** Without an upstream every request needs a fault. */
+  static async start(upstream = "http://127.0.0.1:1"): Promise<AwsProxy> {
+    const proxy = new AwsProxy(upstream);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = "", url = "", headers } = incoming;
+    const body = await buffer(incoming);
+    const action = headers["x-amz-target"]?.toString();
+    const asked = { method, url, action, index: this.asked.length };
+    this.asked.push(asked);
+    const fault = await this.fault(asked, { headers, body });
+    if (typeof fault === "object") {
+      outgoing
+        .writeHead(fault.status, { "content-type": "application/xml", ...fault.headers })
+        .end(fault.body);
+      return;
+    }
+    if (fault === "lose-request") {
+      outgoing.destroy();
+      return;
+    }
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${this.#upstream}${url}`, { method, headers }, resolve).on("error", reject).end(body);
+    });
+    const content = await buffer(answer);
+    if (fault === "lose-answer") {
+      outgoing.destroy();
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+    if (fault === "cut-answer")
+      outgoing.write(content.subarray(0, content.length / 2), () => outgoing.destroy());
+    else outgoing.end(content);
+  }
+}
+
+/** An error as S3 writes it. */
+export const s3Answer = (status: number, code: string, message = `said ${code}`): Fault => ({
+  status,
+  body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
+});
+
+/** An error as Glue and Secrets Manager write it. */
+export const jsonAnswer = (code: string, message = `said ${code}`, status = 400): Fault => ({
+  status,
+  body: JSON.stringify({ __type: code, message }),
+  headers: { "content-type": "application/x-amz-json-1.1", "x-amzn-errortype": code },
+});

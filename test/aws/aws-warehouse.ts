@@ -1,0 +1,31 @@
+// A warehouse on the emulator: a bucket with a prefix, a database with the stack's tables, both adapters over them.
+
+import { GlueCatalog } from "../../lambdas/catalog/glue-catalog.ts";
+import { warehouseLocation } from "../../lambdas/catalog/glue-table.ts";
+import { S3Store } from "../../lambdas/storage/s3-store.ts";
+import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";
+import { GlueReader } from "./glue-reader.ts";
+
+export interface AwsWarehouse {
+  readonly bucket: string;
+  readonly database: string;
+  readonly location: string;
+  readonly store: S3Store;
+  readonly catalog: GlueCatalog;
+  readonly reader: GlueReader;
+}
+
+export const PREFIX = "brand/events/";
+
+export async function awsWarehouse(
+  lifted: readonly string[] = [],
+  clients: AwsClients = awsClients(),
+): Promise<AwsWarehouse> {
+  const good = awsClients();
+  const bucket = await freshBucket(good.s3);
+  const location = warehouseLocation(bucket, PREFIX);
+  const database = await freshDatabase(good.glue, location, lifted);
+  const store = new S3Store({ client: clients.s3, bucket, prefix: PREFIX });
+  const catalog = new GlueCatalog({ client: clients.glue, store, database, location });
+  return { bucket, database, location, store, catalog, reader: new GlueReader(good, database) };
+}

@@ -1,0 +1,67 @@
+// The emulator of AWS (moto) as a process: where it is installed, how it starts and ends.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** Outside what git tracks, and outside what `npm ci` deletes. */
+export const EMULATOR_DIRECTORY = fileURLToPath(new URL("../../.emulator", import.meta.url));
+/** Written last: the text of the requirements that are installed. */
+export const INSTALLED = join(EMULATOR_DIRECTORY, "installed.txt");
+export const REQUIREMENTS = fileURLToPath(new URL("emulator-requirements.txt", import.meta.url));
+
+const BIN = process.platform === "win32" ? "Scripts" : "bin";
+export const PYTHON = join(EMULATOR_DIRECTORY, "venv", BIN, "python");
+
+/** Ends with its parent, however that ends: its standard input is closed then. */
+const SERVER = `
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+from moto.server import main
+main(["--host", "127.0.0.1", "--port", "0"])
+`;
+
+/** True for what the requirements say now. */
+export function isInstalled(): boolean {
+  return existsSync(INSTALLED) && readFileSync(INSTALLED, "utf8") === readFileSync(REQUIREMENTS, "utf8");
+}
+
+export class EmulatorProcess {
+  readonly url: string;
+  readonly #child: ChildProcess;
+
+  private constructor(url: string, child: ChildProcess) {
+    this.url = url;
+    this.#child = child;
+  }
+
+  /** On a free loopback port. Knows no real credentials. */
+  static async start(): Promise<EmulatorProcess> {
+    if (!isInstalled()) throw new Error("It is not installed: npm run setup:emulator");
+    const { PATH = "" } = process.env;
+    const child = spawn(PYTHON, ["-c", SERVER], {
+      env: { PATH, AWS_ACCESS_KEY_ID: "emulator", AWS_SECRET_ACCESS_KEY: "emulator" },
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+    const said: string[] = [];
+    const lines = createInterface({ input: child.stderr });
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once("error", reject);
+      lines.once("close", () => reject(new Error(`the emulator has ended: ${said.join("\n")}`)));
+      lines.on("line", (line) => {
+        if (said.length < 50) said.push(line);
+        const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
+        if (address !== undefined) resolve(address);
+      });
+    });
+    return new EmulatorProcess(url, child);
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#child.once("close", resolve));
+    this.#child.stdin?.end();
+    await closed;
+  }
+}

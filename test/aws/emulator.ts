@@ -1,0 +1,127 @@
+// The emulator of AWS as a test file sees it: clients that reach it and nothing else, and fresh things to work on.
+
+import { randomUUID } from "node:crypto";
+import { CreateDatabaseCommand, CreateTableCommand, GlueClient } from "@aws-sdk/client-glue";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { describe, inject } from "vitest";
+import { sdkStorage } from "../../lambdas/catalog/glue-database.ts";
+import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/catalog/glue-table.ts";
+import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
+import { AWS_CLIENT } from "../../lambdas/host/aws-client.ts";
+
+const REGION = "eu-west-1";
+const KEY = "emulator";
+let shared: AwsClients | undefined;
+
+/** Undefined where the emulator is not installed. */
+const emulatorUrl: string | undefined = await ask();
+
+export const isEmulated: boolean = emulatorUrl !== undefined;
+
+/** `describe` for tests that need the emulator: they are skipped where it is not installed. */
+export const onEmulator = describe.skipIf(!isEmulated);
+
+interface AwsConfig {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly requestHandler: typeof AWS_CLIENT.requestHandler;
+  readonly maxAttempts: number;
+}
+
+/** For a client's constructor: all that the SDK would else look for, so that nothing ever goes to AWS. */
+function awsConfig(endpoint: string = emulator(), maxAttempts = 3): AwsConfig {
+  return {
+    ...AWS_CLIENT,
+    maxAttempts,
+    endpoint,
+    region: REGION,
+    credentials: { accessKeyId: KEY, secretAccessKey: KEY },
+  };
+}
+
+/** The same for a process of its own, as environment variables. */
+export function awsEnvironment(endpoint: string = emulator()): Readonly<Record<string, string>> {
+  return {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: KEY,
+    AWS_SECRET_ACCESS_KEY: KEY,
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+}
+
+export interface AwsClients {
+  readonly s3: S3Client;
+  readonly glue: GlueClient;
+  readonly secrets: SecretsManagerClient;
+}
+
+/** New ones each time: they keep connections, and some tests change them. */
+export function newAwsClients(endpoint: string = emulator(), maxAttempts = 3): AwsClients {
+  const config = awsConfig(endpoint, maxAttempts);
+  return {
+    s3: new S3Client(config),
+    glue: new GlueClient(config),
+    secrets: new SecretsManagerClient(config),
+  };
+}
+
+/** Straight to the emulator, shared by all tests of a file. */
+export function awsClients(): AwsClients {
+  shared ??= newAwsClients();
+  return shared;
+}
+
+/** The emulator's address. Throws where it is not installed. */
+export function emulator(): string {
+  if (emulatorUrl === undefined) throw new Error("The emulator of AWS is not installed.");
+  return emulatorUrl;
+}
+
+/** A bucket that no other test knows. */
+export async function freshBucket(s3: S3Client): Promise<string> {
+  const bucket = `test-${randomUUID()}`;
+  await s3.send(
+    new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration: { LocationConstraint: REGION } }),
+  );
+  return bucket;
+}
+
+/** A database with the five tables over the warehouse at `location`, as the stack makes them. */
+export async function freshDatabase(
+  glue: GlueClient,
+  location: string,
+  lifted: readonly string[] = [],
+): Promise<string> {
+  const database = `test_${randomUUID().replaceAll("-", "_")}`;
+  await glue.send(new CreateDatabaseCommand({ DatabaseInput: { Name: database } }));
+  for (const name of Object.keys(TABLES) as TableName[])
+    await createTable(glue, database, name, location, lifted);
+  return database;
+}
+
+async function createTable(
+  glue: GlueClient,
+  database: string,
+  table: TableName,
+  location: string,
+  lifted: readonly string[],
+): Promise<void> {
+  const TableInput = {
+    Name: table,
+    TableType: TABLE_TYPE,
+    Parameters: TABLE_PARAMETERS,
+    PartitionKeys: TABLES[table].partitions.map((Name) => ({ Name, Type: "string" })),
+    StorageDescriptor: sdkStorage(tableStorage(table, location, lifted)),
+  };
+  await glue.send(new CreateTableCommand({ DatabaseName: database, TableInput }));
+}
+
+async function ask(): Promise<string | undefined> {
+  const answer = await fetch(inject("emulatorDesk"));
+  const text = await answer.text();
+  if (answer.ok) return text === "" ? undefined : text;
+  throw new Error(`The emulator of AWS does not start. ${text}`);
+}

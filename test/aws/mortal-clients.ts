@@ -1,0 +1,33 @@
+// Clients of AWS in a process that dies: each call that changes something is an effect, and after its death none goes out.
+
+import type { CrashPoint } from "../run/crash.ts";
+import type { AwsClients } from "./emulator.ts";
+
+const READS = /^(Get|List|Head)/;
+
+/** An effect is named by its call and by what it changes: `PutObject runs/uk/…`, `UpdatePartition events`. */
+export function mortalClients(clients: AwsClients, point: CrashPoint, prefix: string): AwsClients {
+  const { s3, glue } = clients;
+  s3.middlewareStack.add(
+    (next, { commandName = "" }) =>
+      (args) => {
+        const key = "Key" in args.input ? String(args.input.Key).slice(prefix.length) : "";
+        const work = () => next(args);
+        return READS.test(commandName) ? point.alive(work) : point.effect(named(commandName, key), work);
+      },
+    { step: "initialize" },
+  );
+  glue.middlewareStack.add(
+    (next, { commandName = "" }) =>
+      (args) => {
+        const table = "TableName" in args.input ? String(args.input.TableName) : "";
+        const work = () => next(args);
+        return READS.test(commandName) ? point.alive(work) : point.effect(named(commandName, table), work);
+      },
+    { step: "initialize" },
+  );
+  return clients;
+}
+
+const named = (commandName: string, target: string): string =>
+  `${commandName.replace(/Command$/, "")} ${target}`;
