@@ -1,0 +1,25 @@
+// Puts run events on an EventBridge bus.
+
+import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { EVENT_SOURCE, type RunEvent } from "./run-event.ts";
+
+/** Sends one event, or throws. Performs no retries of its own. */
+export type Announce = (event: RunEvent) => Promise<void>;
+
+export function announceOn(client: EventBridgeClient, eventBus: string): Announce {
+  return async ({ detailType, detail }) => {
+    const entry = {
+      EventBusName: eventBus,
+      Source: EVENT_SOURCE,
+      DetailType: detailType,
+      Detail: JSON.stringify(detail),
+    };
+    const { FailedEntryCount = 0, Entries = [] } = await client.send(
+      new PutEventsCommand({ Entries: [entry] }),
+    );
+    // An entry that is refused comes back with status 200.
+    if (FailedEntryCount > 0) {
+      throw new Error(`the event bus ${eventBus} refused the event: ${Entries[0]?.ErrorCode ?? "unknown"}`);
+    }
+  };
+}

@@ -1,0 +1,70 @@
+// What a run is given on AWS.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import type { Clock } from "../host/clock.ts";
+import type { Random } from "../host/random.ts";
+import type { RunHost, RunSettings } from "../run/run-host.ts";
+import { createEventService } from "../service/http-event-service.ts";
+import type { Store } from "../storage/store.ts";
+import type { MetricSink } from "./embedded-metrics.ts";
+import type { AccountSettings, FunctionEnvironment } from "./environment.ts";
+import type { Announce } from "./event-bridge.ts";
+import type { FunctionLog } from "./function-log.ts";
+import { progressLog } from "./progress-log.ts";
+import type { TimeLimit } from "./time-limit.ts";
+
+/** Everything that an invocation touches, put together once per process. */
+export interface FunctionPorts {
+  readonly environment: FunctionEnvironment;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly credentials: (secretId: string) => Credentials;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: FunctionLog;
+  readonly metrics: MetricSink;
+  readonly announce: Announce;
+  readonly version: string;
+}
+
+export function functionHost(
+  ports: FunctionPorts,
+  { secretId }: Pick<AccountSettings, "secretId">,
+  settings: RunSettings,
+  { signal, timeLeftMs }: Pick<TimeLimit, "signal" | "timeLeftMs">,
+): RunHost {
+  const { store, catalog, clock, random, log, version } = ports;
+  return {
+    store,
+    catalog,
+    clock,
+    random,
+    logger: log,
+    // No process here can tell whether another one still exists: leases are waited for.
+    process: {},
+    isGone: () => false,
+    openService: async (budget) => {
+      const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
+      const credentials = ports.credentials(secretId);
+      return createEventService({
+        baseUrl,
+        credentials: await credentials.read(),
+        readCredentials: () => credentials.read(),
+        isListed,
+        ...(listPointer === undefined ? {} : { listPointer }),
+        ...(detailPointer === undefined ? {} : { detailPointer }),
+        concurrency,
+        budget,
+        clock,
+        random,
+        logger: log,
+        version,
+      });
+    },
+    onProgress: progressLog(log, clock),
+    version,
+    signal,
+    timeLeftMs,
+  };
+}

@@ -1,0 +1,56 @@
+// The function's entry point: puts an invocation together from the adapters of AWS.
+
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { GlueClient } from "@aws-sdk/client-glue";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { Context } from "aws-lambda";
+import { GlueCatalog } from "../catalog/glue-catalog.ts";
+import { warehouseLocation } from "../catalog/glue-table.ts";
+import { SecretsManagerCredentials } from "../credentials/secrets-manager-credentials.ts";
+import { AWS_CLIENT } from "../host/aws-client.ts";
+import { VERSION } from "../host/program-version.ts";
+import { systemClock } from "../host/system-clock.ts";
+import { systemRandom } from "../host/system-random.ts";
+import { S3Store } from "../storage/s3-store.ts";
+import { embeddedMetrics } from "./embedded-metrics.ts";
+import { readEnvironment } from "./environment.ts";
+import { announceOn } from "./event-bridge.ts";
+import type { FunctionPorts } from "./function-host.ts";
+import { functionLog } from "./function-log.ts";
+import { invoke } from "./invoke.ts";
+
+// Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
+// reported as an error of the invocation, with its remedy.
+const clients = {
+  s3: new S3Client(AWS_CLIENT),
+  glue: new GlueClient(AWS_CLIENT),
+  secrets: new SecretsManagerClient(AWS_CLIENT),
+  eventBridge: new EventBridgeClient(AWS_CLIENT),
+};
+const log = functionLog();
+const metrics = embeddedMetrics();
+
+export async function handler(event: unknown, context: Context): Promise<object> {
+  return invoke(compose, log, event, context);
+}
+
+/** Throws `CONFIG_INVALID`. */
+function compose(): FunctionPorts {
+  const environment = readEnvironment();
+  const { bucket, prefix, database, eventBus } = environment;
+  const store = new S3Store({ client: clients.s3, bucket, prefix });
+  const location = warehouseLocation(bucket, prefix);
+  return {
+    environment,
+    store,
+    catalog: new GlueCatalog({ client: clients.glue, store, database, location }),
+    credentials: (secretId) => new SecretsManagerCredentials({ client: clients.secrets, secretId }),
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics,
+    announce: announceOn(clients.eventBridge, eventBus),
+    version: VERSION,
+  };
+}

@@ -1,0 +1,35 @@
+// Where a person goes on in the AWS console.
+
+import type { Context } from "aws-lambda";
+
+export interface Links {
+  readonly athena: string;
+  readonly log: string;
+}
+
+export interface LinkTargets {
+  readonly region: string;
+  readonly workgroup: string;
+  readonly context: Pick<Context, "logGroupName" | "logStreamName">;
+}
+
+export function links({ region, workgroup, context }: LinkTargets): Links {
+  const { logGroupName, logStreamName } = context;
+  const group = fragment(logGroupName);
+  const stream = fragment(logStreamName);
+  return {
+    athena: `${consoleOf(region)}/athena/home?region=${region}#/workgroups/details/${encodeURIComponent(workgroup)}`,
+    log: `${consoleOf(region)}/cloudwatch/home?region=${region}#logsV2:log-groups/log-group/${group}/log-events/${stream}`,
+  };
+}
+
+function consoleOf(region: string): string {
+  if (region.startsWith("cn-")) return `https://${region}.console.amazonaws.cn`;
+  if (region.startsWith("us-gov-")) return `https://${region}.console.amazonaws-us-gov.com`;
+  return `https://${region}.console.aws.amazon.com`;
+}
+
+/** How CloudWatch's console writes a name behind the "#": percent-encoded twice, with "$" for the second "%". */
+function fragment(name: string): string {
+  return encodeURIComponent(encodeURIComponent(name)).replaceAll("%", "$");
+}

@@ -1,0 +1,87 @@
+// What the function may be asked to do: by the schedule, by the console's Test button, or by a caller.
+
+import { z } from "zod";
+import { SyncError } from "../errors/sync-error.ts";
+
+/** The schedule's own clock and ours may differ by so much. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+const account = z.string().optional();
+const snapshotId = z.string();
+
+const schema = z.discriminatedUnion("action", [
+  z.strictObject({
+    action: z.literal("run"),
+    account,
+    /** Fetches, checks and compares, publishes nothing. */
+    dryRun: z.boolean().default(false),
+    /** Fetches only so many events; with `dryRun`. */
+    limit: z.int().positive().optional(),
+    /** Begins anew instead of going on with an unfinished run. */
+    fresh: z.boolean().default(false),
+    /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
+    scheduledAt: z.iso.datetime({ offset: true }).optional(),
+  }),
+  z.strictObject({ action: z.literal("check"), account }),
+  z.strictObject({ action: z.literal("discover"), account, limit: z.int().positive().default(50) }),
+  z.strictObject({ action: z.literal("status"), account }),
+  z.strictObject({ action: z.literal("accept"), account, snapshotId, force: z.boolean().default(false) }),
+  z.strictObject({ action: z.literal("rollback"), account, snapshotId, pin: z.boolean().default(true) }),
+]);
+
+export type SyncRequest = Readonly<z.output<typeof schema>> & { readonly account: string };
+export type RunRequest = Extract<SyncRequest, { readonly action: "run" }>;
+
+/** `{}` is a run of the only account. Throws `CONFIG_INVALID` with what was expected and what came. */
+export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): SyncRequest {
+  const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
+  if (!isObject && event !== undefined) throw invalid(`expected a JSON object and got ${kindOf(event)}`);
+  const parsed = schema.safeParse({ action: "run", ...event });
+  if (!parsed.success) throw invalid(parsed.error.issues.map(describe).join("; "));
+  const request = { ...parsed.data, account: accountOf(parsed.data.account, accounts) };
+  if (request.action === "run") checkRun(request, nowMs);
+  return request;
+}
+
+function accountOf(given: string | undefined, accounts: readonly string[]): string {
+  const known = accounts.join(", ");
+  if (given !== undefined) {
+    if (accounts.includes(given)) return given;
+    throw invalid(`account: ${JSON.stringify(given)} is not one of this deployment's accounts (${known})`);
+  }
+  const [only, ...others] = accounts;
+  if (only !== undefined && others.length === 0) return only;
+  throw invalid(
+    `account: this deployment has several (${known}), so say which, for example {"account": "${only}"}`,
+  );
+}
+
+function checkRun({ dryRun, limit, fresh, scheduledAt }: RunRequest, nowMs: number): void {
+  if (limit !== undefined && !dryRun) {
+    throw invalid("limit: goes with dryRun only, because a published snapshot is never partial");
+  }
+  if (scheduledAt === undefined) return;
+  if (dryRun || fresh) throw invalid("scheduledAt: names a run of the schedule; without dryRun and fresh");
+  if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
+    // Readers would keep its snapshot as the latest until that instant.
+    throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out for a run of now`);
+  }
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const key = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    return `${issue.keys.join(", ")}: not known for this action`;
+  }
+  if (key === "action") return "action: expected run, check, discover, status, accept or rollback";
+  return `${key}: ${issue.message}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+function invalid(problem: string): SyncError {
+  return new SyncError("CONFIG_INVALID", `The function's input is not usable: ${problem}.`);
+}

@@ -1,0 +1,73 @@
+// What a run, an accept or a rollback came to, short enough to read in the console.
+
+import type { RunResult } from "../run/outcome.ts";
+import type { SyncRun } from "../run/sync-run.ts";
+import type { Links } from "./links.ts";
+import { leftOut } from "./metrics.ts";
+
+export interface ResponseFacts {
+  readonly account: string;
+  readonly database: string;
+  readonly links: Links;
+  /** Ten digits; undefined where nothing was published. */
+  readonly publication: string | undefined;
+}
+
+export function responseOf(result: RunResult, facts: ResponseFacts): object {
+  const { row, explanation, isRepeat } = result;
+  const { account, publication, links } = facts;
+  const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
+  return {
+    outcome,
+    summary: summary(row),
+    ...(reason === null ? {} : { reason }),
+    ...(explanation === undefined ? {} : { explanation }),
+    ...(isRepeat ? { note: "This run was finished before; this start did nothing." } : {}),
+    account,
+    run_id,
+    snapshot_id,
+    ...(publication === undefined ? {} : { publication }),
+    counts: countsOf(row),
+    requests,
+    seconds,
+    ...nextSteps(row, facts),
+    links,
+  };
+}
+
+function summary(row: SyncRun): string {
+  const { events, added, changed, removed } = row;
+  if (events === null) return "no snapshot was made";
+  const parts = [`${count(events)} events`];
+  if (added !== null)
+    parts.push(`${count(added)} added, ${count(changed ?? 0)} changed, ${count(removed ?? 0)} removed`);
+  if (leftOut(row) > 0) parts.push(`${count(leftOut(row))} left out`);
+  return parts.join("; ");
+}
+
+function countsOf(row: SyncRun): object {
+  const { listed, events, added, changed, removed, gone, forbidden, rejected } = row;
+  return { listed, events, added, changed, removed, gone, forbidden, rejected };
+}
+
+/** What to paste next: a query, or the event that publishes what is held. */
+function nextSteps({ outcome, snapshot_id }: SyncRun, facts: ResponseFacts): object {
+  const { account, database, publication } = facts;
+  const from = (table: string): string =>
+    `SELECT * FROM "${database}"."${table}" WHERE account = '${account}'`;
+  if (outcome === "PUBLISHED") {
+    const changes = `${from("event_changes")} AND publication = '${publication}'`;
+    return {
+      sql: [`${from("events")} LIMIT 10`, ...(publication === undefined ? [] : [changes])],
+    };
+  }
+  if (outcome === "HELD") {
+    return { to_publish_it_all_the_same: { action: "accept", account, snapshotId: snapshot_id } };
+  }
+  return {};
+}
+
+/** `50,000`. */
+function count(n: number): string {
+  return n.toLocaleString("en-US");
+}

@@ -1,0 +1,58 @@
+// What the event bus is told about a run: that a snapshot was published, that one is held, that a run failed.
+
+import type { RunResult } from "../run/outcome.ts";
+import { isRun, leftOut } from "./metrics.ts";
+
+/** Contract: rules match on these. */
+export const EVENT_SOURCE = "brand-events-sync";
+const DETAIL_TYPES = {
+  published: "Snapshot Published",
+  held: "Snapshot Held",
+  failed: "Run Failed",
+} as const;
+
+export interface RunEvent {
+  readonly detailType: (typeof DETAIL_TYPES)[keyof typeof DETAIL_TYPES];
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/**
+ * Undefined for outcomes that concern nobody else. At least once: a start that finds its run finished tells it
+ * again, so whoever listens knows a publication by its account and number.
+ * @param publication ten digits; undefined where nothing was published.
+ */
+export function runEvent(
+  account: string,
+  { row, error, explanation }: RunResult,
+  publication: string | undefined,
+): RunEvent | undefined {
+  const { run_id, snapshot_id, trigger, attempt, listed, events, added, changed, removed } = row;
+  const about = { account, run_id, snapshot_id, trigger };
+  switch (row.outcome) {
+    case "PUBLISHED": {
+      const counts = { listed, events, added, changed, removed, left_out: leftOut(row) };
+      return {
+        detailType: DETAIL_TYPES.published,
+        detail: { ...about, publication: publication ?? null, ...counts },
+      };
+    }
+    case "HELD": {
+      const counts = { listed, events, left_out: leftOut(row) };
+      const why = { reason: row.reason, explanation: explanation ?? null };
+      return { detailType: DETAIL_TYPES.held, detail: { ...about, ...counts, ...why } };
+    }
+    case "FAILED": {
+      if (!isRun(trigger)) return undefined;
+      const why = { error_code: row.error_code, error_message: row.error_message };
+      // A run that is not finished goes on with the next start, which may be Lambda's own retry.
+      return {
+        detailType: DETAIL_TYPES.failed,
+        detail: { ...about, attempt, ...why, finished: error?.mendedByRetry !== true },
+      };
+    }
+    case "SKIPPED":
+    case "SUPERSEDED":
+    case "DRY_RUN":
+      return undefined;
+  }
+}

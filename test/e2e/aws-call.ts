@@ -1,0 +1,109 @@
+// Which permission a request to AWS needs: the action, the resources, and what a condition may look at.
+
+import { z } from "zod";
+import type { Asked, Carried } from "../aws/aws-proxy.ts";
+
+export const ACCOUNT_ID = "123456789012";
+export const REGION = "eu-west-1";
+
+export interface AwsCall {
+  /** As policies write it: `s3:GetObject`. */
+  readonly action: string;
+  /** All of them must be allowed. */
+  readonly resources: readonly string[];
+  readonly conditions: Readonly<Record<string, string>>;
+}
+
+type AwsRequest = Asked & Carried;
+
+/** Throws for a request that it does not know: nothing passes unseen. */
+export function awsCalls(request: AwsRequest): readonly AwsCall[] {
+  return request.action === undefined ? s3Calls(request) : [jsonCall(request.action, request.body)];
+}
+
+const PREFIX = `${REGION}:${ACCOUNT_ID}`;
+const glueSchema = z.object({
+  DatabaseName: z.string(),
+  TableName: z.string().optional(),
+  Name: z.string().optional(),
+});
+const secretSchema = z.object({ SecretId: z.string() });
+const eventsSchema = z.object({ Entries: z.tuple([z.object({ EventBusName: z.string() })]) });
+
+function jsonCall(target: string, body: Buffer): AwsCall {
+  const [service = "", operation = ""] = target.split(".");
+  const input: unknown = JSON.parse(body.toString());
+  switch (service) {
+    case "AWSGlue":
+      return { action: `glue:${operation}`, resources: glueResources(input), conditions: {} };
+    case "secretsmanager":
+      return {
+        action: `secretsmanager:${operation}`,
+        resources: [secretSchema.parse(input).SecretId],
+        conditions: {},
+      };
+    case "AWSEvents": {
+      const bus = eventsSchema.parse(input).Entries[0].EventBusName;
+      return {
+        action: `events:${operation}`,
+        resources: [`arn:aws:events:${PREFIX}:event-bus/${bus}`],
+        conditions: {},
+      };
+    }
+    default:
+      throw new Error(`no permission is known for ${target}`);
+  }
+}
+
+/** Glue asks for every level: the catalog, the database and the table (AWS Glue guide, "Data Catalog ancestry"). */
+function glueResources(input: unknown): readonly string[] {
+  const { DatabaseName: database, TableName, Name } = glueSchema.parse(input);
+  const table = TableName ?? Name;
+  const catalog = `arn:aws:glue:${PREFIX}:catalog`;
+  const levels = [catalog, `arn:aws:glue:${PREFIX}:database/${database}`];
+  return table === undefined ? levels : [...levels, `arn:aws:glue:${PREFIX}:table/${database}/${table}`];
+}
+
+function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
+  const { pathname, searchParams } = new URL(url, "http://s3");
+  const [bucket = "", ...rest] = pathname.slice(1).split("/").map(decodeURIComponent);
+  const key = rest.join("/");
+  if (key === "") {
+    if (method !== "GET" || searchParams.get("list-type") !== "2") throw unknown(method, url);
+    return [listingOf(bucket, searchParams.get("prefix") ?? "")];
+  }
+  const call = (action: string): AwsCall => ({
+    action: `s3:${action}`,
+    resources: [`arn:aws:s3:::${bucket}/${key}`],
+    conditions: {},
+  });
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return [call("GetObject"), listingOf(bucket, key)];
+    case "PUT":
+    case "POST":
+      // S3 guide, "conditional writes": If-Match needs leave to read as well.
+      return headers["if-match"] === undefined ? [call("PutObject")] : [call("PutObject"), call("GetObject")];
+    case "DELETE":
+      return [call(searchParams.has("uploadId") ? "AbortMultipartUpload" : "DeleteObject")];
+    default:
+      throw unknown(method, url);
+  }
+}
+
+/**
+ * Needed by a listing; and by a read, for S3 says that a key does not exist only to those who may list it, and asks with
+ * the key as the prefix (as measured for Ceph, which follows it: ceph/ceph#68577).
+ */
+function listingOf(bucket: string, prefix: string): AwsCall {
+  return {
+    action: "s3:ListBucket",
+    resources: [`arn:aws:s3:::${bucket}`],
+    conditions: { "s3:prefix": prefix },
+  };
+}
+
+function unknown(method: string, url: string): Error {
+  return new Error(`no permission is known for ${method} ${url}`);
+}

@@ -1,0 +1,65 @@
+// What the function takes for AWS: the emulator, with every call noted, and EventBridge, which the emulator lacks.
+
+import { type Asked, AwsProxy, type Carried, type Fault, jsonAnswer, s3Answer } from "../aws/aws-proxy.ts";
+import { emulator } from "../aws/emulator.ts";
+import { type AwsCall, awsCalls } from "./aws-call.ts";
+
+export interface BusEvent {
+  readonly DetailType: string;
+  readonly Source: string;
+  readonly EventBusName: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+type Refusal = (call: AwsCall, asked: Asked) => boolean;
+
+export class AwsFront implements AsyncDisposable {
+  /** Every call that was made, refused ones too. */
+  readonly calls: AwsCall[] = [];
+  /** What was put on an event bus. */
+  readonly events: BusEvent[] = [];
+  readonly #proxy: AwsProxy;
+  #refuses: Refusal = () => false;
+
+  private constructor(proxy: AwsProxy) {
+    this.#proxy = proxy;
+    proxy.fault = (asked, carried) => this.#answer(asked, carried);
+  }
+
+  static async start(): Promise<AwsFront> {
+    return new AwsFront(await AwsProxy.start(emulator()));
+  }
+
+  get url(): string {
+    return this.#proxy.url;
+  }
+
+  /** Denies access to these calls, until told otherwise. */
+  refuse(refuses: Refusal): void {
+    this.#refuses = refuses;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#proxy[Symbol.asyncDispose]();
+  }
+
+  #answer(asked: Asked, carried: Carried): Fault | undefined {
+    const calls = awsCalls({ ...asked, ...carried });
+    this.calls.push(...calls);
+    // Not repeated by the SDK, as the real one is not.
+    if (calls.some((call) => this.#refuses(call, asked))) {
+      return asked.action === undefined ? s3Answer(403, "AccessDenied") : jsonAnswer("AccessDeniedException");
+    }
+    return asked.action === "AWSEvents.PutEvents" ? this.#putEvents(carried) : undefined;
+  }
+
+  #putEvents({ body }: Carried): Fault {
+    const { Entries } = JSON.parse(body.toString());
+    for (const { Detail, ...entry } of Entries) this.events.push({ ...entry, detail: JSON.parse(Detail) });
+    return {
+      status: 200,
+      headers: { "content-type": "application/x-amz-json-1.1" },
+      body: JSON.stringify({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] }),
+    };
+  }
+}

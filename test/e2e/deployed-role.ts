@@ -1,0 +1,54 @@
+// Holds calls of tests that have a warehouse of their own against the role of the deployed function.
+
+import { rm } from "node:fs/promises";
+import type { AwsCall } from "./aws-call.ts";
+import { isAllowed } from "./policy.ts";
+import { makeNames, roleStatements } from "./role-statements.ts";
+import { synth } from "./synth.ts";
+import { Template } from "./template.ts";
+
+const BUCKET = "warehouse";
+const DATABASE = "brand_events";
+const SETTINGS = { baseUrl: "https://service.example", accounts: { uk: { schedule: "rate(1 day)" } } };
+/** Nothing runs here, so nothing is bundled. */
+const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
+
+/** Where the calls of a test went. */
+export interface OwnWarehouse {
+  /** Names of its buckets and databases. */
+  readonly bucket: RegExp;
+  readonly database: RegExp;
+  /** What its keys begin with. */
+  readonly prefix: string;
+}
+
+/** The calls that the role would not allow if they went to the deployed warehouse. */
+export async function callsBeyondTheRole(
+  calls: readonly AwsCall[],
+  own: OwnWarehouse,
+): Promise<readonly AwsCall[]> {
+  const directory = await synth(SETTINGS, WITHOUT_BUNDLE);
+  try {
+    const template = await Template.read(directory);
+    makeNames(template);
+    const bucket = template.one("AWS::S3::Bucket").id;
+    template.made(bucket, { ref: BUCKET, attributes: { Arn: `arn:aws:s3:::${BUCKET}` } });
+    template.made(template.one("AWS::Glue::Database").id, { ref: DATABASE });
+    for (const { id } of template.all("AWS::SecretsManager::Secret")) template.made(id, { ref: id });
+    const statements = roleStatements(template);
+    return calls.map((call) => moved(call, own)).filter((call) => !isAllowed(statements, call));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function moved({ action, resources, conditions }: AwsCall, own: OwnWarehouse): AwsCall {
+  const key = conditions["s3:prefix"];
+  return {
+    action,
+    resources: resources.map((resource) =>
+      resource.replace(own.bucket, BUCKET).replace(`/${own.prefix}`, "/").replace(own.database, DATABASE),
+    ),
+    conditions: key === undefined ? conditions : { ...conditions, "s3:prefix": key.replace(own.prefix, "") },
+  };
+}

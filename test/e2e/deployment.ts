@@ -1,0 +1,134 @@
+// The stack as far as the function needs it: synthesized, its resources made on the emulator by the template's words,
+// and the bundle behind a Lambda Runtime API, with all its calls to AWS going through a front that notes them.
+
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { CreateBucketCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
+import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { z } from "zod";
+import { readEnvironment } from "../../lambdas/sync/environment.ts";
+import { type AwsClients, awsClients, awsEnvironment, emulator } from "../aws/emulator.ts";
+import { REGION } from "./aws-call.ts";
+import { AwsFront } from "./aws-front.ts";
+import type { FunctionDefinition } from "./execution-environment.ts";
+import { LambdaFunction } from "./lambda-function.ts";
+import type { Statement } from "./policy.ts";
+import { makeNames, roleStatements } from "./role-statements.ts";
+import { synth } from "./synth.ts";
+import { Template } from "./template.ts";
+
+const functionSchema = z.object({
+  Handler: z.string(),
+  MemorySize: z.number(),
+  Timeout: z.number(),
+  Code: z.object({ S3Key: z.string() }),
+  Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
+});
+export interface Deployment extends AsyncDisposable {
+  readonly front: AwsFront;
+  readonly function: LambdaFunction;
+  readonly clients: AwsClients;
+  readonly bucket: string;
+  readonly database: string;
+  /** All statements of the function's role. */
+  readonly statements: readonly Statement[];
+  /** Fills an account's secret. */
+  readonly fillSecret: (account: string, value: object) => Promise<void>;
+}
+
+/** @param eventSync what `cdk.json` would say under `context.eventSync`. */
+export async function deploy(eventSync: object): Promise<Deployment> {
+  const directory = await synth({ ...eventSync, database: `e2e_${randomUUID().replaceAll("-", "_")}` });
+  const template = await Template.read(directory);
+  const clients = awsClients();
+  await makeResources(template, clients);
+  const front = await AwsFront.start();
+  const definition = definitionOf(template, front);
+  const { bucket, database, accounts } = readEnvironment(definition.environment);
+  const lambda = new LambdaFunction(definition);
+  return {
+    front,
+    function: lambda,
+    clients,
+    bucket,
+    database,
+    statements: roleStatements(template),
+    fillSecret: async (account, value) => {
+      const SecretId = accounts[account]?.secretId;
+      await clients.secrets.send(
+        new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }),
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lambda[Symbol.asyncDispose]();
+      await front[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function makeResources(template: Template, { s3, secrets }: AwsClients): Promise<void> {
+  makeNames(template);
+  const bucket = template.one("AWS::S3::Bucket");
+  const Bucket = `e2e-${randomUUID()}`;
+  await s3.send(
+    new CreateBucketCommand({ Bucket, CreateBucketConfiguration: { LocationConstraint: REGION } }),
+  );
+  const Status = z
+    .object({ Status: z.literal("Enabled") })
+    .parse(bucket.properties["VersioningConfiguration"]);
+  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: Status }));
+  template.made(bucket.id, { ref: Bucket, attributes: { Arn: `arn:aws:s3:::${Bucket}` } });
+
+  for (const { id, properties } of template.all("AWS::SecretsManager::Secret")) {
+    const { Description } = z.strictObject({ Description: z.string() }).parse(properties); // no value of any kind
+    const { ARN = "" } = await secrets.send(
+      new CreateSecretCommand({ Name: `${id}-${randomUUID()}`, Description }),
+    );
+    template.made(id, { ref: ARN });
+  }
+
+  for (const [type, operation, input] of [
+    ["AWS::Glue::Database", "CreateDatabase", "DatabaseInput"],
+    ["AWS::Glue::Table", "CreateTable", "TableInput"],
+    ["AWS::Glue::Partition", "CreatePartition", "PartitionInput"],
+  ] as const) {
+    for (const { id, properties } of template.all(type)) {
+      const resolved = z.record(z.string(), z.unknown()).parse(template.resolve(properties));
+      await glue(operation, resolved);
+      const name = z.object({ Name: z.string().default(id) }).parse(resolved[input]);
+      template.made(id, { ref: name.Name });
+    }
+  }
+}
+
+/** CloudFormation's properties are Glue's own words, so they go to it as they are. */
+async function glue(operation: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+  const response = await fetch(emulator(), {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-amz-json-1.1",
+      "x-amz-target": `AWSGlue.${operation}`,
+      authorization: `AWS4-HMAC-SHA256 Credential=emulator/20261121/${REGION}/glue/aws4_request, SignedHeaders=host, Signature=none`,
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${operation}: ${await response.text()}`);
+}
+
+function definitionOf(template: Template, front: AwsFront): FunctionDefinition {
+  const { id, properties } = template.one("AWS::Lambda::Function");
+  const resolved = functionSchema.parse(template.resolve(properties));
+  const { Handler, MemorySize, Timeout, Code, Environment } = resolved;
+  return {
+    name: id,
+    directory: template.assetDirectory(Code.S3Key),
+    handler: Handler,
+    memoryMb: MemorySize,
+    timeoutMs: Timeout * 1000,
+    environment: {
+      ...Environment.Variables,
+      ...awsEnvironment(front.url),
+    },
+  };
+}

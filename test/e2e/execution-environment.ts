@@ -1,0 +1,169 @@
+// One execution environment of a Lambda function: a process that runs the handler, behind a Runtime API of its own.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+export interface FunctionDefinition {
+  readonly name: string;
+  /** Where the bundle lies. */
+  readonly directory: string;
+  /** `index.handler` */
+  readonly handler: string;
+  /** All that the process gets, beside what Lambda itself adds. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly memoryMb: number;
+  readonly timeoutMs: number;
+}
+
+export interface Invocation {
+  readonly requestId: string;
+  readonly event: unknown;
+  readonly timeoutMs: number;
+}
+
+export type InvocationResult =
+  | { readonly ok: true; readonly payload: unknown }
+  | { readonly ok: false; readonly errorType: string; readonly errorMessage: string };
+
+const BOOTSTRAP = fileURLToPath(new URL("bootstrap.ts", import.meta.url));
+const errorSchema = z.object({ errorType: z.string(), errorMessage: z.string() });
+
+/** Takes one invocation at a time, and is used up once one of them timed out or ended the process. */
+export class ExecutionEnvironment {
+  readonly #definition: FunctionDefinition;
+  readonly #server: Server;
+  readonly #child: ChildProcess;
+  #waiting: ServerResponse | undefined;
+  #current: { readonly invocation: Invocation; readonly end: (result: InvocationResult) => void } | undefined;
+  #broken: InvocationResult | undefined;
+
+  private constructor(definition: FunctionDefinition, server: Server, onLine: (line: string) => void) {
+    this.#definition = definition;
+    this.#server = server;
+    this.#child = spawn(process.execPath, [`--max-old-space-size=${definition.memoryMb}`, BOOTSTRAP], {
+      cwd: definition.directory,
+      env: { ...definition.environment, ...lambdaVariables(definition, server) },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      if (stream) createInterface({ input: stream }).on("line", onLine);
+    }
+    server.on("request", (message: IncomingMessage, response: ServerResponse) => {
+      void this.#serve(message, response);
+    });
+    this.#child.once("exit", (code) => {
+      this.#break({ ok: false, errorType: "Runtime.ExitError", errorMessage: `the process ended (${code})` });
+    });
+  }
+
+  static async start(
+    definition: FunctionDefinition,
+    onLine: (line: string) => void,
+  ): Promise<ExecutionEnvironment> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new ExecutionEnvironment(definition, server, onLine);
+  }
+
+  get isUsable(): boolean {
+    return this.#broken === undefined;
+  }
+
+  async invoke(invocation: Invocation): Promise<InvocationResult> {
+    if (this.#broken) return this.#broken;
+    if (this.#current) throw new Error("an execution environment takes one invocation at a time");
+    const ended = new Promise<InvocationResult>((end) => {
+      this.#current = { invocation, end };
+    });
+    const seconds = (invocation.timeoutMs / 1000).toFixed(2);
+    const timer = setTimeout(() => {
+      this.#break({
+        ok: false,
+        errorType: "Sandbox.Timedout",
+        errorMessage: `RequestId: ${invocation.requestId} Error: Task timed out after ${seconds} seconds`,
+      });
+      this.#child.kill("SIGKILL");
+    }, invocation.timeoutMs);
+    this.#handOut();
+    try {
+      return await ended;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, "exit");
+      this.#child.kill("SIGKILL");
+      await exited;
+    }
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = "";
+    for await (const chunk of message.setEncoding("utf8")) text += chunk;
+    const path = (message.url ?? "").replace("/2018-06-01/runtime/", "");
+    if (path === "invocation/next") {
+      this.#waiting = response;
+      this.#handOut();
+      return;
+    }
+    response.writeHead(202).end();
+    if (path === "init/error") this.#break(failed(text));
+    else if (path.endsWith("/response")) this.#end({ ok: true, payload: JSON.parse(text) });
+    else if (path.endsWith("/error")) this.#end(failed(text));
+  }
+
+  /** Gives the invocation to the process as soon as both are there. */
+  #handOut(): void {
+    const response = this.#waiting;
+    const invocation = this.#current?.invocation;
+    if (response === undefined || invocation === undefined) return;
+    this.#waiting = undefined;
+    response.writeHead(200, {
+      "lambda-runtime-aws-request-id": invocation.requestId,
+      "lambda-runtime-deadline-ms": String(Date.now() + invocation.timeoutMs),
+      "lambda-runtime-invoked-function-arn": `arn:aws:lambda:eu-west-1:123456789012:function:${this.#definition.name}:live`,
+    });
+    response.end(JSON.stringify(invocation.event));
+  }
+
+  #end(result: InvocationResult): void {
+    const current = this.#current;
+    this.#current = undefined;
+    current?.end(result);
+  }
+
+  #break(result: InvocationResult): void {
+    this.#broken ??= result;
+    this.#end(this.#broken);
+  }
+}
+
+function failed(text: string): InvocationResult {
+  return { ok: false, ...errorSchema.parse(JSON.parse(text)) };
+}
+
+function lambdaVariables(definition: FunctionDefinition, server: Server): Record<string, string> {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+    LAMBDA_TASK_ROOT: definition.directory,
+    _HANDLER: definition.handler,
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
+    AWS_LAMBDA_FUNCTION_VERSION: "1",
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: "2026/11/21/[1]0123456789abcdef",
+    TZ: ":UTC",
+  };
+}

@@ -1,0 +1,120 @@
+// The evaluator itself: it must refuse what IAM refuses.
+
+import { describe, expect, test } from "vitest";
+import type { AwsCall } from "./aws-call.ts";
+import { isAllowed, parseStatements, unused } from "./policy.ts";
+
+const call = (action: string, resources: string[], conditions: Record<string, string> = {}): AwsCall => ({
+  action,
+  resources,
+  conditions,
+});
+const read = { Effect: "Allow", Action: "s3:GetObject", Resource: ["arn:aws:s3:::b/runs/*"] };
+const list = {
+  Sid: "List",
+  Effect: "Allow",
+  Action: ["s3:ListBucket"],
+  Resource: "arn:aws:s3:::b",
+  Condition: { StringLike: { "s3:prefix": ["runs/*", "exact"] } },
+};
+
+describe("a call", () => {
+  test.each([
+    {
+      what: "within the prefix",
+      statements: [read],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      allowed: true,
+    },
+    {
+      what: "outside the prefix",
+      statements: [read],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/other"]),
+      allowed: false,
+    },
+    {
+      what: "of another action",
+      statements: [read],
+      one: call("s3:PutObject", ["arn:aws:s3:::b/runs/x"]),
+      allowed: false,
+    },
+    {
+      what: "of an action in other letters",
+      statements: [{ ...read, Action: "S3:getobject" }],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      allowed: true,
+    },
+    {
+      what: "without statements",
+      statements: [],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      allowed: false,
+    },
+    {
+      what: "that is denied as well",
+      statements: [read, { ...read, Effect: "Deny" }],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      allowed: false,
+    },
+    {
+      what: "with one resource of two",
+      statements: [read],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x", "arn:aws:s3:::b/y"]),
+      allowed: false,
+    },
+    {
+      what: "that a dot of the pattern would match as an expression",
+      statements: [{ ...read, Resource: "arn:aws:s3:::b/a.c" }],
+      one: call("s3:GetObject", ["arn:aws:s3:::b/abc"]),
+      allowed: false,
+    },
+    {
+      what: "whose condition holds by a wildcard",
+      statements: [list],
+      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
+      allowed: true,
+    },
+    {
+      what: "whose condition does not hold",
+      statements: [list],
+      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "exactly" }),
+      allowed: false,
+    },
+    {
+      what: "without what the condition looks at",
+      statements: [list],
+      one: call("s3:ListBucket", ["arn:aws:s3:::b"]),
+      allowed: false,
+    },
+    {
+      what: "whose condition means the wildcard literally",
+      statements: [{ ...list, Condition: { StringEquals: { "s3:prefix": "runs/*" } } }],
+      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
+      allowed: false,
+    },
+  ])("$what: $allowed", ({ statements, one, allowed }) => {
+    expect(isAllowed(parseStatements(statements), one)).toBe(allowed);
+  });
+});
+
+test("a statement that no call needs is named, by action, resource and condition", () => {
+  const statements = parseStatements([
+    { ...list, Action: ["s3:ListBucket", "s3:GetBucketAcl"] },
+    { ...read, Resource: ["arn:aws:s3:::b/runs/*", "arn:aws:s3:::b/other/*"] },
+  ]);
+  const calls = [
+    call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/" }),
+    call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+  ];
+
+  expect(unused(statements, calls)).toEqual([
+    "List: action s3:GetBucketAcl",
+    "List: condition exact",
+    "(no Sid): resource arn:aws:s3:::b/other/*",
+  ]);
+});
+
+test("a policy with what the evaluator does not know is no policy to it", () => {
+  expect(() => parseStatements([{ ...read, NotAction: "s3:PutObject" }])).toThrow();
+  expect(() => parseStatements([{ ...list, Condition: { IpAddress: { "aws:SourceIp": "::1" } } }])).toThrow();
+});

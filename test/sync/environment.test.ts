@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { environmentOf, type FunctionSettings, readEnvironment } from "../../lambdas/sync/environment.ts";
+
+const SETTINGS: FunctionSettings = {
+  bucket: "warehouse",
+  database: "brand_events",
+  workgroup: "analysis",
+  accounts: { uk: { secretId: "secret-of-uk", baseUrl: "https://service.example" } },
+};
+
+test("what the stack leaves out has the defaults of the command line", () => {
+  const environment = readEnvironment(environmentOf(SETTINGS));
+
+  expect(environment).toEqual({
+    bucket: "warehouse",
+    prefix: "",
+    database: "brand_events",
+    workgroup: "analysis",
+    eventBus: "default",
+    region: "us-east-1",
+    lifted: [],
+    accounts: {
+      uk: {
+        secretId: "secret-of-uk",
+        baseUrl: "https://service.example",
+        requestsPerMinute: 200,
+        bytesPerMinute: 10_485_760,
+        concurrency: 16,
+        isListed: "true",
+        maxDropPercent: 20,
+        maxMissingPercent: 1,
+        resumeWithinMinutes: 60,
+      },
+    },
+  });
+});
+
+test("what the stack says arrives as it was said", () => {
+  const uk = {
+    secretId: "s",
+    baseUrl: "https://service.example",
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: 1,
+    concurrency: 1,
+    isListed: "any",
+    listPointer: "/a",
+    detailPointer: "/b",
+    maxDropPercent: 0,
+    maxMissingPercent: 0.5,
+    retainDays: 30,
+    resumeWithinMinutes: 0,
+  } as const;
+  const settings = {
+    ...SETTINGS,
+    prefix: "a/b/",
+    eventBus: "other",
+    accounts: { uk, de: uk },
+    lifted: [{ name: "brand", pointer: "/brand" }],
+  };
+
+  const environment = readEnvironment({ ...environmentOf(settings), AWS_REGION: "eu-west-1" });
+
+  expect(environment).toEqual({ ...settings, region: "eu-west-1" });
+});
+
+describe("an environment that the stack does not make", () => {
+  const good = environmentOf(SETTINGS);
+  const accounts = (changes: object): string =>
+    JSON.stringify({ uk: { secretId: "s", baseUrl: "https://service.example", ...changes } });
+
+  test.each([
+    { variables: { BRAND_EVENTS_BUCKET: undefined }, names: "BRAND_EVENTS_BUCKET" },
+    { variables: { BRAND_EVENTS_BUCKET: "" }, names: "BRAND_EVENTS_BUCKET" },
+    { variables: { BRAND_EVENTS_PREFIX: "a" }, names: "BRAND_EVENTS_PREFIX" },
+    { variables: { BRAND_EVENTS_ACCOUNTS: "{" }, names: "BRAND_EVENTS_ACCOUNTS: expected JSON" },
+    { variables: { BRAND_EVENTS_ACCOUNTS: "{}" }, names: "BRAND_EVENTS_ACCOUNTS: expected at least one" },
+    { variables: { BRAND_EVENTS_ACCOUNTS: '{"U K":{}}' }, names: "BRAND_EVENTS_ACCOUNTS.U K" },
+    {
+      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ concurrency: 0 }) },
+      names: "BRAND_EVENTS_ACCOUNTS.uk.concurrency",
+    },
+    {
+      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ listPointer: "a" }) },
+      names: "BRAND_EVENTS_ACCOUNTS.uk.listPointer",
+    },
+    {
+      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ password: "p" }) },
+      names: "BRAND_EVENTS_ACCOUNTS.uk",
+    },
+    { variables: { BRAND_EVENTS_LIFTED: '[{"name":"brand"}]' }, names: "BRAND_EVENTS_LIFTED.0.pointer" },
+    {
+      variables: { BRAND_EVENTS_LIFTED: '[{"name":"uuid","pointer":"/a"}]' },
+      names: "expected another name than uuid",
+    },
+  ])("is CONFIG_INVALID: $names", ({ variables, names }) => {
+    const read = (): unknown => readEnvironment({ ...good, ...variables });
+
+    expect(read).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    expect(read).toThrow(names);
+  });
+});

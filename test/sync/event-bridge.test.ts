@@ -1,0 +1,62 @@
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { expect, test } from "vitest";
+import { announceOn } from "../../lambdas/sync/event-bridge.ts";
+import type { RunEvent } from "../../lambdas/sync/run-event.ts";
+import { httpServer } from "../service/local-server.ts";
+
+const EVENT: RunEvent = {
+  detailType: "Snapshot Published",
+  detail: { account: "uk", publication: "0000000001" },
+};
+
+/** What the bus was sent, and what it answers. */
+async function bus(answer: object, status = 200) {
+  const sent: unknown[] = [];
+  const server = await httpServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    sent.push(JSON.parse(text));
+    response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(answer));
+  });
+  const client = new EventBridgeClient({
+    endpoint: server.url,
+    region: "eu-west-1",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    maxAttempts: 1,
+  });
+  const announce = announceOn(client, "default");
+  return { sent, announce, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test("an event is put on the bus with our source", async () => {
+  await using target = await bus({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
+
+  await target.announce(EVENT);
+
+  expect(target.sent).toEqual([
+    {
+      Entries: [
+        {
+          EventBusName: "default",
+          Source: "brand-events-sync",
+          DetailType: "Snapshot Published",
+          Detail: '{"account":"uk","publication":"0000000001"}',
+        },
+      ],
+    },
+  ]);
+});
+
+test("an entry that is refused with status 200 is an error", async () => {
+  await using target = await bus({ FailedEntryCount: 1, Entries: [{ ErrorCode: "InternalFailure" }] });
+
+  await expect(target.announce(EVENT)).rejects.toThrow("InternalFailure");
+});
+
+test("a call that is refused is an error", async () => {
+  await using target = await bus({ __type: "AccessDeniedException" }, 400);
+
+  await expect(target.announce(EVENT)).rejects.toThrow(
+    expect.objectContaining({ name: "AccessDeniedException" }),
+  );
+});

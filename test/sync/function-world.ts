@@ -1,0 +1,114 @@
+// What an invocation works with, in memory: store, catalog, log, metrics, events; and the simulated service.
+
+import type { Context } from "aws-lambda";
+import type { ServiceCredentials } from "../../lambdas/credentials/credentials.ts";
+import { systemRandom } from "../../lambdas/host/system-random.ts";
+import { type AccountSettings, environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import type { FunctionPorts } from "../../lambdas/sync/function-host.ts";
+import type { FunctionLog } from "../../lambdas/sync/function-log.ts";
+import { invoke } from "../../lambdas/sync/invoke.ts";
+import type { MetricValues } from "../../lambdas/sync/metrics.ts";
+import type { RunEvent } from "../../lambdas/sync/run-event.ts";
+import { MemoryCatalog } from "../catalog/memory-catalog.ts";
+import { LogLines } from "../host/log-lines.ts";
+import { acceleratedClock } from "../simulator/clocks.ts";
+import type { SimulatorOptions } from "../simulator/settings.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+
+/** Keeps lines, and what they would carry. */
+class MemoryLog extends LogLines implements FunctionLog {
+  readonly known: Record<string, unknown> = {};
+
+  begin({ awsRequestId }: Context): void {
+    for (const key of Object.keys(this.known)) delete this.known[key];
+    this.known["request_id"] = awsRequestId;
+  }
+
+  about(fields: Parameters<FunctionLog["about"]>[0]): void {
+    Object.assign(this.known, fields);
+  }
+}
+
+export class FunctionWorld implements AsyncDisposable {
+  readonly simulator: Simulator;
+  readonly clock = acceleratedClock(100);
+  readonly store = new MemoryStore(this.clock);
+  readonly catalog = new MemoryCatalog(this.store);
+  readonly log = new MemoryLog();
+  readonly metrics: { readonly account: string; readonly values: MetricValues }[] = [];
+  readonly events: RunEvent[] = [];
+  credentials: ServiceCredentials;
+  announce: FunctionPorts["announce"] = async (event) => {
+    this.events.push(event);
+  };
+  /** In milliseconds, by Lambda's word. */
+  timeLeft = (): number => 900_000;
+  #account: Partial<AccountSettings>;
+
+  private constructor(simulator: Simulator, account: Partial<AccountSettings>) {
+    this.simulator = simulator;
+    this.credentials = { method: "session", ...simulator.credentials };
+    this.#account = account;
+  }
+
+  static async start(
+    service: SimulatorOptions = {},
+    account: Partial<AccountSettings> = {},
+  ): Promise<FunctionWorld> {
+    return new FunctionWorld(await Simulator.start(service), account);
+  }
+
+  /** An invocation of its own; `changes` puts something else in the place of a part. */
+  invoke(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
+    return invoke(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
+  }
+
+  #ports(): FunctionPorts {
+    const { store, catalog, clock, log } = this;
+    const uk = {
+      secretId: "secret-of-uk",
+      baseUrl: this.simulator.url,
+      requestsPerMinute: "unlimited",
+    } as const;
+    const variables = environmentOf({
+      bucket: "bucket",
+      database: "brand_events",
+      workgroup: "analysis",
+      accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },
+    });
+    return {
+      environment: readEnvironment(variables),
+      store,
+      catalog,
+      credentials: () => ({ read: async () => this.credentials }),
+      clock,
+      random: systemRandom,
+      log,
+      metrics: (account, values) => this.metrics.push({ account, values }),
+      announce: (event) => this.announce(event),
+      version: "0.0.0",
+    };
+  }
+
+  #context(): Context {
+    return {
+      callbackWaitsForEmptyEventLoop: true,
+      functionName: "sync",
+      functionVersion: "1",
+      invokedFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:sync:live",
+      memoryLimitInMB: "1769",
+      awsRequestId: "request-1",
+      logGroupName: "/aws/lambda/sync",
+      logStreamName: "stream",
+      getRemainingTimeInMillis: () => this.timeLeft(),
+      done: () => undefined,
+      fail: () => undefined,
+      succeed: () => undefined,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.simulator.stop();
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { parseRequest } from "../../lambdas/sync/request.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 6);
+
+describe("a request of a deployment with one account", () => {
+  const run = { action: "run", account: "uk", dryRun: false, fresh: false };
+
+  test.each([
+    { event: {}, request: run },
+    { event: undefined, request: run },
+    { event: { account: "uk" }, request: run },
+    { event: { action: "run", fresh: true }, request: { ...run, fresh: true } },
+    { event: { dryRun: true, limit: 5 }, request: { ...run, dryRun: true, limit: 5 } },
+    {
+      event: { account: "uk", scheduledAt: "2026-11-21T06:00:00Z" },
+      request: { ...run, scheduledAt: "2026-11-21T06:00:00Z" },
+    },
+    { event: { action: "check" }, request: { action: "check", account: "uk" } },
+    { event: { action: "status" }, request: { action: "status", account: "uk" } },
+    { event: { action: "discover" }, request: { action: "discover", account: "uk", limit: 50 } },
+    {
+      event: { action: "accept", snapshotId: "x" },
+      request: { action: "accept", account: "uk", snapshotId: "x", force: false },
+    },
+    {
+      event: { action: "rollback", snapshotId: "x", pin: false },
+      request: { action: "rollback", account: "uk", snapshotId: "x", pin: false },
+    },
+  ])("$event is $request", ({ event, request }) => {
+    expect(parseRequest(event, ["uk"], NOW)).toEqual(request);
+  });
+
+  test.each([
+    { event: "run", says: "expected a JSON object and got a string" },
+    { event: null, says: "expected a JSON object and got null" },
+    { event: [], says: "expected a JSON object and got an array" },
+    { event: { acount: "uk", dryrun: true }, says: "acount, dryrun: not known for this action" },
+    { event: { action: "check", dryRun: true }, says: "dryRun: not known for this action" },
+    { event: { action: "continue" }, says: "expected run, check, discover, status, accept or rollback" },
+    { event: { account: "fr" }, says: '"fr" is not one of this deployment\'s accounts (uk)' },
+    { event: { account: 7 }, says: "account: " },
+    { event: { limit: 5 }, says: "limit: goes with dryRun only" },
+    { event: { dryRun: true, limit: 0 }, says: "limit: " },
+    { event: { action: "accept" }, says: "snapshotId: " },
+    { event: { scheduledAt: "tomorrow" }, says: "scheduledAt: " },
+    { event: { scheduledAt: "<aws.scheduler.scheduled-time>" }, says: "scheduledAt: " },
+    { event: { scheduledAt: "2026-11-21T06:06:00Z" }, says: "lies in the future" },
+    { event: { scheduledAt: "2026-11-21T06:00:00Z", fresh: true }, says: "without dryRun and fresh" },
+    { event: { scheduledAt: "2026-11-21T06:00:00Z", dryRun: true }, says: "without dryRun and fresh" },
+  ])("$event is refused: $says", ({ event, says }) => {
+    const parse = (): unknown => parseRequest(event, ["uk"], NOW);
+
+    expect(parse).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    expect(parse).toThrow(says);
+  });
+});
+
+test("an instant that our own clock has not quite reached is the schedule's, not the future", () => {
+  const request = parseRequest({ scheduledAt: "2026-11-21T06:04:00Z" }, ["uk"], NOW);
+
+  expect(request).toMatchObject({ scheduledAt: "2026-11-21T06:04:00Z" });
+});
+
+test("a deployment with several accounts must be told which", () => {
+  expect(() => parseRequest({}, ["uk", "de"], NOW)).toThrow(
+    'this deployment has several (uk, de), so say which, for example {"account": "uk"}',
+  );
+  expect(parseRequest({ account: "de" }, ["uk", "de"], NOW).account).toBe("de");
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { responseOf } from "../../lambdas/sync/response.ts";
+import { HELD, PUBLISHED, SKIPPED } from "./rows.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+const facts = {
+  account: "uk",
+  database: "brand_events",
+  links: { athena: "https://athena", log: "https://log" },
+  publication: undefined,
+};
+
+test("a publication says what it is in one line, how to read it and where", () => {
+  expect(responseOf({ row: PUBLISHED }, { ...facts, publication: "0000000007" })).toEqual({
+    outcome: "PUBLISHED",
+    summary: "1,000 events; 3 added, 2 changed, 1 removed; 7 left out",
+    account: "uk",
+    run_id: RUN,
+    snapshot_id: RUN,
+    publication: "0000000007",
+    counts: {
+      listed: 1_007,
+      events: 1_000,
+      added: 3,
+      changed: 2,
+      removed: 1,
+      gone: 4,
+      forbidden: 2,
+      rejected: 1,
+    },
+    requests: 900,
+    seconds: 299.5,
+    sql: [
+      `SELECT * FROM "brand_events"."events" WHERE account = 'uk' LIMIT 10`,
+      `SELECT * FROM "brand_events"."event_changes" WHERE account = 'uk' AND publication = '0000000007'`,
+    ],
+    links: facts.links,
+  });
+});
+
+test("a held snapshot says why, and the event that publishes it", () => {
+  expect(responseOf({ row: HELD, explanation: "too few" }, facts)).toMatchObject({
+    outcome: "HELD",
+    reason: "DROPPED",
+    explanation: "too few",
+    to_publish_it_all_the_same: { action: "accept", account: "uk", snapshotId: RUN },
+  });
+});
+
+test("a start that did nothing says so", () => {
+  const skipped = responseOf({ row: SKIPPED }, facts);
+  const repeated = responseOf({ row: PUBLISHED, isRepeat: true }, facts);
+
+  expect(skipped).toMatchObject({ outcome: "SKIPPED", summary: "no snapshot was made" });
+  expect(repeated).toMatchObject({ note: "This run was finished before; this start did nothing." });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { type ErrorCode, SyncError } from "../../lambdas/errors/sync-error.ts";
+import { runEvent } from "../../lambdas/sync/run-event.ts";
+import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+const ABOUT = { account: "uk", run_id: RUN, trigger: "schedule" };
+
+test("a publication is told with its number and its counts", () => {
+  expect(runEvent("uk", { row: PUBLISHED }, "0000000007")).toEqual({
+    detailType: "Snapshot Published",
+    detail: {
+      ...ABOUT,
+      snapshot_id: RUN,
+      publication: "0000000007",
+      listed: 1_007,
+      events: 1_000,
+      added: 3,
+      changed: 2,
+      removed: 1,
+      left_out: 7,
+    },
+  });
+});
+
+test("a held snapshot is told with its reason", () => {
+  expect(runEvent("uk", { row: HELD, explanation: "too few" }, undefined)).toEqual({
+    detailType: "Snapshot Held",
+    detail: {
+      ...ABOUT,
+      snapshot_id: RUN,
+      listed: 1_007,
+      events: 1_000,
+      left_out: 7,
+      reason: "DROPPED",
+      explanation: "too few",
+    },
+  });
+});
+
+describe("a failed run", () => {
+  test.each([
+    { code: "LOGIN_REFUSED", finished: true },
+    { code: "SERVICE_UNAVAILABLE", finished: false },
+  ] as const)("is told with its code $code, and whether it is finished: $finished", ({ code, finished }) => {
+    const error = new SyncError(code satisfies ErrorCode, "what to do");
+    const row = { ...FAILED, error_code: code, error_message: "what to do" };
+
+    expect(runEvent("uk", { row, error }, undefined)).toEqual({
+      detailType: "Run Failed",
+      detail: {
+        ...ABOUT,
+        snapshot_id: null,
+        attempt: 1,
+        error_code: code,
+        error_message: "what to do",
+        finished,
+      },
+    });
+  });
+});
+
+test.each([
+  { what: "a skipped start", row: SKIPPED },
+  { what: "a dry run", row: { ...PUBLISHED, outcome: "DRY_RUN" } as const },
+  { what: "a run that came too late", row: { ...PUBLISHED, outcome: "SUPERSEDED" } as const },
+  { what: "a failed accept", row: { ...FAILED, trigger: "accept" } as const },
+])("$what concerns nobody else", ({ row }) => {
+  expect(runEvent("uk", { row }, undefined)).toBeUndefined();
+});

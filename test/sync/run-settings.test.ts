@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import { runSettings } from "../../lambdas/sync/run-settings.ts";
+
+function settingsOf(account: object) {
+  const environment = readEnvironment(
+    environmentOf({
+      bucket: "b",
+      database: "d",
+      workgroup: "w",
+      accounts: { uk: { secretId: "secret", baseUrl: "https://service.example", ...account } },
+      lifted: [{ name: "brand", pointer: "/brand" }],
+    }),
+  );
+  const uk = environment.accounts["uk"];
+  if (uk === undefined) throw new Error("there is no such account");
+  return runSettings("uk", uk, environment);
+}
+
+test("an account's settings are those of its run, without the secret's name", () => {
+  expect(settingsOf({ retainDays: 30, resumeWithinMinutes: 5 })).toEqual({
+    account: "uk",
+    baseUrl: "https://service.example",
+    isListed: "true",
+    listPointer: undefined,
+    detailPointer: undefined,
+    lifted: [{ name: "brand", pointer: "/brand" }],
+    requestsPerMinute: 200,
+    bytesPerMinute: 10_485_760,
+    windowMs: 60_000,
+    concurrency: 16,
+    maxDropPercent: 20,
+    maxMissingPercent: 1,
+    resumeWithinMs: 300_000,
+    retainDays: 30,
+    shardSize: 180,
+  });
+});
+
+test.each([
+  { requestsPerMinute: "unlimited", shardSize: 1_000 },
+  { requestsPerMinute: 100_000, shardSize: 1_000 },
+  { requestsPerMinute: 60, shardSize: 54 },
+  { requestsPerMinute: 1, shardSize: 1 },
+])("a shard is a minute of $requestsPerMinute requests: $shardSize", ({ requestsPerMinute, shardSize }) => {
+  expect(settingsOf({ requestsPerMinute }).shardSize).toBe(shardSize);
+});
