@@ -1,0 +1,11 @@
+-- Events as of a date
+-- What readers saw at an instant (UTC): change the date. Snapshots taken away by retention are not there any more.
+SELECT uuid, event_date, scope, event
+FROM event_snapshots
+WHERE account = '{{account}}'
+  AND snapshot_id = (
+    SELECT max_by(snapshot_id, publication)
+    FROM publications
+    WHERE account = '{{account}}' AND published_at < '2027-01-01T00:00:00Z'
+  )
+ORDER BY uuid

@@ -1,0 +1,7 @@
+-- Failed and held runs
+-- Of all accounts, the latest first, with the reason and what to do.
+SELECT started_at, account, run_id, attempt, outcome, reason, error_code, error_message
+FROM sync_runs
+WHERE outcome IN ('FAILED', 'HELD')
+ORDER BY started_at DESC, attempt DESC
+LIMIT 100

@@ -1,0 +1,81 @@
+// The function's bundle, as the stack makes it: what is in it, how large it is, and that it loads by itself.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { App } from "aws-cdk-lib";
+import { afterAll, describe, expect, it } from "vitest";
+import { EventSyncStack } from "../../lib/event-sync-stack.ts";
+import { parseSettings } from "../../lib/settings.ts";
+import { CONTEXT } from "./synthesized.ts";
+
+const MAX_BYTES = 4_500_000;
+
+// In a directory without any node_modules above it.
+const outdir = mkdtempSync(join(tmpdir(), "brand-events-bundle-"));
+afterAll(() => rmSync(outdir, { recursive: true }));
+
+const app = new App({ context: CONTEXT, outdir });
+new EventSyncStack(app, "Stack", { settings: parseSettings(CONTEXT["eventSync"]) });
+app.synth();
+
+const assets = readdirSync(outdir).filter((name) => name.startsWith("asset."));
+const files = assets.flatMap((asset) =>
+  readdirSync(join(outdir, asset)).map((file) => join(outdir, asset, file)),
+);
+const bundle = readFileSync(files[0] ?? "", "utf8");
+/** esbuild begins each module with its path. */
+const modules = [...bundle.matchAll(/^\/\/ (\S+\.(?:ts|js|mjs|cjs|json))$/gm)].map(([, path = ""]) => path);
+
+describe("the bundle", () => {
+  it("is one file", () => {
+    expect(files.map((file) => file.split("/").at(-1))).toEqual(["index.mjs"]);
+  });
+
+  it(`is smaller than ${MAX_BYTES} bytes`, () => {
+    expect(Buffer.byteLength(bundle)).toBeLessThan(MAX_BYTES);
+  });
+
+  it("holds the function's code and the packages it runs on, nothing of the laptop, the tests or the CDK", () => {
+    const origins = modules.map(
+      (path) => /^node_modules\/(@[^/]+|[^/]+)/.exec(path)?.[1] ?? path.split("/")[0],
+    );
+
+    expect([...new Set(origins)].toSorted()).toEqual([
+      "@aws",
+      "@aws-lambda-powertools",
+      "@aws-sdk",
+      "@smithy",
+      "lambdas",
+      "package.json",
+      "tldts",
+      "tldts-core",
+      "tough-cookie",
+      "undici",
+      "zod",
+    ]);
+  });
+
+  it("loads where nothing is installed, and gives a handler", () => {
+    const script = `const { handler } = await import(${JSON.stringify(pathToFileURL(files[0] ?? "").href)}); console.log(typeof handler)`;
+
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: outdir,
+      env: {},
+    });
+
+    expect(printed.toString()).toBe("function\n");
+  });
+
+  it("imports nothing but what Node.js brings", () => {
+    const imported = [
+      ...bundle.matchAll(/^import .*?from "([^"]+)";$|\b(?:__require|import)\("([^"]+)"\)/gm),
+    ].map(([, named, called]) => named ?? called ?? "");
+
+    expect(imported).not.toEqual([]);
+    expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+// What the stack tells the function is what the function reads: every setting arrives, and no other.
+
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { readEnvironment } from "../../lambdas/sync/environment.ts";
+import { synthesized } from "./synthesized.ts";
+
+const template = synthesized({
+  baseUrl: "https://api.example.com",
+  database: "lake",
+  lifted: [{ name: "brand", pointer: "/brand/name" }],
+  accounts: {
+    uk: { schedule: "rate(1 day)" },
+    lab: {
+      schedule: "rate(12 hours)",
+      timeZone: "Europe/London",
+      enabled: false,
+      baseUrl: "https://lab.example.com",
+      requestsPerMinute: "unlimited",
+      bytesPerMinute: 1_000,
+      concurrency: 4,
+      isListed: "any",
+      listPointer: "/data/items",
+      detailPointer: "",
+      maxDropPercent: 0,
+      maxMissingPercent: 2.5,
+      retainDays: 30,
+      resumeWithinMinutes: 0,
+      staleAfterHours: 30,
+      leftOutAlarmAbove: 5,
+    },
+  },
+});
+const { Variables } = z
+  .object({ Variables: z.record(z.string(), z.string()) })
+  .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
+
+it("the function reads what the stack has set", () => {
+  const [uk, lab] = template.all("AWS::SecretsManager::Secret").map(({ name }) => `<${name}>`);
+
+  expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" })).toEqual({
+    bucket: `<${template.only("AWS::S3::Bucket").name}>`,
+    prefix: "",
+    database: "lake",
+    workgroup: "Stack",
+    eventBus: "default",
+    region: "eu-west-1",
+    lifted: [{ name: "brand", pointer: "/brand/name" }],
+    accounts: {
+      uk: {
+        secretId: uk,
+        baseUrl: "https://api.example.com",
+        requestsPerMinute: 200,
+        bytesPerMinute: 10_485_760,
+        concurrency: 16,
+        isListed: "true",
+        maxDropPercent: 20,
+        maxMissingPercent: 1,
+        resumeWithinMinutes: 60,
+      },
+      lab: {
+        secretId: lab,
+        baseUrl: "https://lab.example.com",
+        requestsPerMinute: "unlimited",
+        bytesPerMinute: 1_000,
+        concurrency: 4,
+        isListed: "any",
+        listPointer: "/data/items",
+        detailPointer: "",
+        maxDropPercent: 0,
+        maxMissingPercent: 2.5,
+        retainDays: 30,
+        resumeWithinMinutes: 0,
+      },
+    },
+  });
+});

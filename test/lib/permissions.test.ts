@@ -1,0 +1,138 @@
+// Who may do what: every statement of every role in the stack, in words.
+
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { layout } from "../../lambdas/storage/layout.ts";
+import { statements } from "./policy-statements.ts";
+import { type Resource, synthesized } from "./synthesized.ts";
+
+const template = synthesized();
+const bucket = `<${template.only("AWS::S3::Bucket").name}.Arn>`;
+const queue = `<${template.only("AWS::SQS::Queue").name}.Arn>`;
+
+const policyOf = (rolePattern: RegExp): Resource => {
+  const found = template
+    .all("AWS::IAM::Policy")
+    .find(({ properties }) => rolePattern.test(JSON.stringify(properties["Roles"])));
+  if (found === undefined) throw new Error(`no policy of ${rolePattern}`);
+  return found;
+};
+const glue = (resource: string): string =>
+  `arn:<AWS::Partition>:glue:<AWS::Region>:<AWS::AccountId>:${resource}`;
+const below = (...prefixes: readonly string[]): readonly string[] =>
+  prefixes.map((prefix) => `${bucket}/${prefix}/*`);
+
+describe("the function", () => {
+  it("may do this and nothing else", () => {
+    const found = statements(policyOf(/FunctionRole/)).map(({ Effect, Action, Resource, Condition }) => ({
+      Effect,
+      Action,
+      Resource,
+      ...(Condition === undefined ? {} : { Condition }),
+    }));
+
+    const allow = (Action: readonly string[], Resource: readonly string[], more = {}): object => ({
+      Effect: "Allow",
+      Action,
+      Resource,
+      ...more,
+    });
+    const prefixes = ["snapshots", "changes", "publications", "run-log", "runs", "accounts"];
+    expect(found).toEqual([
+      allow(["s3:GetObject", "s3:PutObject"], below(...prefixes)),
+      allow(["s3:AbortMultipartUpload"], below("snapshots", "changes", "runs")),
+      allow(["s3:DeleteObject"], below("snapshots", "runs")),
+      allow(["s3:ListBucket"], [bucket], {
+        Condition: { StringLike: { "s3:prefix": prefixes.map((prefix) => `${prefix}/*`) } },
+      }),
+      allow(
+        [
+          "glue:GetTable",
+          "glue:GetPartition",
+          "glue:GetPartitions",
+          "glue:BatchCreatePartition",
+          "glue:UpdatePartition",
+          "glue:BatchDeletePartition",
+        ],
+        [
+          glue("catalog"),
+          glue("database/brand_events"),
+          glue("table/brand_events/events"),
+          glue("table/brand_events/event_snapshots"),
+          glue("table/brand_events/event_changes"),
+        ],
+      ),
+      allow(
+        ["events:PutEvents"],
+        ["arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/default"],
+      ),
+      allow(["secretsmanager:GetSecretValue"], [`<${template.only("AWS::SecretsManager::Secret").name}>`]),
+      allow(["sqs:SendMessage"], [queue]),
+      allow(
+        ["logs:CreateLogStream", "logs:PutLogEvents"],
+        [`<${template.only("AWS::Logs::LogGroup").name}.Arn>`],
+      ),
+    ]);
+  });
+});
+
+describe("every key that the code uses", () => {
+  it.each(Object.entries(layout))(
+    "%s lies below a prefix that the function may read and write",
+    (_, place) => {
+      const key =
+        typeof place === "string" ? place : String(Reflect.apply(place, undefined, ["uk", "id", 0, 0]));
+
+      const granted = statements(policyOf(/FunctionRole/))[0]?.Resource ?? [];
+      expect(granted).toContain(`${bucket}/${key.split("/")[0]}/*`);
+    },
+  );
+});
+
+describe("the schedules", () => {
+  it("may start the alias live and report what they could not start", () => {
+    const found = statements(policyOf(/SchedulesRole/)).map(({ Action, Resource }) => [Action, Resource]);
+
+    expect(found).toEqual([
+      [["lambda:InvokeFunction"], [`<${template.only("AWS::Lambda::Alias").name}>`]],
+      [["sqs:SendMessage"], [queue]],
+    ]);
+  });
+});
+
+describe("the roles", () => {
+  it("are two, have no policies but their own, and no managed ones", () => {
+    const roles = template.all("AWS::IAM::Role");
+
+    expect(roles).toHaveLength(2);
+    expect(template.all("AWS::IAM::Policy")).toHaveLength(2);
+    for (const { properties } of roles) {
+      expect(Object.keys(properties).toSorted()).toEqual(["AssumeRolePolicyDocument", "Description"]);
+    }
+  });
+
+  it("are taken on by Lambda, and by the scheduler for the schedules of this stack only", () => {
+    const trust = z.object({
+      Statement: z.tuple([
+        z.object({ Principal: z.unknown(), Condition: z.unknown().optional(), Action: z.string() }),
+      ]),
+    });
+    const found = template
+      .all("AWS::IAM::Role")
+      .map(({ properties }) => trust.parse(properties["AssumeRolePolicyDocument"]).Statement[0]);
+
+    expect(found).toEqual([
+      { Action: "sts:AssumeRole", Principal: { Service: "lambda.amazonaws.com" } },
+      {
+        Action: "sts:AssumeRole",
+        Principal: { Service: "scheduler.amazonaws.com" },
+        Condition: {
+          StringEquals: {
+            "aws:SourceAccount": "<AWS::AccountId>",
+            "aws:SourceArn": `<${template.only("AWS::Scheduler::ScheduleGroup").name}.Arn>`,
+          },
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,90 @@
+// The stack's template as tests read it: without a bundle, with references written as words.
+
+import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { z } from "zod";
+import { EventSyncStack } from "../../lib/event-sync-stack.ts";
+import { parseSettings } from "../../lib/settings.ts";
+
+const resourceSchema = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  DeletionPolicy: z.string().optional(),
+  UpdateReplacePolicy: z.string().optional(),
+});
+const templateSchema = z.object({
+  Resources: z.record(z.string(), resourceSchema),
+  Outputs: z.record(z.string(), z.object({ Description: z.string(), Value: z.unknown() })),
+});
+const contextSchema = z.object({ context: z.record(z.string(), z.unknown()) });
+
+export interface Resource {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly deletionPolicy: string | undefined;
+  readonly updateReplacePolicy: string | undefined;
+}
+
+export interface Synthesized {
+  /** The whole template, as text. */
+  readonly text: string;
+  /** The resources of a type, references in words: `<Name>`, `<Name.Attribute>`. */
+  readonly all: (type: string) => readonly Resource[];
+  /** The only one of its type. */
+  readonly only: (type: string) => Resource;
+  readonly types: ReadonlySet<string>;
+  readonly outputs: ReadonlyMap<string, string>;
+}
+
+/** What `cdk.json` hands to the app: a test's own app does not read it. */
+export const CONTEXT = contextSchema.parse(json("../../cdk.json")).context;
+export const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
+
+/** The template for these settings; those of `cdk.json` if none are given. */
+export function synthesized(eventSync: unknown = CONTEXT["eventSync"]): Synthesized {
+  const app = new App({ context: { ...CONTEXT, ...WITHOUT_BUNDLE } });
+  const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(eventSync) });
+  const template: unknown = Template.fromStack(stack).toJSON();
+  const { Resources, Outputs } = templateSchema.parse(template);
+  const resources = Object.entries(Resources);
+  const all = (type: string): readonly Resource[] =>
+    resources
+      .filter(([, { Type }]) => Type === type)
+      .map(([name, { Properties, DeletionPolicy, UpdateReplacePolicy }]) => ({
+        name,
+        properties: z.record(z.string(), z.unknown()).parse(inWords(Properties)),
+        deletionPolicy: DeletionPolicy,
+        updateReplacePolicy: UpdateReplacePolicy,
+      }));
+  const only = (type: string): Resource => {
+    const [found, ...others] = all(type);
+    if (found === undefined || others.length > 0) throw new Error(`expected one ${type}, and no other`);
+    return found;
+  };
+  const outputs = Object.entries(Outputs).map(([name, { Value }]) => [name, String(inWords(Value))] as const);
+  return {
+    text: JSON.stringify(template),
+    all,
+    only,
+    types: new Set(resources.map(([, { Type }]) => Type)),
+    outputs: new Map(outputs),
+  };
+}
+
+export function json(path: string): unknown {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+}
+
+function inWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inWords);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  const [key, inner]: readonly [string?, unknown?] = entries.length === 1 ? (entries[0] ?? []) : [];
+  if (key === "Ref") return `<${String(inner)}>`;
+  if (key === "Fn::GetAtt" && Array.isArray(inner)) return `<${inner.join(".")}>`;
+  if (key === "Fn::Join" && Array.isArray(inner) && Array.isArray(inner[1])) {
+    return inner[1].map(inWords).join(String(inner[0]));
+  }
+  return Object.fromEntries(entries.map(([name, each]) => [name, inWords(each)]));
+}
