@@ -30,7 +30,9 @@ describe("the guard", () => {
     expect(dropped?.explanation).toBe(
       "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
-    expect(missing?.explanation).toBe("20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS).");
+    expect(missing?.explanation).toBe(
+      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS).",
+    );
   });
 
   test("obeys other limits", () => {
