@@ -34,6 +34,7 @@ const simulator = await Simulator.start({
   limits: requestsPerMinute === undefined ? {} : { requestsPerWindow: requestsPerMinute },
 });
 process.on("message", (command: ServiceCommand) => tell(answer(command)));
+process.once("disconnect", () => process.exit()); // the parent was killed
 tell({ url: simulator.url, credentials: simulator.credentials } satisfies ServiceAddress);
 
 /** Made at once, not when it is read: the service's own work must not be what is measured. */
