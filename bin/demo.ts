@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
+import { EXIT } from "./local/exit-code.ts";
+import { stopSignals } from "./local/stop-signals.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
 /** An account of its own, so that a snapshot of one's real account never has the simulated one for its head. */
@@ -19,6 +21,9 @@ const CHANGES = `SELECT publication, change, count(*) AS events, min(fields) AS 
 
 class DemoStopped extends Error {}
 
+// The command at work is told, and ends in good order; what this process has made is removed after it.
+const stop = stopSignals({ process, elapsedMs: () => performance.now() });
+
 const folder = await mkdtemp(join(tmpdir(), "brand-events-demo-"));
 const simulator = await Simulator.start();
 try {
@@ -26,7 +31,7 @@ try {
 } catch (error) {
   if (!(error instanceof DemoStopped)) throw error;
   process.stderr.write(`\n${error.message}\n`);
-  process.exitCode = 1;
+  process.exitCode = stop.aborted ? EXIT.interrupted : EXIT.failed;
 } finally {
   await simulator.stop();
   await rm(folder, { recursive: true });
@@ -64,14 +69,23 @@ async function demo(): Promise<void> {
 
 /** Runs one command of the command line as a process of its own, and shows it. */
 async function sync(...args: readonly string[]): Promise<void> {
+  throwIfStopped();
   process.stdout.write(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
+  const tell = (): unknown => child.kill("SIGTERM");
+  stop.addEventListener("abort", tell);
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", resolve);
   });
+  stop.removeEventListener("abort", tell);
+  throwIfStopped();
   if (exitCode !== 0)
     throw new DemoStopped(`It ended with exit code ${exitCode}; the demonstration stops here.`);
+}
+
+function throwIfStopped(): void {
+  if (stop.aborted) throw new DemoStopped("The demonstration was interrupted.");
 }
 
 function say(text: string): void {

@@ -13,11 +13,10 @@ import { type GivenOptions, helpOption, readOptions } from "./local/read-options
 import { acceptCommand, rollbackCommand } from "./local/review-commands.ts";
 import { runCommand } from "./local/run-command.ts";
 import { statusCommand } from "./local/status-command.ts";
+import { stopSignals } from "./local/stop-signals.ts";
 
-const stop = new AbortController();
-const output: Output = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
-stopOn("SIGINT");
-stopOn("SIGTERM");
+const signal = stopSignals({ process, elapsedMs: () => performance.now() });
+const output: Output = { stdout: process.stdout, stderr: process.stderr, signal };
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -71,19 +70,6 @@ async function execute<Name extends OptionName>(spec: CommandSpec<Name>, command
     output.stderr.write(`${error.code}: ${error.message}\n`);
     return exitCodeOfError(error);
   }
-}
-
-/** The first signal stops in good order, a second one at once. */
-function stopOn(signal: "SIGINT" | "SIGTERM"): void {
-  process.once(signal, () => {
-    process.once(signal, () => process.exit(EXIT.interrupted));
-    stop.abort(
-      new SyncError(
-        "INTERRUPTED",
-        `Stopped by ${signal}. What is staged is kept: the next run goes on from there.`,
-      ),
-    );
-  });
 }
 
 /** A defect of this program. Its message may quote data, so only its kind and place are shown. */

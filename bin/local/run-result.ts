@@ -19,9 +19,11 @@ export function failureJson(code: string, message: string): unknown {
   return { outcome: "FAILED", error_code: code, error_message: message };
 }
 
-function describe({ row, explanation }: RunResult): readonly string[] {
+function describe({ row, explanation, error }: RunResult): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
-  const lines = [`${row.outcome}  ${name} ${row.run_id}, ${duration(row.seconds * 1000)}`];
+  // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
+  const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
+  const lines = [`${outcome}  ${name} ${row.run_id}, ${duration(row.seconds * 1000)}`];
   if (row.events !== null) {
     const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
     const left = missing === 0 ? "" : `, ${count(missing)} of ${count(row.listed ?? 0)} listed have none`;

@@ -1,0 +1,67 @@
+// A run that a signal stops: it frees the account, keeps what is fetched, and says that it was interrupted.
+
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, type Started, start, startSync, sync, writeCredentials } from "./command-line.ts";
+
+const DEMO = fileURLToPath(new URL("../../bin/demo.ts", import.meta.url));
+
+/** A run that works on 40 slow details, two of which have come. */
+async function working(cwd: string, simulator: Simulator): Promise<Started> {
+  await writeCredentials(cwd, simulator);
+  const started = startSync(["run", "--concurrency", "1", ...against(simulator)], { cwd });
+  while (simulator.counts.details < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+  return started;
+}
+
+test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 130", async (signal) => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
+  const run = await working(cwd, simulator);
+
+  run.process.kill(signal);
+  const ended = await run.ended;
+  const status = lastJson(await sync(["status", "--json"], { cwd }));
+
+  expect(ended).toMatchObject({ exitCode: 130, signal: null });
+  expect(ended.stdout).toMatch(/^interrupted {2}run /);
+  expect(ended.stdout).not.toContain("FAILED");
+  expect(ended.stderr).toContain(`INTERRUPTED: Stopped by ${signal}.`);
+  expect(status).toMatchObject({
+    lease: null,
+    runs: [expect.objectContaining({ outcome: "FAILED", error_code: "INTERRUPTED" })],
+  });
+});
+
+test("a Ctrl-C that arrives twice, as npm passes it on, still stops in good order", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
+  const run = await working(cwd, simulator);
+
+  run.process.kill("SIGINT");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  run.process.kill("SIGINT");
+  const ended = await run.ended;
+  const status = lastJson(await sync(["status", "--json"], { cwd }));
+
+  expect(ended.exitCode).toBe(130);
+  expect(status["lease"]).toBeNull();
+});
+
+test("the demonstration ends with its command and leaves no file of its own", async () => {
+  const cwd = await temporaryDirectory();
+  const files = await temporaryDirectory();
+  const demo = start(DEMO, [], { cwd, env: { TMPDIR: files } });
+  await new Promise((resolve) => demo.process.stdout?.once("data", resolve));
+
+  demo.process.kill("SIGINT");
+  const ended = await demo.ended;
+
+  expect(ended).toMatchObject({ exitCode: 130, signal: null });
+  expect(ended.stderr).toContain("The demonstration was interrupted.");
+  expect(await readdir(files)).toEqual([]);
+});
