@@ -9,6 +9,7 @@ import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
 import { EXIT } from "./local/exit-code.ts";
 import { stopSignals } from "./local/stop-signals.ts";
+import { Terminal } from "./local/terminal.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
 /** An account of its own, so that a snapshot of one's real account never has the simulated one for its head. */
@@ -21,6 +22,8 @@ const CHANGES = `SELECT publication, change, count(*) AS events, min(fields) AS 
 
 class DemoStopped extends Error {}
 
+const stdout = new Terminal(process.stdout);
+
 // The command at work is told, and ends in good order; what this process has made is removed after it.
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
 
@@ -30,7 +33,7 @@ try {
   await demo();
 } catch (error) {
   if (!(error instanceof DemoStopped)) throw error;
-  process.stderr.write(`\n${error.message}\n`);
+  new Terminal(process.stderr).lines(["", error.message]);
   process.exitCode = stop.aborted ? EXIT.interrupted : EXIT.failed;
 } finally {
   await simulator.stop();
@@ -70,7 +73,7 @@ async function demo(): Promise<void> {
 /** Runs one command of the command line as a process of its own, and shows it. */
 async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
-  process.stdout.write(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
+  stdout.text(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
   const tell = (): unknown => child.kill("SIGTERM");
   stop.addEventListener("abort", tell);
@@ -89,7 +92,7 @@ function throwIfStopped(): void {
 }
 
 function say(text: string): void {
-  process.stdout.write(`\n${text}\n`);
+  stdout.text(`\n${text}\n`);
 }
 
 function quoted(argument: string): string {

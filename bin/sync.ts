@@ -3,7 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { SyncError } from "../lambdas/errors/sync-error.ts";
 import { checkCommand } from "./local/check-command.ts";
-import { type CommandSpec, type Output, printJson } from "./local/command.ts";
+import type { CommandSpec, Output } from "./local/command.ts";
 import { discoverCommand } from "./local/discover-command.ts";
 import { EXIT, exitCodeOfError } from "./local/exit-code.ts";
 import type { OptionName } from "./local/options.ts";
@@ -14,9 +14,13 @@ import { acceptCommand, rollbackCommand } from "./local/review-commands.ts";
 import { runCommand } from "./local/run-command.ts";
 import { statusCommand } from "./local/status-command.ts";
 import { stopSignals } from "./local/stop-signals.ts";
+import { Terminal } from "./local/terminal.ts";
 
-const signal = stopSignals({ process, elapsedMs: () => performance.now() });
-const output: Output = { stdout: process.stdout, stderr: process.stderr, signal };
+const output: Output = {
+  stdout: new Terminal(process.stdout),
+  stderr: new Terminal(process.stderr),
+  signal: stopSignals({ process, elapsedMs: () => performance.now() }),
+};
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -24,6 +28,11 @@ async function main(args: readonly string[]): Promise<number> {
   const program = new Command("npm run sync --")
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
+    .configureOutput({
+      writeOut: (text) => output.stdout.text(text),
+      writeErr: (text) => output.stderr.text(text),
+      outputError: (text) => output.stderr.message(text.trimEnd()),
+    })
     .exitOverride();
   const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
     const command = commandOf(program, spec);
@@ -45,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (!(error instanceof CommanderError)) return unexpected(error);
     if (error.exitCode === 0) return EXIT.done;
     const wantsJson = args[0] === runCommand.name && args.includes("--json");
-    if (wantsJson) printJson(output, runCommand.failureJson?.("CONFIG_INVALID", error.message));
+    if (wantsJson) output.stdout.json(runCommand.failureJson?.("CONFIG_INVALID", error.message));
     return EXIT.wrongInput;
   }
 }
@@ -66,8 +75,8 @@ async function execute<Name extends OptionName>(spec: CommandSpec<Name>, command
     return await spec.execute(readOptions(spec.options, given, process.env), output, command.args[0] ?? "");
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    if (given["json"] && spec.failureJson) printJson(output, spec.failureJson(error.code, error.message));
-    output.stderr.write(`${error.code}: ${error.message}\n`);
+    if (given["json"] && spec.failureJson) output.stdout.json(spec.failureJson(error.code, error.message));
+    output.stderr.message(`${error.code}: ${error.message}`);
     return exitCodeOfError(error);
   }
 }
@@ -77,8 +86,6 @@ function unexpected(error: unknown): number {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
   const kind = error instanceof Error ? error.name : typeof error;
-  process.stderr.write(
-    `Unexpected error (${kind}). This is a defect: please report it.\n${frames.join("\n")}\n`,
-  );
+  output.stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
   return EXIT.failed;
 }

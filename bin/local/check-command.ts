@@ -1,7 +1,7 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
 import { check } from "../../lambdas/run/check.ts";
-import { type CommandSpec, printJson } from "./command.ts";
+import type { CommandSpec } from "./command.ts";
 import { composeHost } from "./compose.ts";
 import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
@@ -18,7 +18,7 @@ export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
   execute: async (values, output) => {
     const settings = runSettings(values);
     const { requestsPerMinute } = settings;
-    const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
+    const display = new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute });
     const host = composeHost({
       warehouse: await openWarehouse(values),
       credentials: await openCredentials(values.credentials, display),
@@ -30,10 +30,10 @@ export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
     });
     const checks = await check(host, settings);
     const ok = checks.every((one) => one.ok);
-    if (values.json) printJson(output, { ok, checks });
+    if (values.json) output.stdout.json({ ok, checks });
     else {
       for (const { name, ok: isOk, code, remedy } of checks) {
-        output.stdout.write(isOk ? `ok      ${name}\n` : `FAILED  ${name}  ${code}: ${remedy}\n`);
+        output.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
       }
     }
     if (ok) return EXIT.done;

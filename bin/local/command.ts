@@ -1,10 +1,11 @@
 // What a command of the command line is: its options, its help, and its work.
 
 import type { OptionName, OptionValues } from "./options.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface Output {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: Terminal;
+  readonly stderr: Terminal;
   /** Aborts when a person or the system stops the program. */
   readonly signal: AbortSignal;
 }
@@ -20,8 +21,4 @@ export interface CommandSpec<Name extends OptionName> {
   readonly execute: (values: OptionValues<Name>, output: Output, argument: string) => Promise<number>;
   /** The line of JSON that stands for a failure before the work began, where `--json` promises one. */
   readonly failureJson?: (code: string, message: string) => unknown;
-}
-
-export function printJson(output: Output, value: unknown): void {
-  output.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -3,7 +3,7 @@
 import { type Discovery, discover } from "../../lambdas/run/discover.ts";
 import { typesOf } from "../../lambdas/snapshot/field-news.ts";
 import type { LiftedColumn } from "../../lambdas/snapshot/lifted-column.ts";
-import { type CommandSpec, printJson } from "./command.ts";
+import type { CommandSpec } from "./command.ts";
 import { composeHost } from "./compose.ts";
 import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
@@ -13,6 +13,7 @@ import { count } from "./progress-text.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
 import { formatTable } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
 const DEFAULT_LIMIT = 50;
@@ -25,7 +26,7 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, output) => {
     const settings = runSettings(values);
     const { requestsPerMinute } = settings;
-    const display = new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute });
+    const display = new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute });
     const host = composeHost({
       warehouse: await openWarehouse(values),
       credentials: await openCredentials(values.credentials, display),
@@ -36,8 +37,8 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       signal: output.signal,
     });
     const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
-    if (values.json) printJson(output, asJson(found));
-    else output.stdout.write(describe(found));
+    if (values.json) output.stdout.json(asJson(found));
+    else print(found, output.stdout);
     return EXIT.done;
   },
 };
@@ -52,25 +53,31 @@ function asJson({ fields, suggestions }: Discovery): object {
   };
 }
 
-function describe({ listed, events, fields, isComplete, suggestions }: Discovery): string {
-  if (events === 0) return "The service lists no events, so there is nothing to discover yet.\n";
+function print({ listed, events, fields, isComplete, suggestions }: Discovery, terminal: Terminal): void {
+  if (events === 0) {
+    terminal.line("The service lists no events, so there is nothing to discover yet.");
+    return;
+  }
   const rows = fields.map((field) => [
     field.pointer,
     typesOf(field).join(", "),
     `${Math.round((field.count / events) * 100)} %`,
   ]);
-  const lines = [
+  terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }));
+  terminal.lines([
     `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
     ...advice(suggestions),
-  ];
-  return `${formatTable({ columns: ["field", "types", "share of events"], rows })}${lines.join("\n")}\n`;
+  ]);
 }
 
 function advice(suggestions: readonly LiftedColumn[]): readonly string[] {
   if (suggestions.length === 0) return ["No field that half of them have is fit for a column of its own."];
   return [
     "Columns of your own: give run those you want, after any that it has already, and always in the same order:",
-    suggestions.map((column) => `  --lift ${shellQuoted(liftText(column))}`).join(" \\\n"),
+    ...suggestions.map((column, index) => {
+      const isLast = index === suggestions.length - 1;
+      return `  --lift ${shellQuoted(liftText(column))}${isLast ? "" : " \\"}`;
+    }),
   ];
 }
 

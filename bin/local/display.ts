@@ -6,6 +6,7 @@ import type { Limit, Progress } from "../../lambdas/run/run-host.ts";
 import type { Wait } from "../../lambdas/service/waits.ts";
 import { PaceMeter } from "./pace.ts";
 import { progressText, waitText } from "./progress-text.ts";
+import type { Terminal } from "./terminal.ts";
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
@@ -14,7 +15,7 @@ const LINE_EVERY_MS = 10_000;
 const WORTH_A_LINE_MS = 1_000;
 
 export interface DisplayOptions {
-  readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly terminal: Terminal;
   readonly clock: Clock;
   readonly requestsPerMinute: Limit;
 }
@@ -75,13 +76,13 @@ export class Display implements Logger {
   end(): void {
     clearInterval(this.#ticker);
     this.#waitEnds.abort();
-    if (this.#onTerminal && this.#progress) this.#options.stream.write("\r\u001b[K");
+    if (this.#onTerminal && this.#progress) this.#options.terminal.erase();
     this.#progress = undefined;
     this.#wait = undefined;
   }
 
   get #onTerminal(): boolean {
-    return this.#options.stream.isTTY === true;
+    return this.#options.terminal.isInteractive;
   }
 
   #text(progress: Progress, nowMs: number): string {
@@ -101,23 +102,22 @@ export class Display implements Logger {
   }
 
   #line(message: string): void {
-    const { stream } = this.#options;
-    if (this.#onTerminal && this.#progress) stream.write("\r\u001b[K");
-    stream.write(`${message}\n`);
+    const { terminal } = this.#options;
+    if (this.#onTerminal && this.#progress) terminal.erase();
+    terminal.line(message);
     if (this.#onTerminal) this.#draw();
   }
 
   #draw(): void {
     const progress = this.#progress;
     if (progress === undefined) return;
-    const { stream, clock } = this.#options;
+    const { terminal, clock } = this.#options;
     const now = clock.now();
     this.#lastMs = now;
     const share = progress.total === 0 ? 1 : progress.done / progress.total;
     const filled = Math.round(share * BAR_WIDTH);
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)}`;
     const wait = this.#wait ? `; ${this.#waitText()}` : "";
-    const text = `${bar} ${this.#text(progress, now)}${wait}`;
-    stream.write(`\r\u001b[K${text.slice(0, (stream.columns ?? 80) - 1)}`);
+    terminal.redraw(`${bar} ${this.#text(progress, now)}${wait}`);
   }
 }

@@ -1,7 +1,7 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has.
 
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
-import { type CommandSpec, printJson } from "./command.ts";
+import type { CommandSpec } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
 import { openDirectory } from "./open-warehouse.ts";
 import { query } from "./query.ts";
@@ -27,8 +27,8 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       );
     }
     const result = await query(openDirectory(values.warehouse).views, sql);
-    if (values.json) printJson(output, result);
-    else output.stdout.write(formatTable(result));
+    if (values.json) output.stdout.json(result);
+    else output.stdout.text(formatTable(result));
     return EXIT.done;
   },
 };

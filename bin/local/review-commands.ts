@@ -49,14 +49,14 @@ async function publish(
     catalog,
     clock: systemClock,
     random: systemRandom,
-    logger: new Display({ stream: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
+    logger: new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
     version: VERSION,
     signal: output.signal,
   };
   const exitCode = report(output, await review(host, account, request), json);
   if (!json) {
     const head = await readHead(store, account);
-    output.stdout.write(`${describeHead(head, systemClock.now()).join("\n")}\n`);
+    output.stdout.lines(describeHead(head, systemClock.now()));
   }
   return exitCode;
 }

@@ -28,7 +28,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       );
     }
     const display = new Display({
-      stream: output.stderr,
+      terminal: output.stderr,
       clock: systemClock,
       requestsPerMinute: settings.requestsPerMinute,
     });

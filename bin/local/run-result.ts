@@ -1,16 +1,16 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import type { RunResult } from "../../lambdas/run/outcome.ts";
-import { type Output, printJson } from "./command.ts";
+import type { Output } from "./command.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import { changeCounts, count, duration, plural } from "./progress-text.ts";
 
 /** Prints the result and returns the exit code. */
 export function report(output: Output, result: RunResult, asJson: boolean): number {
   const { row, error } = result;
-  if (asJson) printJson(output, row);
-  else output.stdout.write(`${describe(result).join("\n")}\n`);
-  if (error) output.stderr.write(`${error.code}: ${error.message}\n`);
+  if (asJson) output.stdout.json(row);
+  else output.stdout.lines(describe(result));
+  if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
 }
 

@@ -5,7 +5,7 @@ import type { SyncRun } from "../../lambdas/run/sync-run.ts";
 import { describeFieldNews } from "../../lambdas/snapshot/field-news.ts";
 import type { Publication } from "../../lambdas/storage/publication-log.ts";
 import { runInstant } from "../../lambdas/storage/run-id.ts";
-import { type CommandSpec, printJson } from "./command.ts";
+import type { CommandSpec } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
 import { openWarehouse, WAREHOUSE_OPTIONS } from "./open-warehouse.ts";
 import { changeCounts, duration, plural } from "./progress-text.ts";
@@ -24,8 +24,8 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const found = await status(store, values.account, now);
     if (values.json) {
       const { account, head, lease, held, runs } = found;
-      printJson(output, { account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
-    } else output.stdout.write(`${describe(found, now).join("\n")}\n`);
+      output.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
+    } else output.stdout.lines(describe(found, now));
     return EXIT.done;
   },
 };

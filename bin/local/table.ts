@@ -2,6 +2,7 @@
 
 import { cutToWidth, displayWidth } from "./display-width.ts";
 import type { QueryResult } from "./query.ts";
+import { oneLine } from "./terminal-text.ts";
 
 export interface TableOptions {
   /** Columns of the terminal that a value takes at most (60). */
@@ -26,11 +27,4 @@ export function formatTable(result: QueryResult, { maxWidth = 60 }: TableOptions
   return `${[line(header), rule, ...rows.map(line), count].join("\n")}\n`;
 }
 
-/** Control characters could move the cursor or recolour the terminal, and bidirectional ones reorder the line. */
-const UNSAFE = /[\p{Control}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Surrogate}]/gu;
-
-const cell = (value: string, maxWidth: number): string =>
-  cutToWidth(value.replaceAll(UNSAFE, visible), maxWidth);
-
-const visible = (character: string): string =>
-  character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const cell = (value: string, maxWidth: number): string => cutToWidth(oneLine(value), maxWidth);

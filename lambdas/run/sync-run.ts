@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { ERROR_CODES } from "../errors/sync-error.ts";
+import { jsonLine } from "../snapshot/json-line.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 
@@ -50,7 +51,7 @@ export async function appendRunLog(
   const { run_id, ...rest } = row;
   for (let attempt = 1; ; attempt += 1) {
     const numbered = syncRunSchema.parse({ run_id, attempt, ...rest });
-    const line = Buffer.from(`${JSON.stringify(numbered)}\n`);
+    const line = Buffer.from(`${jsonLine(numbered)}\n`);
     if ((await store.create(layout.runLog(account, run_id, attempt), line)) !== undefined) return numbered;
   }
 }

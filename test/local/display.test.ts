@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Display } from "../../bin/local/display.ts";
+import { Terminal } from "../../bin/local/terminal.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 
 function shown(options: { readonly isTTY: boolean; readonly requestsPerMinute?: number }): {
@@ -11,7 +12,11 @@ function shown(options: { readonly isTTY: boolean; readonly requestsPerMinute?: 
 } {
   const stream = Object.assign(new PassThrough(), { isTTY: options.isTTY, columns: 120 });
   const clock = new ManualClock(1_000_000);
-  const display = new Display({ stream, clock, requestsPerMinute: options.requestsPerMinute ?? "unlimited" });
+  const display = new Display({
+    terminal: new Terminal(stream),
+    clock,
+    requestsPerMinute: options.requestsPerMinute ?? "unlimited",
+  });
   return { display, clock, text: () => String(stream.read() ?? "") };
 }
 
