@@ -1,5 +1,6 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
+import { SyncError } from "../errors/sync-error.ts";
 import { changeLine, diffRows } from "../snapshot/changes.ts";
 import { type Manifest, readManifest } from "../snapshot/manifest.ts";
 import { readParts, writeParts } from "../snapshot/part.ts";
@@ -23,6 +24,7 @@ export async function commit<Verdict>(
 ): Promise<Verdict | Publication> {
   const { store, clock, random, signal } = host;
   const { account, snapshot_id: snapshotId } = manifest;
+  let lost: string | undefined;
   for (;;) {
     signal.throwIfAborted();
     const head = await readHead(store, account);
@@ -30,6 +32,8 @@ export async function commit<Verdict>(
     if (verdict !== undefined) return verdict;
 
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
+    // A lost race moves the head. A number that is taken and not in the log would be lost again for ever.
+    if (number === lost) throw unlisted(layout.publication(account, number));
     const changes = await writeChanges(host, number, head, manifest);
     const publication: Publication = {
       publication: number,
@@ -42,7 +46,16 @@ export async function commit<Verdict>(
       write_id: random.token(),
     };
     if ((await publish(store, account, publication)) === "committed") return publication;
+    lost = number;
   }
+}
+
+function unlisted(key: string): SyncError {
+  return new SyncError(
+    "STORE_FAILED",
+    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it. Look at the folder (its rights, its links, its disk), then start again.`,
+    { fields: { key } },
+  );
 }
 
 async function writeChanges(
