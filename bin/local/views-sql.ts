@@ -2,6 +2,7 @@
 
 import { sep } from "node:path";
 import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
+import { MAX_ROW_BYTES } from "../../lambdas/snapshot/row-size.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import type { Publication } from "../../lambdas/storage/publication-log.ts";
 import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
@@ -25,9 +26,6 @@ export interface WarehouseFiles {
 }
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
-
-/** A details text of 4 MiB before, another one after, each up to three times as long with its escapes. */
-const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 /** The files of a table. */
 interface Source {

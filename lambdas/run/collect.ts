@@ -5,6 +5,7 @@ import { lifter } from "../snapshot/lift.ts";
 import type { LiftedColumn } from "../snapshot/lifted-column.ts";
 import type { Plan, PlannedEvent } from "../snapshot/plan.ts";
 import { rowLine } from "../snapshot/row.ts";
+import { fitsRow } from "../snapshot/row-size.ts";
 import { type StagedResult, writeShard } from "../snapshot/shard.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
@@ -30,11 +31,15 @@ export function fetchResults(
   const { service, concurrency, signal } = options;
   const lift = lifter(options.lifted);
   const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
-    const { uuid, requestAs, listing } = planned;
+    const { uuid, requestAs, listing, isOversize } = planned;
+    if (isOversize) return { uuid, leftOut: "oversize" };
     const detail = await service.detail(requestAs, stop);
     if (detail.kind === "left-out") return { uuid, leftOut: detail.reason };
     const { eventDate, scope, event } = detail;
-    return { uuid, line: rowLine({ uuid, event_date: eventDate, scope, event, listing }, lift(event)) };
+    const row = { uuid, event_date: eventDate, scope, event, listing };
+    const lifted = lift(event);
+    if (!fitsRow({ ...row, ...lifted })) return { uuid, leftOut: "oversize" };
+    return { uuid, line: rowLine(row, lifted) };
   };
   return mapOrdered(events, fetchOne, {
     concurrency,

@@ -16,15 +16,23 @@ import {
 const MAX_DEPTH = 500;
 
 /**
+ * Of all pointers as one JSON array, in bytes. Each repeats the keys above it, so without a bound an event of a
+ * megabyte could have hundreds of megabytes of them, in a row that no reader takes.
+ */
+const MAX_POINTERS_BYTES = 64 * 1024;
+
+/**
  * Sorted JSON Pointers of what was added, removed or changed; none if both are equal. Objects and arrays of
- * equal length are descended into; an array whose length changed, and a document that is nested too deep, is
- * reported as a whole. Of duplicate keys the last one counts.
+ * equal length are descended into; an array whose length changed is reported as a whole, and so is a document
+ * that is nested too deep or whose pointers are more than 64 KB. Of duplicate keys the last one counts.
  */
 export function changedPointers(before: string, after: string): readonly string[] {
   if (before === after) return [];
   try {
-    if (isDeep(before) || isDeep(after)) return [""];
-    return [...differences(parse(before), parse(after), "")].sort();
+    if (isDeep(before) || isDeep(after)) return WHOLE;
+    const found = new Pointers();
+    compare(parse(before), parse(after), ROOT, found);
+    return found.sorted();
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof MalformedJson)) throw error;
     // The parser's own error quotes the text, so it is dropped.
@@ -33,6 +41,50 @@ export function changedPointers(before: string, after: string): readonly string[
       "A snapshot's row holds an event that is not JSON. Restore the snapshot's files from a backup or an older version.",
     );
   }
+}
+
+const WHOLE: readonly string[] = [""];
+
+/** The way to a value. Only what has changed is written out as a pointer, and only as long as the bound allows. */
+interface Path {
+  readonly above: Path | undefined;
+  readonly token: string;
+  /** Of the tokens and a slash before each, in UTF-16 code units: never more than the pointer's bytes. */
+  readonly length: number;
+}
+
+const ROOT: Path = { above: undefined, token: "", length: 0 };
+
+function below(above: Path, token: string): Path {
+  return { above, token, length: above.length + 1 + token.length };
+}
+
+class Pointers {
+  readonly #paths: Path[] = [];
+  #length = 0;
+
+  get isFull(): boolean {
+    return this.#length > MAX_POINTERS_BYTES;
+  }
+
+  add(path: Path): void {
+    this.#paths.push(path);
+    this.#length += path.length + QUOTES_AND_COMMA;
+  }
+
+  sorted(): readonly string[] {
+    if (this.isFull) return WHOLE;
+    const pointers = this.#paths.map(pointerOf).sort();
+    return Buffer.byteLength(JSON.stringify(pointers)) > MAX_POINTERS_BYTES ? WHOLE : pointers;
+  }
+}
+
+const QUOTES_AND_COMMA = 3;
+
+function pointerOf(path: Path): string {
+  const tokens: string[] = [];
+  for (let at = path; at.above !== undefined; at = at.above) tokens.push(at.token);
+  return formatPointer(tokens.reverse());
 }
 
 /** A number literal as it is written: 1.0 is not 1, and 9007199254740993 stays itself. */
@@ -50,22 +102,24 @@ function parse(text: string): unknown {
   );
 }
 
-function* differences(before: unknown, after: unknown, at: string): Generator<string> {
+/** Stops where more pointers are found than are reported. */
+function compare(before: unknown, after: unknown, at: Path, found: Pointers): void {
+  if (found.isFull) return;
   if (before instanceof NumberText && after instanceof NumberText) {
-    if (before.text !== after.text) yield at;
+    if (before.text !== after.text) found.add(at);
   } else if (Array.isArray(before) && Array.isArray(after)) {
-    if (before.length !== after.length) yield at;
+    if (before.length !== after.length) found.add(at);
     else
       for (const [index, value] of before.entries())
-        yield* differences(value, after[index], `${at}/${index}`);
+        compare(value, after[index], below(at, String(index)), found);
   } else if (isObject(before) && isObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      const pointer = at + formatPointer([key]);
+      const inside = below(at, key);
       // Own keys only: `__proto__` is a key like any other.
-      if (!Object.hasOwn(before, key) || !Object.hasOwn(after, key)) yield pointer;
-      else yield* differences(before[key], after[key], pointer);
+      if (!Object.hasOwn(before, key) || !Object.hasOwn(after, key)) found.add(inside);
+      else compare(before[key], after[key], inside, found);
     }
-  } else if (before !== after) yield at;
+  } else if (before !== after) found.add(at);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import { damaged } from "./damaged.ts";
 import { gzipLines, readLines } from "./gzip-lines.ts";
 import { jsonLine } from "./json-line.ts";
 import { LineDigest } from "./line-digest.ts";
+import { fitsRow } from "./row-size.ts";
 
 const SHARD_SIZE = 1_000;
 
@@ -25,7 +26,12 @@ const HEADER = z.strictObject({
   sha256: z.string(),
 });
 
-const EVENT = z.strictObject({ uuid: z.string(), requestAs: z.string().optional(), listing: z.string() });
+const EVENT = z.strictObject({
+  uuid: z.string(),
+  requestAs: z.string().optional(),
+  listing: z.string(),
+  isOversize: z.literal(true).optional(),
+});
 
 /** The first line of the file. `listed` = `events` + `rejected`; `sha256` is that of the lines that follow. */
 type PlanHeader = Readonly<z.infer<typeof HEADER>>;
@@ -37,6 +43,8 @@ export interface PlannedEvent {
   readonly requestAs: string;
   /** The list entry as JSON text. */
   readonly listing: string;
+  /** The list entry alone is longer than a row may be: it is not kept, and the event is left out unfetched. */
+  readonly isOversize?: true;
 }
 
 export interface Plan {
@@ -62,7 +70,7 @@ export interface PlanDraft
  * `STORE_CORRUPT` when that one is damaged or another run's; its fingerprint is the caller's to compare.
  */
 export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
-  const events = draft.events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+  const events = draft.events.map(bounded).sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
   if (!isAscending(events)) throw new Error("a plan holds each uuid once, and this draft has one twice");
   const digest = new LineDigest();
   for (const event of events) digest.add(eventLine(event));
@@ -103,8 +111,8 @@ export async function readPlan(store: Store, key: string): Promise<Plan> {
       continue;
     }
     digest.add(line);
-    const { uuid, requestAs = uuid, listing } = parse(line, EVENT, key);
-    events.push({ uuid, requestAs, listing });
+    const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
+    events.push({ uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) });
   }
   if (header === undefined) throw bad(key, "it has no header");
   if (header.events !== events.length) throw bad(key, "its header counts another number of events");
@@ -129,8 +137,16 @@ function* planLines(header: PlanHeader, events: readonly PlannedEvent[]): Genera
   for (const event of events) yield eventLine(event);
 }
 
-function eventLine({ uuid, requestAs, listing }: PlannedEvent): string {
-  return jsonLine(requestAs === uuid ? { uuid, listing } : { uuid, requestAs, listing });
+function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
+  return jsonLine(requestAs === uuid ? { uuid, ...rest } : { uuid, requestAs, ...rest });
+}
+
+/** As JSON again, the largest list entry could be longer than any string may be. */
+function bounded(event: PlannedEvent): PlannedEvent {
+  const { uuid, requestAs, listing } = event;
+  return fitsRow({ listing })
+    ? { uuid, requestAs, listing }
+    : { uuid, requestAs, listing: "", isOversize: true };
 }
 
 function isAscending(events: readonly PlannedEvent[]): boolean {

@@ -55,6 +55,49 @@ describe("changedPointers", () => {
     expect(changedPointers(wide("1"), wide("2"))).toEqual(["/1200"]);
   });
 
+  it("are those of a whole document where they are more than 64 KB as one JSON array", () => {
+    // ["/k…/a","/k…/b"]: 13 characters beside the key, which both repeat.
+    const twoBelow = (key: string, value: number) => JSON.stringify({ [key]: { a: value, b: value } });
+    const half = 32 * 1024 - 6;
+    const [fits, longer] = ["k".repeat(half - 1), "k".repeat(half)];
+
+    expect(changedPointers(twoBelow(fits, 1), twoBelow(fits, 2))).toEqual([`/${fits}/a`, `/${fits}/b`]);
+    expect(changedPointers(twoBelow(longer, 1), twoBelow(longer, 2))).toEqual([""]);
+  });
+
+  it.each([
+    ["quotes", '"', 2],
+    ["control characters", "\u0001", 6],
+    ["lone surrogates", "\ud800", 6],
+    ["characters of two bytes", "é", 2],
+    ["slashes", "/", 2],
+  ])("count %s as they are written", (_, character, bytes) => {
+    const leaf = (length: number, value: number) => JSON.stringify({ [character.repeat(length)]: value });
+    const half = 64 * 1024 - 5;
+
+    expect(
+      changedPointers(leaf(Math.floor(half / bytes), 1), leaf(Math.floor(half / bytes), 2)),
+    ).toHaveLength(1);
+    expect(changedPointers(leaf(half / 2 + 1, 1), leaf(half / 2 + 1, 2))).toEqual([""]);
+  });
+
+  it.each([160, 600, 2_000])("cost little where %i leaves lie below a key of a megabyte", (leaves) => {
+    const key = "k".repeat(1_000_000);
+    const event = (value: number) =>
+      JSON.stringify({
+        [key]: Object.fromEntries(Array.from({ length: leaves }, (_, n) => [`f${n}`, value])),
+      });
+
+    expect(changedPointers(event(1), event(2))).toEqual([""]);
+  });
+
+  it("cost little where everything has changed at the greatest depth", () => {
+    const event = (value: number) =>
+      `${'{"a":'.repeat(499)}[${Array(200_000).fill(value).join()}]${"}".repeat(499)}`;
+
+    expect(changedPointers(event(1), event(2))).toEqual([""]);
+  });
+
   it("do not count brackets inside of strings as depth", () => {
     const brackets = JSON.stringify("[".repeat(600));
 

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TABLES } from "../../lambdas/catalog/tables.ts";
 import { type Change, changeLine, diffRows } from "../../lambdas/snapshot/changes.ts";
+import { lineBytes } from "../../lambdas/snapshot/line-digest.ts";
 import type { Row } from "../../lambdas/snapshot/row.ts";
+import { MAX_ROW_BYTES } from "../../lambdas/snapshot/row-size.ts";
 import { type JsonText, jsonText } from "./json-texts.ts";
 import { streamOf } from "./streams.ts";
 
@@ -16,6 +18,9 @@ const row = (uuid: string, event: string): Row => ({
 
 const diff = (before: readonly Row[], after: readonly Row[]): Promise<Change[]> =>
   Array.fromAsync(diffRows(streamOf(...before), streamOf(...after)));
+
+/** The service client leaves larger details out. */
+const DETAIL_BYTES = 4 * 1024 * 1024;
 
 describe("the changes from one snapshot to the next", () => {
   it("are what was added, changed and removed, sorted by uuid", async () => {
@@ -115,6 +120,29 @@ describe("a change's line", () => {
     expect(changeLine(CHANGE)).toBe(
       '{"uuid":"a","change":"changed","fields":"[\\"/\\u0085\\"]","before":"{}","after":"{\\"x\\":\\"\\u2028\\"}"}',
     );
+  });
+
+  it.each([
+    ["quotes", '\\"'],
+    ["backslashes", "\\\\"],
+    ["escaped control characters", "\\u0001"],
+    ["U+0085", "\u0085"],
+    ["U+2028", "\u2028"],
+    ["escaped lone surrogates", "\\ud800"],
+  ])("has room for both texts of any two details, such as 4 MiB of %s", async (_, filling) => {
+    const leaf = (text: string): string => `"${text}":["${text}"]`;
+    const detail = (end: string): string => {
+      const keys = Array.from({ length: 2_000 }, (__, n) => leaf(`${filling}${n}${end}`)).join();
+      const size = DETAIL_BYTES - Buffer.byteLength(keys) - 8;
+      return `{${keys},"":"${filling.repeat(Math.floor(size / Buffer.byteLength(filling)))}"}`;
+    };
+    const [before, after] = [detail("a"), detail("b")];
+
+    const [change] = await diff([row("a", before)], [row("a", after)]);
+
+    expect(Buffer.byteLength(before)).toBeGreaterThan(DETAIL_BYTES - 100);
+    expect(change).toMatchObject({ change: "changed", before, after });
+    expect(lineBytes(changeLine(change ?? CHANGE))).toBeLessThanOrEqual(MAX_ROW_BYTES);
   });
 
   it("has the columns of the table as keys", () => {
