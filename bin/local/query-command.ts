@@ -15,7 +15,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs",
   argument: {
     name: "sql",
-    description: "one statement in DuckDB's SQL; json_extract_scalar is defined as in Athena",
+    description: "one statement in DuckDB's SQL that only reads; json_extract_scalar is defined as in Athena",
   },
   options: OPTIONS,
   example: `npm run sync -- query "SELECT uuid, event_date FROM events LIMIT 5"`,

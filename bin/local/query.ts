@@ -2,15 +2,15 @@
 
 import {
   type DuckDBConnection,
-  DuckDBInstance,
   type DuckDBResultReader,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
-  ResultReturnType,
 } from "@duckdb/node-api";
 import { TABLES } from "../../lambdas/catalog/tables.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import { withLockedDuckDB } from "./locked-duckdb.ts";
+import { NotReadOnly, prepareReadOnly } from "./read-only-sql.ts";
 import type { SqlViews } from "./sql-views.ts";
 
 export interface QueryResult {
@@ -23,24 +23,26 @@ const MAX_MESSAGE_CHARS = 2000;
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
 
+/** How DuckDB begins its answer to a file, a URL or an extension that is locked away. */
+const LOCKED = "Permission Error: ";
+
+const ALLOWED =
+  "query reads the tables and files of this warehouse, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them. For anything else read views.sql in a DuckDB of your own.";
+
 /**
  * Runs `sql` on the tables as the logs have them now, so also in a warehouse that was moved. Of several
- * statements, the last one's rows are the result. Throws `QUERY_FAILED` with what DuckDB says.
+ * statements, the last one's rows are the result. Throws `QUERY_FAILED` with what DuckDB says, and before
+ * anything runs for SQL that does more than read this warehouse.
  */
-export async function query(views: Pick<SqlViews, "render">, sql: string): Promise<QueryResult> {
+export async function query(
+  views: Pick<SqlViews, "directory" | "render">,
+  sql: string,
+): Promise<QueryResult> {
   const definitions = await views.render();
-  const instance = await DuckDBInstance.create(":memory:");
-  try {
-    const connection = await instance.connect();
-    try {
-      await define(connection, definitions);
-      return await run(connection, sql);
-    } finally {
-      connection.closeSync();
-    }
-  } finally {
-    instance.closeSync();
-  }
+  return withLockedDuckDB(views.directory, async (connection) => {
+    await define(connection, definitions);
+    return run(connection, sql);
+  });
 }
 
 async function define(connection: DuckDBConnection, definitions: string): Promise<void> {
@@ -59,19 +61,21 @@ async function run(connection: DuckDBConnection, sql: string): Promise<QueryResu
     const message = messageOf(error);
     throw failed(message.startsWith(PARSER) ? message.slice(PARSER.length) : "There is no statement to run.");
   });
-  let result: DuckDBResultReader | undefined;
-  for (let index = 0; index < statements.count; index++) {
-    try {
-      const statement = await statements.prepare(index);
+  if (statements.count === 0) throw failed("There is no statement to run.");
+  try {
+    let result: DuckDBResultReader | undefined;
+    for (const statement of await prepareReadOnly(connection, sql, statements)) {
       result = await statement.runAndReadAll();
-    } catch (error) {
-      throw failed(messageOf(error));
     }
+    return { columns: result?.columnNames() ?? [], rows: result?.convertRows(toText) ?? [] };
+  } catch (error) {
+    const message = messageOf(error);
+    throw error instanceof NotReadOnly || message.startsWith(LOCKED) ? refused(message) : failed(message);
   }
-  if (result === undefined || result.returnType === ResultReturnType.NOTHING) {
-    throw failed("The last statement gives no rows. End with a SELECT.");
-  }
-  return { columns: result.columnNames(), rows: result.convertRows(toText) };
+}
+
+function refused(message: string): SyncError {
+  return new SyncError("QUERY_FAILED", `${message}\n${ALLOWED}`);
 }
 
 function failed(message: string): SyncError {

@@ -20,17 +20,17 @@ export interface SqlViewsOptions {
 }
 
 export class SqlViews implements Catalog {
+  readonly directory: string;
   readonly #store: Store;
-  readonly #directory: string;
 
   /** Throws `CONFIG_INVALID` for a directory that DuckDB's file patterns cannot name. */
   constructor({ store, directory }: SqlViewsOptions) {
     this.#store = store;
-    this.#directory = resolve(directory);
-    if (sep === "/" && this.#directory.includes("\\")) {
+    this.directory = resolve(directory);
+    if (sep === "/" && this.directory.includes("\\")) {
       throw new SyncError(
         "CONFIG_INVALID",
-        `The warehouse ${this.#directory} has a backslash in its path, which DuckDB cannot read. Choose another directory with --warehouse.`,
+        `The warehouse ${this.directory} has a backslash in its path, which DuckDB cannot read. Choose another directory with --warehouse.`,
       );
     }
   }
@@ -44,7 +44,7 @@ export class SqlViews implements Catalog {
       logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
     }
     return viewsSql({
-      directory: this.#directory,
+      directory: this.directory,
       accounts: logs,
       columns: await this.columns(),
       hasRunLogs: await this.#hasRunLogs(),

@@ -5,6 +5,7 @@ import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
 import { MAX_ROW_BYTES } from "../../lambdas/snapshot/row-size.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import type { Publication } from "../../lambdas/storage/publication-log.ts";
+import { escapePattern, literal } from "./duckdb-text.ts";
 import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
 
 export interface AccountLog {
@@ -118,9 +119,7 @@ function view(table: TableName, source: Source): string {
     ...columns.map(({ name }) => `  "${name}"`),
     ...partitions.map(([name, at]) => `  parse_path("${file}")[${at}] AS "${name}"`),
   ];
-  const files = source.patterns.map(
-    (pattern) => `  ${literal(`${escapePattern(source.directory)}/${pattern}`)}`,
-  );
+  const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
   const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder}'` : "";
@@ -133,8 +132,4 @@ ${files.join(",\n")}
 `;
 }
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** In a pattern of DuckDB a bracket expression is the only way to write a special character itself. */
-const escapePattern = (directory: string): string =>
-  directory.replaceAll(sep, "/").replaceAll(/[[*?]/g, (special) => `[${special}]`);
+const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));

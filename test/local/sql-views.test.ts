@@ -35,7 +35,7 @@ describe("views.sql", () => {
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
     await made.views.follow();
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
-    const asWritten = { render: async () => file };
+    const asWritten = { directory: made.directory, render: async () => file };
 
     expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
       ['{"uuid":"a"}', "uk"],
@@ -58,15 +58,21 @@ describe("views.sql", () => {
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     await made.put(`run-log/uk/${ONE}-1.ndjson`, [{ run_id: ONE }]);
 
-    expect((await query({ render: async () => file }, "SELECT run_id, account FROM sync_runs")).rows).toEqual(
-      [[ONE, "uk"]],
-    );
+    expect(
+      (
+        await query(
+          { directory: made.directory, render: async () => file },
+          "SELECT run_id, account FROM sync_runs",
+        )
+      ).rows,
+    ).toEqual([[ONE, "uk"]]);
   });
 
   it("can be read twice into the same database", async () => {
-    const text = await (await warehouse()).views.render();
+    const { directory, views } = await warehouse();
+    const text = await views.render();
 
-    expect((await query({ render: async () => text + text }, "FROM events")).rows).toEqual([]);
+    expect((await query({ directory, render: async () => text + text }, "FROM events")).rows).toEqual([]);
   });
 
   it("is not written again when nothing has changed", async () => {

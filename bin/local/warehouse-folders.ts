@@ -1,0 +1,44 @@
+// Where the files of a warehouse really lie: in its folder, and wherever folders of its tables are linked to.
+
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** How many levels of folders each of them has below it: so many are looked at for links, and no other folder. */
+const LEVELS: Readonly<Record<string, number>> = {
+  publications: 1,
+  "run-log": 1,
+  snapshots: 2,
+  changes: 3,
+};
+
+/** Absolute. What cannot be read is left out: a query that needs it fails and says so. */
+export async function warehouseFolders(directory: string): Promise<readonly string[]> {
+  const found = new Set([directory]);
+  const tables = (await entriesOf(directory)).filter(({ name }) => name in LEVELS);
+  for (const entry of tables) await follow(directory, entry, LEVELS[entry.name] ?? 0, found);
+  return [...found];
+}
+
+async function follow(parent: string, entry: Dirent, levels: number, found: Set<string>): Promise<void> {
+  const path = join(parent, entry.name);
+  if (entry.isSymbolicLink()) {
+    const target = await folderBehind(path);
+    if (target === undefined) return;
+    found.add(target);
+  } else if (!entry.isDirectory()) return;
+  if (levels === 0) return;
+  for (const below of await entriesOf(path)) await follow(path, below, levels - 1, found);
+}
+
+async function folderBehind(link: string): Promise<string | undefined> {
+  try {
+    return (await stat(link)).isDirectory() ? await realpath(link) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(() => []);
+}
