@@ -44,6 +44,8 @@ export class AlarmTopic extends Construct {
         principals: [CLOUDWATCH],
         actions: ["kms:Decrypt", "kms:GenerateDataKey*"],
         resources: ["*"],
+        // Alarms of another AWS account are CloudWatch too.
+        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
       }),
     );
     return key;

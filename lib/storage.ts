@@ -1,7 +1,7 @@
 // The bucket that holds everything: snapshots, changes, publications, run logs, staging, Athena's results.
 
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
-import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { FunctionSettings } from "../lambdas/sync/environment.ts";
@@ -12,6 +12,9 @@ const PREFIXES = ["snapshots", "changes", "publications", "run-log", "runs", "ac
 const STREAMED = ["snapshots", "changes", "runs"] as const;
 /** Retention deletes snapshots; `check` deletes the file it made. All else is kept or expires. */
 const DELETED = ["snapshots", "runs"] as const;
+
+/** Published or about to be: every object here is created once and never overwritten. */
+const WRITE_ONCE = ["publications", "snapshots", "changes"] as const;
 
 const RESULTS_PREFIX = "athena-results/";
 
@@ -38,6 +41,7 @@ export class Storage extends Construct {
         { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
       ],
     });
+    this.denyOverwriting();
     Validations.of(this.bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:
@@ -75,6 +79,27 @@ export class Storage extends Construct {
     for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
     this.acknowledgePrefixes(role);
     return { bucket: this.bucket.bucketName };
+  }
+
+  /**
+   * Whatever rights somebody has: what readers see is not overwritten by a mistake. As the S3 guide says ("Enforce
+   * conditional writes"): CreateMultipartUpload and UploadPart need s3:PutObject as well and take no condition, so
+   * only operations that create an object must have one: PutObject and CompleteMultipartUpload.
+   */
+  private denyOverwriting(): void {
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid: "WriteOnce",
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ["s3:PutObject"],
+        resources: WRITE_ONCE.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`)),
+        conditions: {
+          Null: { "s3:if-none-match": "true" },
+          Bool: { "s3:ObjectCreationOperation": "true" },
+        },
+      }),
+    );
   }
 
   private acknowledgePrefixes(role: Role): void {

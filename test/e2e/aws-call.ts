@@ -28,7 +28,9 @@ const glueSchema = z.object({
   Name: z.string().optional(),
 });
 const secretSchema = z.object({ SecretId: z.string() });
-const eventsSchema = z.object({ Entries: z.tuple([z.object({ EventBusName: z.string() })]) });
+const eventsSchema = z.object({
+  Entries: z.tuple([z.object({ EventBusName: z.string(), Source: z.string() })]),
+});
 
 function jsonCall(target: string, body: Buffer): AwsCall {
   const [service = "", operation = ""] = target.split(".");
@@ -43,11 +45,11 @@ function jsonCall(target: string, body: Buffer): AwsCall {
         conditions: {},
       };
     case "AWSEvents": {
-      const bus = eventsSchema.parse(input).Entries[0].EventBusName;
+      const [{ EventBusName: bus, Source }] = eventsSchema.parse(input).Entries;
       return {
         action: `events:${operation}`,
         resources: [`arn:aws:events:${PREFIX}:event-bus/${bus}`],
-        conditions: {},
+        conditions: { "events:source": Source },
       };
     }
     default:
@@ -72,24 +74,35 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
     if (method !== "GET" || searchParams.get("list-type") !== "2") throw unknown(method, url);
     return [listingOf(bucket, searchParams.get("prefix") ?? "")];
   }
-  const call = (action: string): AwsCall => ({
+  const call = (action: string, conditions: AwsCall["conditions"] = {}): AwsCall => ({
     action: `s3:${action}`,
     resources: [`arn:aws:s3:::${bucket}/${key}`],
-    conditions: {},
+    conditions,
   });
   switch (method) {
     case "GET":
     case "HEAD":
       return [call("GetObject"), listingOf(bucket, key)];
     case "PUT":
-    case "POST":
+    case "POST": {
+      const write = call("PutObject", writeConditions(headers, searchParams));
       // S3 guide, "conditional writes": If-Match needs leave to read as well.
-      return headers["if-match"] === undefined ? [call("PutObject")] : [call("PutObject"), call("GetObject")];
+      return headers["if-match"] === undefined ? [write] : [write, call("GetObject")];
+    }
     case "DELETE":
       return [call(searchParams.has("uploadId") ? "AbortMultipartUpload" : "DeleteObject")];
     default:
       throw unknown(method, url);
   }
+}
+
+/** S3 guide, "Enforce conditional writes": beginning an upload and sending its parts create no object yet. */
+function writeConditions(headers: AwsRequest["headers"], query: URLSearchParams): AwsCall["conditions"] {
+  const ifNoneMatch = headers["if-none-match"];
+  return {
+    "s3:ObjectCreationOperation": String(!query.has("uploads") && !query.has("partNumber")),
+    ...(ifNoneMatch === undefined ? {} : { "s3:if-none-match": ifNoneMatch }),
+  };
 }
 
 /**

@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import type { AwsCall } from "./aws-call.ts";
 import { isAllowed } from "./policy.ts";
-import { makeNames, roleStatements } from "./role-statements.ts";
+import { functionStatements, makeNames } from "./role-statements.ts";
 import { synth } from "./synth.ts";
 import { Template } from "./template.ts";
 
@@ -35,7 +35,7 @@ export async function callsBeyondTheRole(
     template.made(bucket, { ref: BUCKET, attributes: { Arn: `arn:aws:s3:::${BUCKET}` } });
     template.made(template.one("AWS::Glue::Database").id, { ref: DATABASE });
     for (const { id } of template.all("AWS::SecretsManager::Secret")) template.made(id, { ref: id });
-    const statements = roleStatements(template);
+    const statements = functionStatements(template);
     return calls.map((call) => moved(call, own)).filter((call) => !isAllowed(statements, call));
   } finally {
     await rm(directory, { recursive: true });

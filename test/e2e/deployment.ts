@@ -13,7 +13,7 @@ import { AwsFront } from "./aws-front.ts";
 import type { FunctionDefinition } from "./execution-environment.ts";
 import { LambdaFunction } from "./lambda-function.ts";
 import type { Statement } from "./policy.ts";
-import { makeNames, roleStatements } from "./role-statements.ts";
+import { functionStatements, makeNames } from "./role-statements.ts";
 import { synth } from "./synth.ts";
 import { Template } from "./template.ts";
 
@@ -30,7 +30,7 @@ export interface Deployment extends AsyncDisposable {
   readonly clients: AwsClients;
   readonly bucket: string;
   readonly database: string;
-  /** All statements of the function's role. */
+  /** All statements of the function's role and of the bucket's policy. */
   readonly statements: readonly Statement[];
   /** Fills an account's secret. */
   readonly fillSecret: (account: string, value: object) => Promise<void>;
@@ -52,7 +52,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
     clients,
     bucket,
     database,
-    statements: roleStatements(template),
+    statements: functionStatements(template),
     fillSecret: async (account, value) => {
       const SecretId = accounts[account]?.secretId;
       await clients.secrets.send(

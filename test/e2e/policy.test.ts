@@ -18,6 +18,16 @@ const list = {
   Condition: { StringLike: { "s3:prefix": ["runs/*", "exact"] } },
 };
 
+const SNAPSHOT = "arn:aws:s3:::b/snapshots/uk/x";
+const write = { Effect: "Allow", Action: "s3:PutObject", Resource: "arn:aws:s3:::b/*" };
+const writeOnce = {
+  Effect: "Deny",
+  Principal: { AWS: "*" },
+  Action: "s3:PutObject",
+  Resource: "arn:aws:s3:::b/snapshots/*",
+  Condition: { Null: { "s3:if-none-match": "true" }, Bool: { "s3:ObjectCreationOperation": "true" } },
+};
+
 describe("a call", () => {
   test.each([
     {
@@ -84,6 +94,33 @@ describe("a call", () => {
       what: "without what the condition looks at",
       statements: [list],
       one: call("s3:ListBucket", ["arn:aws:s3:::b"]),
+      allowed: false,
+    },
+    {
+      what: "that creates an object where one may be, though objects there are written once",
+      statements: [write, writeOnce],
+      one: call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "true" }),
+      allowed: false,
+    },
+    {
+      what: "that creates an object where none is",
+      statements: [write, writeOnce],
+      one: call("s3:PutObject", [SNAPSHOT], {
+        "s3:ObjectCreationOperation": "true",
+        "s3:if-none-match": "*",
+      }),
+      allowed: true,
+    },
+    {
+      what: "that sends a part of an upload",
+      statements: [write, writeOnce],
+      one: call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "false" }),
+      allowed: true,
+    },
+    {
+      what: "that only a Null condition with the value false allows, without the key",
+      statements: [{ ...write, Condition: { Null: { "s3:if-none-match": "false" } } }],
+      one: call("s3:PutObject", [SNAPSHOT]),
       allowed: false,
     },
     {

@@ -1,4 +1,5 @@
-// Whether IAM policies allow a call: allow and deny, wildcards, and the conditions that ours use. Anything else throws.
+// Whether policies of a role and of a bucket allow a call: allow and deny, wildcards, and the conditions that ours
+// use. Anything else throws.
 
 import { z } from "zod";
 import type { AwsCall } from "./aws-call.ts";
@@ -8,10 +9,12 @@ const strings = z.union([z.string().transform((one) => [one]), z.array(z.string(
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.enum(["Allow", "Deny"]),
+  /** Of a resource's policy; ours speak of everybody. */
+  Principal: z.strictObject({ AWS: z.literal("*") }).optional(),
   Action: strings,
   Resource: strings,
   Condition: z
-    .partialRecord(z.enum(["StringEquals", "StringLike"]), z.record(z.string(), strings))
+    .partialRecord(z.enum(["StringEquals", "StringLike", "Bool", "Null"]), z.record(z.string(), strings))
     .optional(),
 });
 export type Statement = z.output<typeof statementSchema>;
@@ -68,14 +71,16 @@ function applies({ Action, Resource, Condition }: Statement, call: AwsCall, reso
     Action.some((pattern) => isLike(pattern.toLowerCase(), call.action.toLowerCase())) &&
     Resource.some((pattern) => isLike(pattern, resource)) &&
     Object.entries(Condition ?? {}).every(([operator, keys]) =>
-      Object.entries(keys).every(([key, values]) => {
-        const actual = call.conditions[key];
-        // IAM guide: a key that the request does not have makes these two operators false.
-        if (actual === undefined) return false;
-        return values.some((value) => (operator === "StringLike" ? isLike(value, actual) : value === actual));
-      }),
+      Object.entries(keys).every(([key, values]) => holds(operator, call.conditions[key], values)),
     )
   );
+}
+
+function holds(operator: string, actual: string | undefined, values: readonly string[]): boolean {
+  if (operator === "Null") return values.includes(String(actual === undefined));
+  // IAM guide: a key that the request does not have makes the other operators false.
+  if (actual === undefined) return false;
+  return values.some((value) => (operator === "StringLike" ? isLike(value, actual) : value === actual));
 }
 
 /** IAM's wildcards: `*` for any text, `?` for one character. */

@@ -1,4 +1,4 @@
-// What the synthesized template lets the function do: the statements of every policy of its role.
+// What the synthesized template lets the function do: the statements of every policy of its role, and of the bucket.
 
 import { z } from "zod";
 import { ACCOUNT_ID, REGION } from "./aws-call.ts";
@@ -26,7 +26,12 @@ export function makeNames(template: Template): void {
 }
 
 /** Everything that the policies refer to must have been made. Throws for a role with other kinds of policies. */
-export function roleStatements(template: Template): readonly Statement[] {
+export function functionStatements(template: Template): readonly Statement[] {
+  const bucketPolicy = template.one("AWS::S3::BucketPolicy").properties["PolicyDocument"];
+  return [...roleStatements(template), ...statementsOf(template, bucketPolicy)];
+}
+
+function roleStatements(template: Template): readonly Statement[] {
   const { Role } = functionSchema.parse(template.one("AWS::Lambda::Function").properties);
   const [roleId] = Role["Fn::GetAtt"];
   const role = template.all("AWS::IAM::Role").find(({ id }) => id === roleId);
@@ -36,8 +41,9 @@ export function roleStatements(template: Template): readonly Statement[] {
   return template
     .all("AWS::IAM::Policy")
     .filter(({ properties }) => rolesSchema.parse(properties["Roles"]).some(({ Ref }) => Ref === roleId))
-    .flatMap(({ properties }) => {
-      const document = documentSchema.parse(template.resolve(properties["PolicyDocument"]));
-      return parseStatements(document.Statement);
-    });
+    .flatMap(({ properties }) => statementsOf(template, properties["PolicyDocument"]));
+}
+
+function statementsOf(template: Template, policyDocument: unknown): readonly Statement[] {
+  return parseStatements(documentSchema.parse(template.resolve(policyDocument)).Statement);
 }

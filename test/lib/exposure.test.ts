@@ -42,6 +42,7 @@ describe("the topic", () => {
       Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
       Principal: { Service: "cloudwatch.amazonaws.com" },
       Resource: ["*"],
+      Condition: { StringEquals: { "aws:SourceAccount": "<AWS::AccountId>" } },
     });
   });
 });

@@ -65,6 +65,7 @@ describe("the function", () => {
       allow(
         ["events:PutEvents"],
         ["arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/default"],
+        { Condition: { StringEquals: { "events:source": "brand-events-sync" } } },
       ),
       allow(["secretsmanager:GetSecretValue"], [`<${template.only("AWS::SecretsManager::Secret").name}>`]),
       allow(["sqs:SendMessage"], [queue]),

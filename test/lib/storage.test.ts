@@ -1,6 +1,7 @@
 // The bucket: what protects it, what expires, what stays when the stack goes.
 
 import { describe, expect, it } from "vitest";
+import { statements } from "./policy-statements.ts";
 import { synthesized } from "./synthesized.ts";
 
 const template = synthesized();
@@ -42,7 +43,20 @@ describe("the bucket", () => {
           Resource: [`<${bucket.name}.Arn>`, `<${bucket.name}.Arn>/*`],
           Condition: { Bool: { "aws:SecureTransport": "false" } },
         },
+        { Effect: "Deny", Sid: "WriteOnce" },
       ],
+    });
+  });
+
+  it("lets nobody overwrite what is published or about to be: objects there are created, where none is", () => {
+    const [, writeOnce] = statements(template.only("AWS::S3::BucketPolicy"));
+
+    expect(writeOnce).toEqual({
+      Effect: "Deny",
+      Principal: { AWS: "*" },
+      Action: ["s3:PutObject"],
+      Resource: ["publications", "snapshots", "changes"].map((prefix) => `<${bucket.name}.Arn>/${prefix}/*`),
+      Condition: { Null: { "s3:if-none-match": "true" }, Bool: { "s3:ObjectCreationOperation": "true" } },
     });
   });
 
