@@ -60,7 +60,7 @@ export class Storage extends Construct {
   }
 
   /** Lets the function keep its files, and says where. */
-  grantTo(role: Role): Pick<FunctionSettings, "bucket"> {
+  grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
     const below = (prefixes: readonly string[]): string[] =>
       prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`));
     const statements = [
@@ -78,7 +78,7 @@ export class Storage extends Construct {
     ];
     for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
     this.acknowledgePrefixes(role);
-    return { bucket: this.bucket.bucketName };
+    return { bucket: this.bucket.bucketName, bucketOwner: Stack.of(this).account };
   }
 
   /**

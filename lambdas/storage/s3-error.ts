@@ -2,6 +2,7 @@
 
 import { awsError, commonRemedy, shortCause } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { type S3Place, urlOf } from "./s3-place.ts";
 
 /** Verbs as a message has them, and the permission that each needs. */
 const PERMISSIONS = {
@@ -21,13 +22,16 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Anything else comes back as it is. */
-export function s3Error(error: unknown, verb: S3Verb, url: string): unknown {
+export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
   const failure = awsError(error);
   if (failure === undefined) return error;
   const { name, status, message } = failure;
+  const url = urlOf(place);
+  const foreign =
+    place.owner === undefined ? "" : ` If it has that, the bucket is not in the AWS account ${place.owner}.`;
   const refused =
     status === 403
-      ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}. AWS says: ${message}`
+      ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}.${foreign} AWS says: ${message}`
       : undefined;
   const meaning =
     MEANINGS[name] ?? commonRemedy(failure) ?? refused ?? `S3 reports an error. AWS says: ${message}`;

@@ -4,15 +4,11 @@ import { HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { awsError } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { s3Error } from "./s3-error.ts";
+import { addressOf, type S3Place, urlOf } from "./s3-place.ts";
 
-export interface S3Object {
+export interface S3Object extends S3Place {
   readonly client: S3Client;
-  readonly bucket: string;
-  /** With the warehouse's prefix. */
-  readonly key: string;
 }
-
-export const urlOf = ({ bucket, key }: S3Object): string => `s3://${bucket}/${key}`;
 
 /** Each write carries a number of its own, so that what stands can be told to be that write's. */
 const WRITE_ID = "write-id";
@@ -23,14 +19,13 @@ export const writtenAs = (writeId: string): Record<string, string> => ({ [WRITE_
  * request again, and the second one is refused (412) because the first one succeeded.
  */
 export async function versionIfOurs(object: S3Object, writeId: string): Promise<string | undefined> {
-  const { client, bucket, key } = object;
   try {
-    const { ETag, Metadata } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    const { ETag, Metadata } = await object.client.send(new HeadObjectCommand(addressOf(object)));
     return Metadata?.[WRITE_ID] === writeId ? versionOf(object, ETag) : undefined;
   } catch (error) {
     // Whoever's it was, it has been deleted since.
     if (awsError(error)?.name === "NotFound") return undefined;
-    throw s3Error(error, "write", urlOf(object));
+    throw s3Error(error, "write", object);
   }
 }
 

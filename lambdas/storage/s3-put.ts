@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { awsError } from "../errors/aws-error.ts";
 import { s3Error } from "./s3-error.ts";
-import { type S3Object, urlOf, versionIfOurs, versionOf, writtenAs } from "./s3-object.ts";
+import { type S3Object, versionIfOurs, versionOf, writtenAs } from "./s3-object.ts";
+import { addressOf } from "./s3-place.ts";
 
 export type Condition = { readonly IfNoneMatch: "*" } | { readonly IfMatch: string };
 
@@ -17,12 +18,11 @@ export async function putIf(
   bytes: Uint8Array,
   condition: Condition,
 ): Promise<string | undefined> {
-  const { client, bucket, key } = object;
   const writeId = randomUUID();
-  const request = { Bucket: bucket, Key: key, Body: bytes, Metadata: writtenAs(writeId), ...condition };
+  const request = { ...addressOf(object), Body: bytes, Metadata: writtenAs(writeId), ...condition };
   for (let tries = 1; ; tries += 1) {
     try {
-      const { ETag } = await client.send(new PutObjectCommand(request));
+      const { ETag } = await object.client.send(new PutObjectCommand(request));
       return versionOf(object, ETag);
     } catch (error) {
       const failure = awsError(error);
@@ -30,7 +30,7 @@ export async function putIf(
       // With If-Match: there is nothing (any more) that could have the version.
       if (failure?.name === "NoSuchKey") return undefined;
       if (failure?.name !== "ConditionalRequestConflict" || tries === MAX_TRIES) {
-        throw s3Error(error, "write", urlOf(object));
+        throw s3Error(error, "write", object);
       }
     }
   }

@@ -10,7 +10,8 @@ import {
 } from "@aws-sdk/client-s3";
 import { awsError } from "../errors/aws-error.ts";
 import { brokenStream, s3Error } from "./s3-error.ts";
-import { type S3Object, urlOf, versionOf } from "./s3-object.ts";
+import { type S3Object, versionOf } from "./s3-object.ts";
+import { addressOf, urlOf } from "./s3-place.ts";
 import { putIf } from "./s3-put.ts";
 import { uploadIfFree } from "./s3-upload.ts";
 import type { Body, Store, StoredKey, StoredObject } from "./store.ts";
@@ -24,17 +25,21 @@ export interface S3StoreOptions {
   readonly bucket: string;
   /** `""`, or a prefix that ends in a slash. */
   readonly prefix: string;
+  /** The AWS account that the bucket belongs to, if known: S3 then refuses the same name in another account. */
+  readonly owner?: string;
 }
 
 export class S3Store implements Store {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
+  readonly #owner: string | undefined;
 
-  constructor({ client, bucket, prefix }: S3StoreOptions) {
+  constructor({ client, bucket, prefix, owner }: S3StoreOptions) {
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
+    this.#owner = owner;
   }
 
   async read(key: string): Promise<StoredObject | undefined> {
@@ -74,6 +79,7 @@ export class S3Store implements Store {
     const Prefix = `${this.#prefix}${prefix}`;
     const request = {
       Bucket: this.#bucket,
+      ExpectedBucketOwner: this.#owner,
       Prefix,
       ...(after === undefined ? {} : { StartAfter: `${this.#prefix}${after}` }),
     };
@@ -85,33 +91,37 @@ export class S3Store implements Store {
         }
       }
     } catch (error) {
-      throw s3Error(error, "list", `s3://${this.#bucket}/${Prefix}`);
+      throw s3Error(error, "list", { bucket: this.#bucket, owner: this.#owner, key: Prefix });
     }
   }
 
   async delete(key: string): Promise<void> {
     const object = this.#object(key);
     try {
-      await this.#client.send(new DeleteObjectCommand({ Bucket: object.bucket, Key: object.key }));
+      await this.#client.send(new DeleteObjectCommand(addressOf(object)));
     } catch (error) {
-      throw s3Error(error, "delete", urlOf(object));
+      throw s3Error(error, "delete", object);
     }
   }
 
   #object(key: string): S3Object {
     checkKey(key);
-    return { client: this.#client, bucket: this.#bucket, key: `${this.#prefix}${key}` };
+    return {
+      client: this.#client,
+      bucket: this.#bucket,
+      owner: this.#owner,
+      key: `${this.#prefix}${key}`,
+    };
   }
 }
 
 async function get(object: S3Object): Promise<GetObjectCommandOutput | undefined> {
-  const { client, bucket, key } = object;
   try {
-    return await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    return await object.client.send(new GetObjectCommand(addressOf(object)));
   } catch (error) {
     // The status alone would not do: a bucket that does not exist is answered with 404 as well.
     if (awsError(error)?.name === "NoSuchKey") return undefined;
-    throw s3Error(error, "read", urlOf(object));
+    throw s3Error(error, "read", object);
   }
 }
 

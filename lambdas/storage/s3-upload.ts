@@ -11,7 +11,8 @@ import {
 import { awsError } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { s3Error } from "./s3-error.ts";
-import { type S3Object, urlOf, versionIfOurs, versionOf, writtenAs } from "./s3-object.ts";
+import { type S3Object, versionIfOurs, versionOf, writtenAs } from "./s3-object.ts";
+import { addressOf, type S3Address, urlOf } from "./s3-place.ts";
 
 /** The object's version, or undefined where the key was taken. What `parts` throws passes through unchanged. */
 export async function uploadIfFree(
@@ -33,30 +34,28 @@ export async function uploadIfFree(
 
 class Upload {
   readonly #object: S3Object;
-  readonly #target: { readonly Bucket: string; readonly Key: string; readonly UploadId: string };
+  readonly #target: S3Address & { readonly UploadId: string };
   readonly #writeId: string;
   readonly #parts: CompletedPart[] = [];
 
   private constructor(object: S3Object, uploadId: string, writeId: string) {
     this.#object = object;
-    this.#target = { Bucket: object.bucket, Key: object.key, UploadId: uploadId };
+    this.#target = { ...addressOf(object), UploadId: uploadId };
     this.#writeId = writeId;
   }
 
   static async start(object: S3Object): Promise<Upload> {
-    const { client, bucket, key } = object;
     const writeId = randomUUID();
     const request = {
-      Bucket: bucket,
-      Key: key,
+      ...addressOf(object),
       Metadata: writtenAs(writeId),
       ChecksumAlgorithm: "CRC32",
     } as const;
     try {
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand(request));
+      const { UploadId } = await object.client.send(new CreateMultipartUploadCommand(request));
       if (UploadId !== undefined) return new Upload(object, UploadId, writeId);
     } catch (error) {
-      throw s3Error(error, "write", urlOf(object));
+      throw s3Error(error, "write", object);
     }
     throw new SyncError("STORE_FAILED", `S3 began no upload of ${urlOf(object)}. Start again.`);
   }
@@ -69,7 +68,7 @@ class Upload {
       );
       this.#parts.push({ PartNumber, ETag, ChecksumCRC32 });
     } catch (error) {
-      throw s3Error(error, "write", urlOf(this.#object));
+      throw s3Error(error, "write", this.#object);
     }
   }
 
@@ -88,7 +87,7 @@ class Upload {
         failure?.name === "NoSuchUpload" ? await versionIfOurs(this.#object, this.#writeId) : undefined;
       if (ours !== undefined) return ours;
       // A conflict (409) ends the upload for good, and the stream cannot be read again: a new start mends it.
-      throw s3Error(error, "write", urlOf(this.#object));
+      throw s3Error(error, "write", this.#object);
     }
   }
 

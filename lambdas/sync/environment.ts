@@ -8,6 +8,7 @@ import { parseLiftedColumns } from "../snapshot/lifted-column.ts";
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT = {
   bucket: "BRAND_EVENTS_BUCKET",
+  bucketOwner: "BRAND_EVENTS_BUCKET_OWNER",
   prefix: "BRAND_EVENTS_PREFIX",
   database: "BRAND_EVENTS_DATABASE",
   workgroup: "BRAND_EVENTS_WORKGROUP",
@@ -39,6 +40,8 @@ const accountName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, "expected a n
 
 const schema = z.strictObject({
   bucket: z.string().min(1),
+  /** The AWS account that the bucket belongs to. */
+  bucketOwner: z.string().min(1),
   /** Empty, or with its closing slash. */
   prefix: z
     .string()
@@ -61,9 +64,11 @@ export type AccountSettings = z.output<typeof accountSchema>;
 
 /** The variables that say `settings`. What has its default is best left out: Lambda takes 4 KB of variables in all. */
 export function environmentOf(settings: FunctionSettings): Record<string, string> {
-  const { bucket, prefix = "", database, workgroup, eventBus = "default", accounts, lifted = [] } = settings;
+  const { prefix = "", eventBus = "default", lifted = [], ...given } = settings;
+  const { bucket, bucketOwner, database, workgroup, accounts } = given;
   return {
     [ENVIRONMENT.bucket]: bucket,
+    [ENVIRONMENT.bucketOwner]: bucketOwner,
     [ENVIRONMENT.prefix]: prefix,
     [ENVIRONMENT.database]: database,
     [ENVIRONMENT.workgroup]: workgroup,
@@ -79,6 +84,7 @@ export function readEnvironment(
 ): FunctionEnvironment {
   const parsed = schema.safeParse({
     bucket: variables[ENVIRONMENT.bucket],
+    bucketOwner: variables[ENVIRONMENT.bucketOwner],
     prefix: variables[ENVIRONMENT.prefix],
     database: variables[ENVIRONMENT.database],
     workgroup: variables[ENVIRONMENT.workgroup],

@@ -38,8 +38,8 @@ export async function handler(event: unknown, context: Context): Promise<object>
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
   const environment = readEnvironment();
-  const { bucket, prefix, database, eventBus } = environment;
-  const store = new S3Store({ client: clients.s3, bucket, prefix });
+  const { bucket, bucketOwner, prefix, database, eventBus } = environment;
+  const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner });
   const location = warehouseLocation(bucket, prefix);
   return {
     environment,

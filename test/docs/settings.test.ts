@@ -26,6 +26,7 @@ function functionDefaults(): Readonly<Record<string, unknown>> {
   const { accounts } = readEnvironment(
     environmentOf({
       bucket: "bucket",
+      bucketOwner: "123456789012",
       database: "database",
       workgroup: "workgroup",
       accounts: { uk: { secretId: "secret", baseUrl: "https://api.example.com" } },

@@ -12,6 +12,8 @@ export interface AwsCall {
   /** All of them must be allowed. */
   readonly resources: readonly string[];
   readonly conditions: Readonly<Record<string, string>>;
+  /** To S3: the AWS account that the bucket must belong to, as the request has it. */
+  readonly expectedOwner?: string | undefined;
 }
 
 type AwsRequest = Asked & Carried;
@@ -70,19 +72,21 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
   const { pathname, searchParams } = new URL(url, "http://s3");
   const [bucket = "", ...rest] = pathname.slice(1).split("/").map(decodeURIComponent);
   const key = rest.join("/");
+  const expectedOwner = headers["x-amz-expected-bucket-owner"]?.toString();
   if (key === "") {
     if (method !== "GET" || searchParams.get("list-type") !== "2") throw unknown(method, url);
-    return [listingOf(bucket, searchParams.get("prefix") ?? "")];
+    return [{ ...listingOf(bucket, searchParams.get("prefix") ?? ""), expectedOwner }];
   }
   const call = (action: string, conditions: AwsCall["conditions"] = {}): AwsCall => ({
     action: `s3:${action}`,
     resources: [`arn:aws:s3:::${bucket}/${key}`],
     conditions,
+    expectedOwner,
   });
   switch (method) {
     case "GET":
     case "HEAD":
-      return [call("GetObject"), listingOf(bucket, key)];
+      return [call("GetObject"), { ...listingOf(bucket, key), expectedOwner }];
     case "PUT":
     case "POST": {
       const write = call("PutObject", writeConditions(headers, searchParams));

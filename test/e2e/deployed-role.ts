@@ -42,10 +42,10 @@ export async function callsBeyondTheRole(
   }
 }
 
-function moved({ action, resources, conditions }: AwsCall, own: OwnWarehouse): AwsCall {
+function moved({ resources, conditions, ...call }: AwsCall, own: OwnWarehouse): AwsCall {
   const key = conditions["s3:prefix"];
   return {
-    action,
+    ...call,
     resources: resources.map((resource) =>
       resource.replace(own.bucket, BUCKET).replace(`/${own.prefix}`, "/").replace(own.database, DATABASE),
     ),

@@ -12,6 +12,7 @@ import { onEmulator } from "../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
+import { ACCOUNT_ID } from "./aws-call.ts";
 import { type Deployment, deploy } from "./deployment.ts";
 import { jsonLines, metricLines, payload } from "./payload.ts";
 import { isAllowed, unused } from "./policy.ts";
@@ -461,6 +462,12 @@ onEmulator("the deployed function", () => {
 
     expect(refused).toEqual([]);
     expect(unused(ours, front.calls)).toEqual([]);
+  });
+
+  test("every call to S3 says whose the bucket must be", () => {
+    const calls = deployment.front.calls.filter(({ action }) => action.startsWith("s3:"));
+
+    expect(new Set(calls.map(({ expectedOwner }) => expectedOwner))).toEqual(new Set([ACCOUNT_ID]));
   });
 
   /** As if so much time had passed since. */

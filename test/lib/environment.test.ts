@@ -40,6 +40,7 @@ it("the function reads what the stack has set", () => {
 
   expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" })).toEqual({
     bucket: `<${template.only("AWS::S3::Bucket").name}>`,
+    bucketOwner: "<AWS::AccountId>",
     prefix: "",
     database: "lake",
     workgroup: "Stack",

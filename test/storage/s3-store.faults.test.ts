@@ -307,6 +307,47 @@ describe.each(CALLS)("on %s", (name, call) => {
   });
 });
 
+onEmulator("a store that knows whose its bucket is", () => {
+  /** What S3 itself does, which the emulator does not: it refuses where the bucket is not that account's. */
+  const refuseOthers = (proxy: AwsProxy, owner: string): void => {
+    proxy.fault = (_, { headers }) =>
+      headers["x-amz-expected-bucket-owner"] === owner ? undefined : s3Answer(403, "AccessDenied");
+  };
+  const owned = async (owner: string): Promise<[S3Store, AwsProxy]> => {
+    const bucket = await freshBucket(awsClients().s3);
+    const proxy = await AwsProxy.start(emulator());
+    const client = newAwsClients(proxy.url, 1).s3;
+    return [new S3Store({ client, bucket, prefix: "w/", owner }), proxy];
+  };
+
+  it("says so in every request", async () => {
+    const [store, proxy] = await owned("111111111111");
+    await using _ = proxy;
+    refuseOthers(proxy, "111111111111");
+
+    for (const [, call] of CALLS) await call(store);
+    await store.create("a/key", bytes("taken"));
+    await store.create("a/key", large());
+
+    const methods = new Set(proxy.asked.map(({ method }) => method));
+    expect(methods).toEqual(new Set(["GET", "PUT", "POST", "HEAD", "DELETE"]));
+  });
+
+  it.each(CALLS)(
+    "is refused where another account has the bucket, and names its own: %s",
+    async (_, call) => {
+      const [store, proxy] = await owned("111111111111");
+      await using __ = proxy;
+      refuseOthers(proxy, "222222222222");
+
+      await expect(call(store)).rejects.toMatchObject({
+        code: "STORE_FAILED",
+        message: expect.stringContaining("the bucket is not in the AWS account 111111111111"),
+      });
+    },
+  );
+});
+
 describe("without a connection", () => {
   it("is STORE_FAILED and says where to look", async () => {
     const store = new S3Store({

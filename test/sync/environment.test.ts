@@ -3,6 +3,7 @@ import { environmentOf, type FunctionSettings, readEnvironment } from "../../lam
 
 const SETTINGS: FunctionSettings = {
   bucket: "warehouse",
+  bucketOwner: "123456789012",
   database: "brand_events",
   workgroup: "analysis",
   accounts: { uk: { secretId: "secret-of-uk", baseUrl: "https://service.example" } },
@@ -13,6 +14,7 @@ test("what the stack leaves out has the defaults of the command line", () => {
 
   expect(environment).toEqual({
     bucket: "warehouse",
+    bucketOwner: "123456789012",
     prefix: "",
     database: "brand_events",
     workgroup: "analysis",
@@ -71,6 +73,7 @@ describe("an environment that the stack does not make", () => {
   test.each([
     { variables: { BRAND_EVENTS_BUCKET: undefined }, names: "BRAND_EVENTS_BUCKET" },
     { variables: { BRAND_EVENTS_BUCKET: "" }, names: "BRAND_EVENTS_BUCKET" },
+    { variables: { BRAND_EVENTS_BUCKET_OWNER: "" }, names: "BRAND_EVENTS_BUCKET_OWNER" },
     { variables: { BRAND_EVENTS_PREFIX: "a" }, names: "BRAND_EVENTS_PREFIX" },
     { variables: { BRAND_EVENTS_ACCOUNTS: "{" }, names: "BRAND_EVENTS_ACCOUNTS: expected JSON" },
     { variables: { BRAND_EVENTS_ACCOUNTS: "{}" }, names: "BRAND_EVENTS_ACCOUNTS: expected at least one" },

@@ -73,6 +73,7 @@ export class FunctionWorld implements AsyncDisposable {
     } as const;
     const variables = environmentOf({
       bucket: "bucket",
+      bucketOwner: "123456789012",
       database: "brand_events",
       workgroup: "analysis",
       accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },

@@ -6,6 +6,7 @@ function settingsOf(account: object) {
   const environment = readEnvironment(
     environmentOf({
       bucket: "b",
+      bucketOwner: "123456789012",
       database: "d",
       workgroup: "w",
       accounts: { uk: { secretId: "secret", baseUrl: "https://service.example", ...account } },

@@ -1,0 +1,27 @@
+// Where an object lies: in which bucket, whose bucket that must be, under which key.
+
+export interface S3Place {
+  readonly bucket: string;
+  /**
+   * The AWS account that the bucket must belong to; undefined where that is not known. S3 then refuses a bucket of
+   * the same name that somebody else has made since ours was deleted.
+   */
+  readonly owner: string | undefined;
+  /** With the warehouse's prefix. */
+  readonly key: string;
+}
+
+export interface S3Address {
+  readonly Bucket: string;
+  readonly ExpectedBucketOwner: string | undefined;
+  readonly Key: string;
+}
+
+/** What every request about an object begins with. */
+export const addressOf = ({ bucket, owner, key }: S3Place): S3Address => ({
+  Bucket: bucket,
+  ExpectedBucketOwner: owner,
+  Key: key,
+});
+
+export const urlOf = ({ bucket, key }: S3Place): string => `s3://${bucket}/${key}`;
