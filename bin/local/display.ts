@@ -48,7 +48,7 @@ export class Display implements Logger {
   }
 
   progress(progress: Progress): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonicMs();
     const isFirst = this.#progress === undefined;
     this.#progress = progress;
     const text = this.#text(progress, now);
@@ -98,7 +98,7 @@ export class Display implements Logger {
 
   #waitText(): string {
     const { clock, requestsPerMinute } = this.#options;
-    return this.#wait ? waitText(this.#wait, clock.now(), requestsPerMinute) : "";
+    return this.#wait ? waitText(this.#wait, clock.monotonicMs(), requestsPerMinute) : "";
   }
 
   #line(message: string): void {
@@ -112,7 +112,7 @@ export class Display implements Logger {
     const progress = this.#progress;
     if (progress === undefined) return;
     const { terminal, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonicMs();
     this.#lastMs = now;
     const share = progress.total === 0 ? 1 : progress.done / progress.total;
     const filled = Math.round(share * BAR_WIDTH);

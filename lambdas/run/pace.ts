@@ -15,7 +15,7 @@ export class Pace {
 
   constructor(host: Pick<RunHost, "clock" | "timeLeftMs">) {
     this.#host = host;
-    this.#unitAtMs = host.clock.now();
+    this.#unitAtMs = host.clock.monotonicMs();
   }
 
   /**
@@ -36,12 +36,12 @@ export class Pace {
   /** The unit is done; the next one begins now. */
   endUnit(): void {
     this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
-    this.#unitAtMs = this.#host.clock.now();
+    this.#unitAtMs = this.#host.clock.monotonicMs();
     this.#unitItems = 0;
   }
 
   #speed(): number {
-    return this.#unitItems === 0 ? 0 : (this.#host.clock.now() - this.#unitAtMs) / this.#unitItems;
+    return this.#unitItems === 0 ? 0 : (this.#host.clock.monotonicMs() - this.#unitAtMs) / this.#unitItems;
   }
 }
 

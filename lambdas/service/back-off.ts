@@ -38,7 +38,7 @@ export async function backOff(
     failures,
     delayMs,
   });
-  const untilMs = clock.now() + delayMs;
+  const untilMs = clock.monotonicMs() + delayMs;
   await waits.during(
     waitsFor,
     () => untilMs,

@@ -58,9 +58,9 @@ export class Budget {
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
-  /** When the next request may go, as far as the clock decides it. */
+  /** When the next request may go, as far as the clock decides it; by the monotonic clock. */
   get nextMs(): number {
-    return this.#window.nextExpiryMs ?? this.#clock.now();
+    return this.#window.nextExpiryMs ?? this.#clock.monotonicMs();
   }
 
   /** A permit, if one is free and nobody waits. */
@@ -164,7 +164,7 @@ export class Budget {
     if (atMs === undefined || this.#alarm !== undefined) return;
     const alarm = new AbortController();
     this.#alarm = alarm;
-    this.#clock.sleep(Math.max(1, atMs - this.#clock.now()), alarm.signal).then(
+    this.#clock.sleep(Math.max(1, atMs - this.#clock.monotonicMs()), alarm.signal).then(
       () => {
         this.#alarm = undefined;
         this.#serve();

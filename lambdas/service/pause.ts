@@ -8,15 +8,14 @@ const MAX_PAUSE_MS = 15 * 60_000;
 
 export class Pause {
   readonly #clock: Clock;
-  #untilMs = 0;
-  #seenMs: number;
+  #untilMs: number;
   #askedMs = 0;
   #successes = 0;
   #failure: SyncError | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#seenMs = clock.now();
+    this.#untilMs = clock.monotonicMs();
   }
 
   /** How many requests have been answered to the full so far. */
@@ -24,6 +23,7 @@ export class Pause {
     return this.#successes;
   }
 
+  /** By the monotonic clock. */
   get untilMs(): number {
     return this.#untilMs;
   }
@@ -36,7 +36,7 @@ export class Pause {
   ask(ms: number, status: number): void {
     const longerMs = Math.max(0, ms - this.#remainingMs());
     this.#askedMs += longerMs;
-    this.#untilMs = this.#seenMs + Math.max(ms, this.#untilMs - this.#seenMs);
+    if (longerMs > 0) this.#untilMs = this.#clock.monotonicMs() + ms;
     if (this.#askedMs <= MAX_PAUSE_MS) return;
     this.#failure = tooLong(ms, status);
     throw this.#failure;
@@ -57,12 +57,8 @@ export class Pause {
     }
   }
 
-  // A clock that is set back moves the end with it, or an hour back would be an hour's pause.
   #remainingMs(): number {
-    const nowMs = this.#clock.now();
-    if (nowMs < this.#seenMs) this.#untilMs -= this.#seenMs - nowMs;
-    this.#seenMs = nowMs;
-    return Math.max(0, this.#untilMs - nowMs);
+    return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
   }
 }
 

@@ -1,4 +1,5 @@
-// Remembers what was used in the last `windowMs`, in order, with running totals.
+// Remembers what was used in the last `windowMs`, in order, with running totals. By the monotonic clock: a wall clock
+// that is set forward in the middle of a window would make the service's limit look free.
 
 import type { Clock } from "../host/clock.ts";
 
@@ -12,19 +13,23 @@ export interface Use {
 /** How finely use is told to others: 60 buckets a window. */
 const BUCKETS = 60;
 
+interface MonotonicUse {
+  readonly monotonicMs: number;
+  readonly requests: number;
+  readonly bytes: number;
+}
+
 export class UseWindow {
   readonly #windowMs: number;
   readonly #clock: Clock;
-  #uses: Use[] = [];
+  #uses: MonotonicUse[] = [];
   #expired = 0; // uses before this index have left the window
-  #seenMs: number;
   #requests = 0;
   #bytes = 0;
 
   constructor(windowMs: number, clock: Clock) {
     this.#windowMs = windowMs;
     this.#clock = clock;
-    this.#seenMs = clock.now();
   }
 
   get requests(): number {
@@ -35,38 +40,38 @@ export class UseWindow {
     return this.#bytes;
   }
 
-  /** When the oldest use leaves the window; undefined when it is empty. */
+  /** When the oldest use leaves the window, by the monotonic clock; undefined when it is empty. */
   get nextExpiryMs(): number | undefined {
     const oldest = this.#uses[this.#expired];
-    return oldest === undefined ? undefined : oldest.atMs + this.#windowMs + 1;
+    return oldest === undefined ? undefined : oldest.monotonicMs + this.#windowMs + 1;
   }
 
   add(requests: number, bytes: number): void {
-    const atMs = this.forget();
+    const monotonicMs = this.forget();
     this.#count(requests, bytes);
-    this.#uses.push({ atMs, requests, bytes });
+    this.#uses.push({ monotonicMs, requests, bytes });
   }
 
   /** Takes over what others used. An instant ahead of this clock counts as now. */
   merge(earlier: readonly Use[]): void {
-    const nowMs = this.forget();
-    const uses = earlier.map((use) => ({ ...use, atMs: Math.min(use.atMs, nowMs) }));
+    const monotonicNowMs = this.forget();
+    const nowMs = this.#clock.now();
+    const uses = earlier.map(({ atMs, requests, bytes }) => {
+      const ageMs = Math.max(0, nowMs - atMs);
+      return { monotonicMs: monotonicNowMs - ageMs, requests, bytes };
+    });
     for (const use of uses) this.#count(use.requests, use.bytes);
-    this.#uses = [...this.#uses.slice(this.#expired), ...uses].sort((a, b) => a.atMs - b.atMs);
+    this.#uses = [...this.#uses.slice(this.#expired), ...uses].sort((a, b) => a.monotonicMs - b.monotonicMs);
     this.#expired = 0;
     this.forget();
   }
 
-  /** Drops what has left the window and returns the present instant. */
+  /** Drops what has left the window and returns the present instant by the monotonic clock. */
   forget(): number {
-    const nowMs = this.#clock.now();
-    // A clock that is set back would keep old uses for longer than a window: they count as made just now.
-    if (nowMs < this.#seenMs)
-      this.#uses = this.#uses.map((use) => ({ ...use, atMs: Math.min(use.atMs, nowMs) }));
-    this.#seenMs = nowMs;
+    const nowMs = this.#clock.monotonicMs();
     for (let oldest = this.#uses[this.#expired]; oldest !== undefined; oldest = this.#uses[this.#expired]) {
       // One more millisecond, because instants are rounded down and services count their edges differently.
-      if (nowMs <= oldest.atMs + this.#windowMs) break;
+      if (nowMs <= oldest.monotonicMs + this.#windowMs) break;
       this.#count(-oldest.requests, -oldest.bytes);
       this.#expired += 1;
     }
@@ -79,19 +84,19 @@ export class UseWindow {
 
   /** The window's use in few buckets; instants are rounded up, so it never tells less than was used. */
   buckets(): readonly Use[] {
-    this.forget();
+    const monotonicNowMs = this.forget();
+    const nowMs = this.#clock.now();
     const stepMs = Math.max(1, Math.floor(this.#windowMs / BUCKETS));
     const buckets: Use[] = [];
-    for (const use of this.#uses.slice(this.#expired)) {
-      const atMs = Math.ceil(use.atMs / stepMs) * stepMs;
+    for (const { monotonicMs, requests, bytes } of this.#uses.slice(this.#expired)) {
+      const ageMs = monotonicNowMs - monotonicMs;
+      const atMs = Math.ceil((nowMs - ageMs) / stepMs) * stepMs;
       const last = buckets.at(-1);
-      if (last?.atMs !== atMs) buckets.push({ ...use, atMs });
-      else
-        buckets[buckets.length - 1] = {
-          atMs,
-          requests: last.requests + use.requests,
-          bytes: last.bytes + use.bytes,
-        };
+      if (last?.atMs !== atMs) buckets.push({ atMs, requests, bytes });
+      else {
+        const sum = { atMs, requests: last.requests + requests, bytes: last.bytes + bytes };
+        buckets[buckets.length - 1] = sum;
+      }
     }
     return buckets;
   }

@@ -3,7 +3,7 @@
 export interface Wait {
   /** The service asked for it; our own limit; the back-off after a failure. */
   readonly kind: "retry-after" | "budget" | "retry";
-  /** Milliseconds since the Unix epoch. */
+  /** By the clock's monotonic reading. */
   readonly untilMs: number;
 }
 

@@ -6,11 +6,11 @@ import type { Progress } from "../run/run-host.ts";
 
 const EVERY_MS = 60_000;
 
-export function progressLog(logger: Logger, clock: Pick<Clock, "now">): (progress: Progress) => void {
-  let toldAtMs = clock.now();
+export function progressLog(logger: Logger, clock: Pick<Clock, "monotonicMs">): (progress: Progress) => void {
+  let toldAtMs = clock.monotonicMs();
   return ({ done, total, retries }) => {
-    if (clock.now() < toldAtMs + EVERY_MS) return;
-    toldAtMs = clock.now();
+    if (clock.monotonicMs() < toldAtMs + EVERY_MS) return;
+    toldAtMs = clock.monotonicMs();
     logger.info(`${done} of ${total} events are done`, { done, total, retries });
   };
 }

@@ -1,6 +1,7 @@
 // Against a service that counts: told of its limit we never meet it, not told we obey its 429s.
 
 import { describe, expect, test } from "vitest";
+import { acceleratedClock, settableClock } from "../simulator/clocks.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "./crash.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -54,6 +55,40 @@ describe("a request limit", () => {
     expect(statuses.get(429)).toBeUndefined();
     expect(fullestWindow.requests).toBeLessThanOrEqual(40);
   });
+
+  test.each([
+    { when: "forward", byMs: 600_000 },
+    { when: "back", byMs: -600_000 },
+  ])(
+    "is neither met nor slows a run down for the clock's being set $when in the middle",
+    async ({ byMs }) => {
+      const clock = acceleratedClock(100);
+      const ours = settableClock(clock);
+      await using sandbox = await Sandbox.start(
+        { clock, events: makeEvents(60), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
+        { requestsPerMinute: 40, windowMs: WINDOW_MS },
+        ours,
+      );
+      const startedAtMs = clock.monotonicMs();
+      let isSet = false;
+
+      const { row } = await sandbox.run(
+        {},
+        {
+          onProgress: ({ done }) => {
+            if (done < 20 || isSet) return;
+            isSet = true;
+            ours.set(byMs);
+          },
+        },
+      );
+
+      expect(isSet).toBe(true);
+      expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60, throttled: 0 });
+      expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+      expect(clock.monotonicMs() - startedAtMs).toBeLessThan(10 * WINDOW_MS);
+    },
+  );
 
   test.each(["seconds", "http-date"] as const)(
     "that we are not told of is obeyed: nobody sends while a Retry-After in %s lasts",

@@ -32,6 +32,19 @@ describe("the use of the last window", () => {
     ]);
   });
 
+  it.each([
+    { when: "forward", byMs: 600_000 },
+    { when: "back", byMs: -600_000 },
+  ])("is as old as it was when the clock is set $when", ({ byMs }) => {
+    const { clock, budget } = setUp({ requestsPerWindow: 100 });
+    acquired(budget).settle(40);
+    clock.advance(2_000);
+
+    clock.set(byMs);
+
+    expect(budget.use()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
+  });
+
   it("is no longer told after a window", () => {
     const { clock, budget } = setUp({ requestsPerWindow: 100 });
     acquired(budget).settle(40);

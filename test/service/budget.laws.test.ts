@@ -19,6 +19,15 @@ const arrival = fc.record({
   countedAfter: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
+interface Setting {
+  /** Since the first arrival. */
+  readonly atMs: number;
+  /** How far the wall clock is set forward, or back. */
+  readonly byMs: number;
+}
+
+const setting = fc.record({ atMs: fc.nat(600), byMs: fc.integer({ min: -2_000, max: 2_000 }) });
+
 interface Served {
   readonly index: number;
   readonly atMs: number;
@@ -31,15 +40,17 @@ const serve = async (
   clock: ManualClock,
   arrivals: readonly Arrival[],
   bytes: number,
+  settings: readonly Setting[] = [],
 ): Promise<Served[]> => {
   const served: Served[] = [];
+  const startedAtMs = clock.monotonicMs();
   const due = arrivals.map(({ afterMs }, index) =>
-    arrivals.slice(0, index).reduce((sum, each) => sum + each.afterMs, clock.now() + afterMs),
+    arrivals.slice(0, index).reduce((sum, each) => sum + each.afterMs, clock.monotonicMs() + afterMs),
   );
   let answered = 0;
   const request = async ({ latencyMs, countedAfter }: Arrival, index: number): Promise<void> => {
     const permit = await budget.acquire("detail");
-    const atMs = clock.now();
+    const atMs = clock.monotonicMs();
     served.push({ index, atMs, countedAtMs: atMs + Math.round(latencyMs * countedAfter) });
     if (latencyMs > 0) await clock.sleep(latencyMs);
     permit.settle(bytes);
@@ -49,7 +60,7 @@ const serve = async (
   while (answered < arrivals.length) {
     for (
       let next = arrivals[started];
-      next !== undefined && (due[started] ?? 0) <= clock.now();
+      next !== undefined && (due[started] ?? 0) <= clock.monotonicMs();
       next = arrivals[started]
     ) {
       void request(next, started);
@@ -57,6 +68,7 @@ const serve = async (
     }
     for (let turn = 0; turn < 6; turn += 1) await Promise.resolve();
     clock.advance(1);
+    for (const { atMs, byMs } of settings) if (clock.monotonicMs() === startedAtMs + atMs) clock.set(byMs);
     for (let turn = 0; turn < 6; turn += 1) await Promise.resolve();
   }
   return served;
@@ -119,13 +131,14 @@ describe("the budget, whatever the arrivals", () => {
     );
   });
 
-  it("fills no window that two budgets share, one after the other, over the allowance", async () => {
+  it("fills no window that two budgets share, one after the other, over the allowance, wherever the clock is set", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(arrival, { maxLength: 12 }),
         fc.array(arrival, { maxLength: 12 }),
         fc.integer({ min: 1, max: 8 }),
-        async (before, after, limit) => {
+        fc.array(setting, { maxLength: 4 }),
+        async (before, after, limit, settings) => {
           const clock = new ManualClock(5_000);
           const options = {
             requestsPerWindow: limit,
@@ -136,8 +149,9 @@ describe("the budget, whatever the arrivals", () => {
           } as const;
           const first = new Budget(options);
 
-          const early = await serve(first, clock, before, 0);
-          const late = await serve(new Budget({ ...options, earlier: first.use() }), clock, after, 0);
+          const early = await serve(first, clock, before, 0, settings);
+          const second = new Budget({ ...options, earlier: first.use() });
+          const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(
             limit,

@@ -97,11 +97,22 @@ describe("a pause", () => {
     const pause = new Pause(clock);
 
     pause.ask(10_000, 429);
-    clock.advance(-60 * MINUTE);
+    clock.set(-60 * MINUTE);
     expect(pause.isOver).toBe(false);
     clock.advance(10_000);
 
     expect(pause.isOver).toBe(true);
+  });
+
+  it("does not end earlier when the clock is set forward", () => {
+    const clock = new ManualClock(NOW);
+    const pause = new Pause(clock);
+
+    pause.ask(10_000, 429);
+    clock.set(60 * MINUTE);
+    clock.advance(9_999);
+
+    expect(pause.isOver).toBe(false);
   });
 
   it("ends at once for one who gives up", async () => {

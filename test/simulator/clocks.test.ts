@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { acceleratedClock, realClock } from "./clocks.ts";
+import { acceleratedClock, realClock, settableClock } from "./clocks.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 describe("an accelerated clock", () => {
@@ -37,7 +37,26 @@ describe("an accelerated clock", () => {
   });
 });
 
+test("a settable clock is set without any time passing", () => {
+  const clock = new ManualClock(1_000);
+  const settable = settableClock(clock);
+
+  settable.set(600);
+  clock.advance(5);
+
+  expect([settable.now(), settable.monotonicMs()]).toEqual([1_605, 1_005]);
+});
+
 describe("a manual clock", () => {
+  test("is set without any time passing", () => {
+    const clock = new ManualClock(1_000);
+
+    clock.set(-600);
+    clock.advance(5);
+
+    expect([clock.now(), clock.monotonicMs()]).toEqual([405, 1_005]);
+  });
+
   test("wakes a sleeper when it has been moved far enough, and not before", async () => {
     const clock = new ManualClock(1_000);
     let awake = false;

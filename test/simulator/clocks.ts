@@ -7,10 +7,12 @@ import type { Clock } from "../../lambdas/host/clock.ts";
 export const acceleratedClock = (speed: number): Clock => {
   const startedAtMs = Date.now();
   const origin = performance.now();
-  const now = (): number => Math.floor(startedAtMs + (performance.now() - origin) * speed);
+  const monotonicMs = (): number => (performance.now() - origin) * speed;
+  const now = (): number => Math.floor(startedAtMs + monotonicMs());
 
   return {
     now,
+    monotonicMs,
     async sleep(ms, signal) {
       const untilMs = now() + ms;
       signal?.throwIfAborted();
@@ -28,3 +30,16 @@ export const acceleratedClock = (speed: number): Clock => {
 };
 
 export const realClock = (): Clock => acceleratedClock(1);
+
+/** The same passing of time as `clock`, with a wall clock of its own, which a test sets forward or back. */
+export const settableClock = (clock: Clock): Clock & { readonly set: (byMs: number) => void } => {
+  let aheadMs = 0;
+  return {
+    now: () => clock.now() + aheadMs,
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    set: (byMs) => {
+      aheadMs += byMs;
+    },
+  };
+};

@@ -9,14 +9,20 @@ interface Sleeper {
 
 export class ManualClock implements Clock {
   #nowMs: number;
+  #monotonicMs: number;
   #sleepers: readonly Sleeper[] = [];
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs;
+    this.#monotonicMs = nowMs;
   }
 
   now(): number {
     return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
   }
 
   /** How many wait for the clock to be moved. */
@@ -28,7 +34,7 @@ export class ManualClock implements Clock {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (ms <= 0) return resolve();
-      const sleeper = { untilMs: this.#nowMs + ms, wake: resolve };
+      const sleeper = { untilMs: this.#monotonicMs + ms, wake: resolve };
       this.#sleepers = [...this.#sleepers, sleeper];
       signal?.addEventListener("abort", () => {
         this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
@@ -37,10 +43,17 @@ export class ManualClock implements Clock {
     });
   }
 
+  /** Time passes. */
   advance(ms: number): void {
     this.#nowMs += ms;
-    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#monotonicMs += ms;
+    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#monotonicMs);
     this.#sleepers = this.#sleepers.filter((sleeper) => !due.includes(sleeper));
     for (const { wake } of due) wake();
+  }
+
+  /** The wall clock is set forward or back; no time passes. */
+  set(byMs: number): void {
+    this.#nowMs += byMs;
   }
 }
