@@ -87,7 +87,7 @@ export class GlueCatalog implements Catalog {
       location: this.#at(layout.changes(account, publication, snapshot_id)),
     }));
     await this.#glue.put("event_changes", columns.event_changes, changes);
-    await this.#followSnapshots(head, account, columns.event_snapshots);
+    await this.#followSnapshots(head, behind, account, columns.event_snapshots);
     const location = this.#at(layout.snapshot(account, head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
@@ -95,7 +95,12 @@ export class GlueCatalog implements Catalog {
   }
 
   /** Published snapshots are there as long as they have files and are not retired; the head's always is. */
-  async #followSnapshots(head: Publication, account: string, columns: Columns): Promise<void> {
+  async #followSnapshots(
+    head: Publication,
+    behind: readonly Publication[],
+    account: string,
+    columns: Columns,
+  ): Promise<void> {
     const locationOf = (snapshotId: string): string => this.#at(layout.snapshot(account, snapshotId));
     const partitions = await this.#glue.list("event_snapshots", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
@@ -104,7 +109,7 @@ export class GlueCatalog implements Catalog {
       if (!isRetired) kept.add(snapshotId);
     }
     const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
-    const published = await this.#published(account, absent);
+    const published = await this.#published(account, absent, behind);
     await this.#glue.put(
       "event_snapshots",
       columns,
@@ -118,11 +123,17 @@ export class GlueCatalog implements Catalog {
   }
 
   /** Those that some publication names, oldest first: held ones, and what runs that died have left, are in no table. */
-  async #published(account: string, snapshotIds: readonly string[]): Promise<readonly string[]> {
-    const [oldest, ...others] = snapshotIds.toSorted();
-    if (oldest === undefined) return [];
-    const sought = new Set([oldest, ...others]);
-    const found: string[] = [];
+  async #published(
+    account: string,
+    snapshotIds: readonly string[],
+    behind: readonly Publication[],
+  ): Promise<readonly string[]> {
+    // What is new to the catalog is known already, whatever the clocks said when it was published.
+    const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
+    const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
+    const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
+    const [oldest] = [...sought].sort();
+    if (oldest === undefined) return found.sort();
     for await (const { snapshot_id: snapshotId } of publicationsSince(this.#store, account, oldest)) {
       if (sought.delete(snapshotId)) found.push(snapshotId);
       if (sought.size === 0) break;

@@ -1,16 +1,16 @@
 // PLAN and COLLECT of one attempt, going on from what an earlier one has left; then PUBLISH.
 
-import { readManifest } from "../snapshot/manifest.ts";
 import { createPlan, type Plan } from "../snapshot/plan.ts";
 import { layout } from "../storage/layout.ts";
-import { findPublicationOf, type Publication } from "../storage/publication-log.ts";
+import type { Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect.ts";
 import { checkAgainstHead } from "./columns.ts";
-import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
+import type { Conclusion, RunFacts } from "./conclusion.ts";
 import { estimateSeconds } from "./estimate.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { Pace } from "./pace.ts";
 import { publishRun, superseded } from "./publish.ts";
+import { publishedEnd, settlePublished } from "./published-run.ts";
 import { findAdoptable, findOwnWork, type Unfinished } from "./resume.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 
@@ -31,11 +31,11 @@ export async function attempt(task: AttemptTask): Promise<Conclusion> {
   const { store } = host;
   const { account } = settings;
 
-  const own = await findPublicationOf(store, account, facts.runId);
-  if (own) {
-    facts.snapshotId = own.snapshot_id;
-    facts.counts = countsOf(await readManifest(store, account, own.snapshot_id), own);
-    return { outcome: "PUBLISHED", reason: null };
+  const published = await publishedEnd(store, account, facts.runId);
+  if (published) {
+    facts.snapshotId = facts.runId;
+    facts.counts = published.counts;
+    return published.conclusion;
   }
   if (head && head.snapshot_id >= facts.runId) return superseded(facts.runId, head);
   await checkAgainstHead(host, settings, head);
@@ -58,8 +58,9 @@ async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined
   if (own || !mayAdopt) return own;
   const unfinished = await findAdoptable(store, account, {
     fingerprint: fingerprint(settings),
-    laterThan: head?.snapshot_id,
+    head: head?.snapshot_id,
     progressSinceMs: clock.now() - settings.resumeWithinMs,
+    settle: (runId) => settlePublished(host, account, runId),
   });
   if (unfinished === undefined) return undefined;
   const { plan } = unfinished;

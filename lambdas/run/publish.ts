@@ -2,8 +2,7 @@
 
 import type { Manifest } from "../snapshot/manifest.ts";
 import type { Plan } from "../snapshot/plan.ts";
-import { findPublicationOf, type Publication } from "../storage/publication-log.ts";
-import type { Store } from "../storage/store.ts";
+import { isOfRun, type Publication, readLog } from "../storage/publication-log.ts";
 import { checkColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
@@ -18,13 +17,14 @@ export interface PublishTask {
   readonly host: RunHost;
   readonly settings: RunSettings;
   readonly plan: Plan;
+  /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
   readonly facts: RunFacts;
 }
 
 /** The last thing that a run does; design section 6. */
 export async function publishRun(task: PublishTask): Promise<Conclusion> {
-  const { host, settings, plan, head, facts } = task;
+  const { host, settings, plan, facts } = task;
   const { store, clock } = host;
   const { account } = settings;
   const pace = new Pace(host);
@@ -36,26 +36,12 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   facts.snapshotId = manifest.snapshot_id;
   facts.counts = countsOf(manifest);
 
-  const { listed, events, gone, forbidden, rejected } = manifest.counts;
-  const missing = gone + forbidden + rejected;
-  const holding =
-    (await readHold(store, account, manifest.snapshot_id)) ??
-    guard({ listed, events, missing, headEvents: head?.events }, settings);
-  if (holding) {
-    await hold(store, manifest, holding, clock.now());
-    return held(manifest.snapshot_id, holding);
-  }
-
-  // Comparing with the head reads the rows of both.
-  if (!pace.covers(rows + (head?.events ?? 0))) throw outOfTime(`the snapshot of ${rows} events is made`);
-  await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
-  const published = await commit(host, manifest, action, (now) => decide(store, manifest, now));
-  if ("end" in published) {
-    if (published.end === "superseded") return superseded(manifest.run_id, published.head);
-    const pinned = pinnedBy(published.head);
-    await hold(store, manifest, pinned, clock.now());
-    return held(manifest.snapshot_id, pinned);
+  const published = await commit(host, manifest, action, (head) => decide(task, manifest, pace, head));
+  if ("later" in published) return superseded(manifest.run_id, published.later);
+  if ("holding" in published) {
+    await hold(store, manifest, published.holding, clock.now());
+    return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
   facts.counts = countsOf(manifest, publication);
@@ -64,20 +50,42 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   return { outcome: "PUBLISHED", reason: null };
 }
 
-type Verdict =
-  | { readonly own: Publication }
-  | { readonly end: "superseded" | "pinned"; readonly head: Publication };
+type Verdict = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
 
-/** Design section 6, step 3: whatever process got there first, one publication carries this run. */
+/**
+ * Design section 6, steps 2 and 3, by the head of this very moment: the one at the start may be long gone. Whatever
+ * process got there first, one publication carries this run, and that it exists is asked before anything else.
+ */
 async function decide(
-  store: Store,
-  { account, run_id: runId, snapshot_id: snapshotId }: Manifest,
+  { host, settings, head: atStart }: PublishTask,
+  manifest: Manifest,
+  pace: Pace,
   head: Publication | undefined,
 ): Promise<Verdict | undefined> {
-  const own = await findPublicationOf(store, account, runId);
+  const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
+  const since = await readLog(host.store, account, atStart?.publication);
+  const own = since.find((publication) => isOfRun(publication, runId));
   if (own) return { own };
-  if (head && head.snapshot_id >= snapshotId) return { end: "superseded", head };
-  return head?.pinned ? { end: "pinned", head } : undefined;
+  if (head && head.snapshot_id >= snapshotId) return { later: head };
+  const holding = (await readHold(host.store, account, snapshotId)) ?? guardAgainst(manifest, head, settings);
+  if (holding) return { holding };
+  if (head?.pinned) return { holding: pinnedBy(head) };
+
+  // Comparing with the head reads the rows of both.
+  const { events } = manifest.counts;
+  if (!pace.covers(events + (head?.events ?? 0))) throw outOfTime(`the snapshot of ${events} events is made`);
+  await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
+  return undefined;
+}
+
+function guardAgainst(
+  { counts }: Manifest,
+  head: Publication | undefined,
+  limits: RunSettings,
+): Hold | undefined {
+  const { listed, events, gone, forbidden, rejected } = counts;
+  const missing = gone + forbidden + rejected;
+  return guard({ listed, events, missing, headEvents: head?.events }, limits);
 }
 
 /** A later snapshot is what readers see, so this run has nothing to give them. */

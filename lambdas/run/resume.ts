@@ -33,10 +33,12 @@ export async function findOwnWork(
 
 export interface AdoptionTerms {
   readonly fingerprint: string;
-  /** Only a run later than this snapshot can still be published. */
-  readonly laterThan: string | undefined;
+  /** The snapshot that readers see: only a later run can still be published. */
+  readonly head: string | undefined;
   /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
   readonly progressSinceMs: number;
+  /** True for a run that was published, though nothing says that it is finished: its outcome is recorded by then. */
+  readonly settle: (runId: string) => Promise<boolean>;
 }
 
 /** The newest unfinished run of the account that a manual start may go on with. */
@@ -47,7 +49,8 @@ export async function findAdoptable(
 ): Promise<Unfinished | undefined> {
   const byRun = new Map<string, StoredKey[]>();
   const prefix = layout.runs(account);
-  const after = terms.laterThan === undefined ? undefined : `${prefix}${terms.laterThan}/~`;
+  // From the head's own run on, which may have died when it had just published.
+  const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
   for await (const file of store.list(prefix, after)) {
     const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
     byRun.set(runId, [...(byRun.get(runId) ?? []), file]);
@@ -56,6 +59,7 @@ export async function findAdoptable(
     const finished = files.some(({ key }) => key === layout.outcome(account, runId));
     const progressMs = Math.max(...files.map((file) => file.modifiedAtMs));
     if (finished || progressMs < terms.progressSinceMs) continue;
+    if ((await terms.settle(runId)) || runId === terms.head) continue;
     const unfinished = await open(store, account, runId, files);
     if (unfinished?.plan.header.fingerprint === terms.fingerprint) return unfinished;
   }

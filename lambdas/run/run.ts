@@ -34,17 +34,21 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
   const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
   host.onRunId?.(runId);
   let lease: Lease | undefined;
-  let ending: Ending;
   try {
-    const finished = start.runId && (await readOutcome(host.store, settings.account, runId));
-    if (finished) return { ...finished, isRepeat: true };
-    const taken = await takeLease(host, settings, start, runId);
-    lease = taken instanceof Lease ? taken : undefined;
-    ending = taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyRunning(taken);
-  } catch (error) {
-    ending = endingOf(error, host.signal, lease);
-  }
-  try {
+    let ending: Ending;
+    try {
+      const finished = await finishedBefore(host, settings, start);
+      if (finished) return finished;
+      const taken = await takeLease(host, settings, start, runId);
+      lease = taken instanceof Lease ? taken : undefined;
+      // A second delivery of the trigger may have waited for the first one, which has finished the run.
+      const meanwhile = lease && (await finishedBefore(host, settings, start));
+      if (meanwhile) return meanwhile;
+      ending =
+        taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyRunning(taken);
+    } catch (error) {
+      ending = endingOf(error, host.signal, lease);
+    }
     return await closeAttempt(
       { host, account: settings.account, trigger: start.trigger, startedAtMs, facts },
       ending,
@@ -52,6 +56,16 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
   } finally {
     await lease?.release();
   }
+}
+
+/** The result of a run that is finished; only a run that its trigger names can be. */
+async function finishedBefore(
+  { store }: RunHost,
+  { account }: RunSettings,
+  { runId }: RunStart,
+): Promise<RunResult | undefined> {
+  const finished = runId === undefined ? undefined : await readOutcome(store, account, runId);
+  return finished && { ...finished, isRepeat: true };
 }
 
 async function takeLease(

@@ -50,30 +50,58 @@ export async function readHead(store: Store, account: string): Promise<Publicati
   return newest === undefined ? undefined : readPublication(store, account, newest);
 }
 
-/** The publication that this run has made, looked for from the newest back to the run's own start. */
+/**
+ * The publication that this run has made. Looks from the newest back to the very first: no clock says where to stop,
+ * so a run that surely has none is better not looked for.
+ */
 export async function findPublicationOf(
   store: Store,
   account: string,
   runId: string,
 ): Promise<Publication | undefined> {
-  for await (const publication of publicationsSince(store, account, runId)) {
-    if (publication.action === "run" && publication.run_id === runId) return publication;
+  for await (const publication of newestFirst(store, account)) {
+    if (isOfRun(publication, runId)) return publication;
   }
   return undefined;
 }
 
-/** All publications that can be of the run or of its snapshot, newest first, each read when it is asked for. */
+/** The newest publication of this snapshot, by its run or by a person; looked for as far back. */
+export async function findPublicationOfSnapshot(
+  store: Store,
+  account: string,
+  snapshotId: string,
+): Promise<Publication | undefined> {
+  for await (const publication of newestFirst(store, account)) {
+    if (publication.snapshot_id === snapshotId) return publication;
+  }
+  return undefined;
+}
+
+/** True for the one publication that a run makes; an accept or a rollback may have begun at the same instant. */
+export function isOfRun({ action, run_id }: Publication, runId: string): boolean {
+  return action === "run" && run_id === runId;
+}
+
+/**
+ * The publications that are likely to be of the run or of its snapshot, newest first, each read when it is asked for.
+ * Ends by what clocks say, so it decides nothing that must be right whatever they say.
+ */
 export async function* publicationsSince(
   store: Store,
   account: string,
   runId: string,
 ): AsyncGenerator<Publication> {
   const startedAtMs = runInstant(runId) ?? 0;
-  for (const id of (await publicationIds(store, account)).toReversed()) {
-    const publication = await readPublication(store, account, id);
+  for await (const publication of newestFirst(store, account)) {
     yield publication;
     // No run is published before it starts, by clocks that differ by less than a day.
     if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return;
+  }
+}
+
+async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
+  for (const id of (await publicationIds(store, account)).toReversed()) {
+    yield await readPublication(store, account, id);
   }
 }
 

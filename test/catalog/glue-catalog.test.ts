@@ -133,6 +133,22 @@ onEmulator("in Glue", () => {
       expect(await reader.partitions("event_changes", "uk")).toHaveLength(101);
     });
 
+    it("registers a new snapshot behind a publication whose clock was days back", async () => {
+      const { catalog, reader, uk } = await followed();
+      await uk.day(21, ["a", "b", "c"]);
+      const byHand = {
+        action: "rollback",
+        run_id: "by-hand",
+        published_at: "2026-11-18T07:00:00.000Z",
+      } as const;
+      await uk.publish(FIRST, [], byHand);
+
+      await catalog.follow("uk");
+
+      const snapshots = await reader.rows("event_snapshots", "uk");
+      expect([...snapshots.keys()]).toEqual([FIRST, SECOND, snapshotOfDay(21)]);
+    });
+
     it("makes a partition of the head again that somebody has deleted", async () => {
       const { catalog, database, reader } = await followed();
       const request = { DatabaseName: database, TableName: "events", PartitionValues: ["uk"] };

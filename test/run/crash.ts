@@ -14,12 +14,12 @@ export class Crashed extends Error {
 /** Counts the effects of a run on store and catalog, and stops all of them at the one that is named. */
 export class CrashPoint {
   readonly effects: string[] = [];
-  readonly #at: number;
+  readonly #at: number | string;
   readonly #moment: Moment;
   #dead = false;
 
-  /** Effects count from 1; `Infinity` never crashes. */
-  constructor(at: number, moment: Moment = "before") {
+  /** The number of an effect, from 1 (`Infinity` never crashes), or a part of its name. */
+  constructor(at: number | string, moment: Moment = "before") {
     this.#at = at;
     this.#moment = moment;
   }
@@ -56,7 +56,7 @@ export class CrashPoint {
   async effect<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#throwIfDead();
     this.effects.push(name);
-    const isLast = this.effects.length === this.#at;
+    const isLast = typeof this.#at === "string" ? name.includes(this.#at) : this.effects.length === this.#at;
     if (isLast && this.#moment === "before") this.#die();
     const result = await work();
     if (isLast) this.#die();

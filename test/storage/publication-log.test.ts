@@ -5,6 +5,7 @@ import { TABLES } from "../../lambdas/catalog/tables.ts";
 import {
   accounts,
   findPublicationOf,
+  findPublicationOfSnapshot,
   publish,
   readHead,
   readLog,
@@ -58,11 +59,23 @@ describe("the publication log", () => {
     expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
   });
 
-  it("looks for a run no further back than the day before it started", async () => {
-    const store = await logOf(FIRST, SECOND);
-    store.put("publications/uk/0000000001.ndjson", "damaged, and never read");
+  it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
+    const later = {
+      published_at: "2026-11-19T06:00:00.000Z",
+      action: "rollback",
+      run_id: "by-hand",
+    } as const;
+    const store = await logOf(FIRST, { ...SECOND, ...later });
 
-    expect(await findPublicationOf(store, "uk", "2026-11-24T06-00-00.000Z")).toBeUndefined();
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
+  });
+
+  it("finds the newest publication of a snapshot, by a run or a person", async () => {
+    const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
+    const store = await logOf(FIRST, SECOND, again);
+
+    expect(await findPublicationOfSnapshot(store, "uk", FIRST.snapshot_id)).toEqual(again);
+    expect(await findPublicationOfSnapshot(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
   });
 
   it("writes one line with the keys in the table's order, whatever the object's", async () => {

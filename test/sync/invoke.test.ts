@@ -68,6 +68,28 @@ describe("a run", () => {
     expect(world.simulator.counts).toMatchObject({ logins: 1, details: 5 });
   });
 
+  test("delivered a second time while it works is logged in, counted and written once", async () => {
+    await using world = await FunctionWorld.start({ events: makeEvents(5) });
+    let first: object | undefined;
+    // The first delivery does all of its work between the second one's first look and its lease.
+    const store = interposed(world.store, async (key) => {
+      if (first === undefined && key === layout.lease("uk")) {
+        first = {};
+        first = await world.invoke({ scheduledAt: SCHEDULED_AT });
+      }
+    });
+
+    const second = await world.invoke({ scheduledAt: SCHEDULED_AT }, { store });
+
+    expect(second).toMatchObject({ ...first, note: expect.stringContaining("finished before") });
+    expect(world.simulator.counts.logins).toBe(1);
+    expect(world.metrics.map(({ values }) => values)).toEqual([
+      expect.objectContaining({ Published: 1, Events: 5 }),
+      {},
+    ]);
+    expect(world.store.keys("run-log/")).toHaveLength(1);
+  });
+
   test("that failed throws its code, with account and run, each time, and is counted once", async () => {
     await using world = await FunctionWorld.start({ account: { disabled: true } });
 
