@@ -108,6 +108,7 @@ describe("a run that died just after its publication existed", () => {
     const { row } = await world.run();
 
     expect(row.outcome).toBe("PUBLISHED");
+    expect(row.run_id).not.toBe(dead);
     expect(await log(world)).toEqual([
       `run ${first}`,
       `run ${dead}`,
