@@ -10,10 +10,12 @@ import { openWarehouse } from "./open-warehouse.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
 
-export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
+const OPTIONS = [...SERVICE_OPTIONS, "deep"] as const;
+
+export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "check",
   summary: "try credentials, service and warehouse, and say what to do about what fails",
-  options: SERVICE_OPTIONS,
+  options: OPTIONS,
   example: "npm run sync -- check --base-url https://service.example",
   execute: async (values, output) => {
     const settings = runSettings(values);
@@ -28,7 +30,7 @@ export const checkCommand: CommandSpec<(typeof SERVICE_OPTIONS)[number]> = {
       onWait: (wait) => display.waiting(wait),
       signal: output.signal,
     });
-    const checks = await check(host, settings);
+    const checks = await check(host, settings, { deep: values.deep });
     const ok = checks.every((one) => one.ok);
     if (values.json) output.stdout.json({ ok, checks });
     else {

@@ -133,6 +133,12 @@ export const OPTIONS = {
     fallback: "false",
     parse: switchValue,
   },
+  deep: {
+    flag: "--deep",
+    description: "verify the checksums of everything that is kept, not only of what readers see",
+    fallback: "false",
+    parse: switchValue,
+  },
   force: {
     flag: "--force",
     description: "accept a snapshot that is older than the one readers see",

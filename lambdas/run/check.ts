@@ -3,10 +3,11 @@
 import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
+import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { openServiceWithoutLease } from "./open-service.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 
-const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog"] as const;
+const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 
 export interface Check {
   readonly name: (typeof CHECKS)[number];
@@ -18,8 +19,15 @@ export interface Check {
 /** Events whose details are tried before their absence counts as a failure: one may be gone or not ours. */
 const DETAIL_TRIES = 3;
 
-/** The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing. */
-export async function check(host: RunHost, settings: RunSettings): Promise<readonly Check[]> {
+/**
+ * The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing.
+ * @param deep verifies everything that is kept, not only what readers see
+ */
+export async function check(
+  host: RunHost,
+  settings: RunSettings,
+  { deep = false }: { readonly deep?: boolean } = {},
+): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const attempt = async <T>(name: Check["name"], work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -49,7 +57,10 @@ export async function check(host: RunHost, settings: RunSettings): Promise<reado
     }
   }
   const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
-  if (isStoreWritable) await attempt("catalog", () => host.catalog.follow(settings.account));
+  if (isStoreWritable) {
+    await attempt("catalog", () => host.catalog.follow(settings.account));
+    await attempt("snapshot", () => (deep ? checkEverything : checkHead)(host, settings.account));
+  }
   return checks;
 }
 

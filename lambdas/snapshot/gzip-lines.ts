@@ -41,7 +41,7 @@ export async function* readLines(
 ): AsyncGenerator<string, void, undefined> {
   const { what, remedy = MAKE_AGAIN } = options;
   let line: Uint8Array[] = []; // the beginning of a line whose end has not come yet
-  for await (const chunk of gunzipped(chunks, what, remedy)) {
+  for await (const chunk of unzipped(chunks, { what, remedy })) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
@@ -76,11 +76,11 @@ async function* batches(lines: Lines): AsyncGenerator<Uint8Array> {
   if (used > 0) yield batch.subarray(0, used);
 }
 
-async function* gunzipped(
+/** The uncompressed bytes. Throws `STORE_CORRUPT` for anything but one gzip member; errors of `chunks` pass through unchanged. */
+export async function* unzipped(
   chunks: AsyncIterable<Uint8Array>,
-  what: string,
-  remedy: string,
-): AsyncGenerator<Buffer> {
+  { what, remedy = MAKE_AGAIN }: ReadOptions,
+): AsyncGenerator<Buffer, void, undefined> {
   const source = { failed: false };
   async function* watched(): AsyncGenerator<Uint8Array> {
     try {

@@ -56,7 +56,7 @@ onEmulator("a deployed account", () => {
     const rollback = await sync(["rollback", String(run["snapshot_id"])], { cwd, env });
 
     expect(check.stdout).toBe(
-      ["credentials", "login", "list", "detail", "store", "catalog"]
+      ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"]
         .map((name) => `ok      ${name}\n`)
         .join(""),
     );

@@ -22,7 +22,7 @@ test("check, run, status and query do the whole job and speak JSON", async () =>
   expect([check, run, status, query].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
   expect(lastJson(check)).toEqual({
     ok: true,
-    checks: ["credentials", "login", "list", "detail", "store", "catalog"].map((name) => ({
+    checks: ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"].map((name) => ({
       name,
       ok: true,
       code: null,
@@ -240,6 +240,7 @@ test("check goes on after a failure and gives each its remedy", async () => {
       },
       { name: "store", ok: true },
       { name: "catalog", ok: true },
+      { name: "snapshot", ok: true },
     ],
   });
 });

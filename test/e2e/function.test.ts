@@ -97,7 +97,7 @@ onEmulator("the deployed function", () => {
       const answer = payload(await deployment.function.invoke({ action: "check", account }));
 
       expect(answer).toMatchObject({ account, ok: true });
-      expect(answer["checks"]).toHaveLength(6);
+      expect(answer["checks"]).toHaveLength(7);
     });
 
     test("tries everything and writes nothing in a dry run", async () => {
