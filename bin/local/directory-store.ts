@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Random } from "../../lambdas/host/random.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../../lambdas/storage/store.ts";
 import { checkKey } from "../../lambdas/storage/store-key.ts";
+import { refuseBrokenLink } from "./broken-link.ts";
 import {
   makeDirectory,
   nameIfFree,
@@ -17,6 +18,7 @@ import {
 import { fileError, isErrno } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { listFiles } from "./list-files.ts";
+import { type NewModes, newModes } from "./new-modes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHUNK_BYTES = 256 * 1024;
@@ -34,6 +36,7 @@ export class DirectoryStore implements Store {
   readonly #temporary: string;
   readonly #random: Pick<Random, "token">;
   readonly #lockTimeoutMs: number;
+  #modes: NewModes | undefined;
   #tidied = false;
 
   constructor({ directory, random, lockTimeoutMs = 30_000 }: DirectoryStoreOptions) {
@@ -58,7 +61,7 @@ export class DirectoryStore implements Store {
   async create(key: string, body: Body): Promise<string | undefined> {
     const path = this.#path(key);
     return this.#withTemporary(body, async (temporary, version) => {
-      await makeDirectory(dirname(path));
+      await makeDirectory(dirname(path), (await this.#newModes()).directory);
       return (await nameIfFree(temporary, path)) ? version : undefined;
     });
   }
@@ -94,17 +97,25 @@ export class DirectoryStore implements Store {
 
   /** Undefined without any `work` where there is no warehouse, hence nothing to replace or delete. */
   async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const lock = join(this.directory, ".lock");
+    const path = join(this.directory, ".lock");
     if ((await unlessMissing(stat(this.directory), "read", this.directory)) === undefined) return undefined;
-    return withFileLock(lock, this.#lockTimeoutMs, work);
+    const { file: mode } = await this.#newModes();
+    return withFileLock({ path, mode, timeoutMs: this.#lockTimeoutMs }, work);
+  }
+
+  /** Asked once: the first file makes the directory that later ones would take theirs from. */
+  async #newModes(): Promise<NewModes> {
+    this.#modes ??= await newModes(this.directory);
+    return this.#modes;
   }
 
   /** Writes the body to a file that no reader sees, lets `use` give it its name, and leaves nothing behind. */
   async #withTemporary<T>(body: Body, use: (path: string, version: string) => Promise<T>): Promise<T> {
-    await makeDirectory(this.#temporary);
+    const modes = await this.#newModes();
+    await makeDirectory(this.#temporary, modes.directory);
     const temporary = join(this.#temporary, this.#random.token());
     try {
-      const { version, modifiedAtMs } = await writeDurably(temporary, body);
+      const { version, modifiedAtMs } = await writeDurably(temporary, body, modes.file);
       await this.#tidy(modifiedAtMs);
       return await use(temporary, version);
     } finally {
@@ -140,7 +151,8 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
   try {
     return await operation;
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
-    throw fileError(error, verb, path);
+    if (!isErrno(error, "ENOENT")) throw fileError(error, verb, path);
+    await refuseBrokenLink(path);
+    return undefined;
   }
 }

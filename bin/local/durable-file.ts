@@ -1,9 +1,10 @@
 // Writing files so that they survive a power cut: content, then name, each synced to disk.
 
 import { createHash } from "node:crypto";
-import { link, mkdir, open, rename } from "node:fs/promises";
+import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Body } from "../../lambdas/storage/store.ts";
+import { refuseBrokenLink } from "./broken-link.ts";
 import { fileError, isErrno } from "./file-error.ts";
 
 /** The version of a content: equal bytes have equal versions, as with an ETag. */
@@ -13,12 +14,13 @@ export const versionOf = (bytes: Uint8Array): string => createHash("sha256").upd
 export async function writeDurably(
   path: string,
   body: Body,
+  mode: number,
 ): Promise<{ version: string; modifiedAtMs: number }> {
   const hash = createHash("sha256");
   const failed = (error: unknown): never => {
     throw fileError(error, "write", path);
   };
-  const file = await open(path, "wx").catch(failed);
+  const file = await open(path, "wx", mode).catch(failed);
   try {
     for await (const chunk of body instanceof Uint8Array ? [body] : body) {
       hash.update(chunk);
@@ -55,14 +57,28 @@ export async function nameInPlace(written: string, name: string): Promise<void> 
 }
 
 /** Makes the directory and its parents, and syncs the names of those that are new. */
-export async function makeDirectory(path: string): Promise<void> {
-  const firstMade = await mkdir(path, { recursive: true }).catch((error: unknown) => {
+export async function makeDirectory(path: string, mode: number): Promise<void> {
+  const error = await mkdir(path, mode).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const parent = dirname(path);
+  if (error === undefined) return syncDirectory(parent);
+  if (await isDirectory(path)) return;
+  await refuseBrokenLink(path);
+  // Not `recursive`: where the parent exists and takes no directory, as in /proc, Node would try for ever.
+  if (!isErrno(error, "ENOENT") || (await isDirectory(parent))) {
     throw fileError(error, "make the directory", path);
-  });
-  if (firstMade === undefined) return;
-  for (let made = path; made.length >= firstMade.length; made = dirname(made)) {
-    await syncDirectory(dirname(made));
   }
+  await makeDirectory(parent, mode);
+  await makeDirectory(path, mode);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 export async function syncDirectory(path: string): Promise<void> {

@@ -12,6 +12,8 @@ const NO_LINKS =
   "this file system has no hard links, which the warehouse needs so that a file appears whole or not at all. Choose a directory on a local disk with --warehouse.";
 const NO_LOCKS =
   "this file system has no file locks, which the warehouse needs between processes. Choose a directory on a local disk with --warehouse.";
+const NO_LOCK_RIGHT =
+  "this user may not write there, and a run must lock the warehouse. Start the run as the user that made the warehouse, or give this one the right to write in it. Reading needs no lock.";
 const TOO_MANY_FILES =
   "too many files are open. Lower --concurrency or raise the limit (`ulimit -n`), then start again.";
 
@@ -27,11 +29,13 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EISDIR: "a directory is in the place of a file. Move it away and start again.",
   ENAMETOOLONG: "the path is too long for this file system. Choose a shorter one with --warehouse.",
   ENOLCK: NO_LOCKS,
+  ELOOP:
+    "a symbolic link there leads back to itself or to a folder that it lies in. Remove the link and start again.",
   EMFILE: TOO_MANY_FILES,
   ENFILE: TOO_MANY_FILES,
 };
 
-/** Errors that mean something else for these two than for reading and writing. */
+/** Errors that mean something else for these than for reading and writing. */
 const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   link: {
     EPERM: NO_LINKS,
@@ -41,7 +45,17 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     EXDEV:
       "it lies on another file system than the rest of the warehouse. Keep the whole warehouse on one disk.",
   },
-  lock: { ENOTSUP: NO_LOCKS, EOPNOTSUPP: NO_LOCKS, ENOSYS: NO_LOCKS, EINVAL: NO_LOCKS },
+  lock: {
+    ENOTSUP: NO_LOCKS,
+    EOPNOTSUPP: NO_LOCKS,
+    ENOSYS: NO_LOCKS,
+    EINVAL: NO_LOCKS,
+    EACCES: NO_LOCK_RIGHT,
+    EPERM: NO_LOCK_RIGHT,
+  },
+  "make the directory": {
+    ENOENT: "the file system takes no new directory there. Choose another one with --warehouse.",
+  },
 };
 
 /** Whether `error` is the system's `code`, such as `ENOENT`. */
@@ -60,6 +74,11 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
     fields: { path, errno },
     cause: error,
   });
+}
+
+/** `STORE_FAILED` for a folder that a symbolic link in it leads back to: no single call of the system sees that. */
+export function linkCycle(path: string): SyncError {
+  return fileError(Object.assign(new Error("a cycle of links"), { code: "ELOOP" }), "list", path);
 }
 
 function errnoOf(error: unknown): string | undefined {

@@ -48,7 +48,7 @@ switch (task) {
     await store.create("stalled", halfABody());
     break;
   case "hold":
-    await withFileLock(join(directory, ".lock"), 1000, stall);
+    await withFileLock({ path: join(directory, ".lock"), mode: 0o600, timeoutMs: 1000 }, stall);
     break;
   case "large": {
     const failure = await store.create("large", new Uint8Array(1_000_000)).catch((error: unknown) => error);
