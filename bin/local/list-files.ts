@@ -15,7 +15,7 @@ export async function* listFiles(root: string, prefix: string, after: string): A
   yield* listBelow("", []);
 
   async function* listBelow(folder: string, above: readonly string[]): AsyncIterable<StoredKey> {
-    const path = join(root, folder);
+    const path = join(root, folder.slice(0, -1));
     const found = await fileAt(path);
     if (found === undefined) return;
     const identity = `${found.dev}:${found.ino}`;
