@@ -13,7 +13,7 @@ test("a warehouse whose folders are links is written, read and queried as any ot
   const cwd = await temporaryDirectory();
   const warehouse = join(cwd, "warehouse");
   await mkdir(warehouse);
-  for (const folder of ["publications", "snapshots", "changes", "runs", "run-log", "leases"]) {
+  for (const folder of ["publications", "snapshots", "changes", "runs", "run-log", "accounts"]) {
     await mkdir(join(cwd, "disk", folder), { recursive: true });
     await symlink(join(cwd, "disk", folder), join(warehouse, folder));
   }

@@ -90,7 +90,7 @@ describe("a circle of links", () => {
     });
   });
 
-  it("elsewhere in the folder disturbs no one", async () => {
+  it("elsewhere in the folder is no error", async () => {
     const directory = await temporaryDirectory();
     const store = storeIn(directory);
     await store.create("a/key", bytes("one"));

@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
     });
   });
 
-  it("lets nobody read its lock who may not write it, whatever an older version left", async () => {
+  it("keeps its lock from those who may only read, also one that an older version left", async () => {
     const directory = await temporaryDirectory();
     await chmod(directory, 0o755);
     const store = storeIn(directory);
