@@ -7,7 +7,7 @@ import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 import { HOLD_REASONS, type Hold } from "./guard.ts";
 
-const heldSchema = z.strictObject({
+const heldSchema = z.object({
   reason: z.enum(HOLD_REASONS),
   explanation: z.string(),
   held_at: z.iso.datetime(),

@@ -17,7 +17,7 @@ export interface RunResult {
   readonly explanation?: string;
 }
 
-const outcomeSchema = z.strictObject({ row: syncRunSchema, explanation: z.string().optional() });
+const outcomeSchema = z.object({ row: syncRunSchema, explanation: z.string().optional() });
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
 export async function readOutcome(

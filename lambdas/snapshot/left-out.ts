@@ -1,9 +1,10 @@
 // The list of listed events that a snapshot has no row for, beside its parts.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
 import { jsonLine } from "./json-line.ts";
-import type { LeftOut } from "./shard.ts";
+import { type LeftOut, leftOutSchema } from "./shard.ts";
 
 /** Creates the file, if there is anything to say. Throws `STORE_CORRUPT` when another list is there already. */
 export async function writeLeftOut(store: Store, key: string, leftOut: readonly LeftOut[]): Promise<void> {
@@ -14,6 +15,17 @@ export async function writeLeftOut(store: Store, key: string, leftOut: readonly 
 
   const found = await store.read(key);
   if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
-  if (bytes.equals(found.bytes)) return;
+  if (isDeepStrictEqual(parse(found.bytes), leftOut)) return;
   throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+}
+
+/** Undefined for anything but whole lines of uuid and reason. */
+function parse(bytes: Uint8Array): readonly LeftOut[] | undefined {
+  const lines = Buffer.from(bytes).toString().split("\n");
+  if (lines.pop() !== "") return undefined;
+  try {
+    return lines.map((line) => leftOutSchema.parse(JSON.parse(line)));
+  } catch {
+    return undefined;
+  }
 }

@@ -11,7 +11,7 @@ import { JSON_TYPES, MAX_FIELDS } from "./field-profile.ts";
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-const COUNTS = z.strictObject({
+const COUNTS = z.object({
   listed: count,
   events: count,
   gone: count,
@@ -23,7 +23,7 @@ const COUNTS = z.strictObject({
   repeated: count,
 });
 
-const PART = z.strictObject({
+const PART = z.object({
   // Becomes part of a key, so nothing else passes: a damaged file must not point elsewhere.
   file: z.string().regex(/^part-\d{5,}\.ndjson\.gz$/),
   rows: z.int().positive(),
@@ -35,7 +35,7 @@ const PART = z.strictObject({
 const column = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 
 const FIELD = z
-  .strictObject({
+  .object({
     pointer: z.string().startsWith("/"),
     count: z.int().positive(),
     types: z.partialRecord(z.enum(JSON_TYPES), z.int().positive()),
@@ -43,7 +43,7 @@ const FIELD = z
   .readonly();
 
 const MANIFEST = z
-  .strictObject({
+  .object({
     version: z.literal(1),
     account: z.string(),
     snapshot_id: z.string(),
@@ -55,15 +55,15 @@ const MANIFEST = z
     columns: z.array(column).readonly(),
     /** Where the last columns come from. Version 0.1.0 wrote neither these nor a profile at first. */
     lifted: z
-      .array(z.strictObject({ name: column, pointer: z.string().startsWith("/") }))
+      .array(z.object({ name: column, pointer: z.string().startsWith("/") }))
       .readonly()
       .default([]),
     fields: z.array(FIELD).max(MAX_FIELDS).readonly().default([]),
     fields_complete: z.boolean().default(false),
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime(),
-    program: z.strictObject({ name: z.string(), version: z.string() }),
-    settings: z.strictObject({
+    program: z.object({ name: z.string(), version: z.string() }),
+    settings: z.object({
       base_url: z.string(),
       is_listed: z.enum(["true", "false", "any"]),
       list_pointer: z.string().nullable(),

@@ -12,7 +12,7 @@ const SHARD_SIZE = 1_000;
 
 const count = z.int().nonnegative();
 
-const HEADER = z.strictObject({
+const HEADER = z.object({
   version: z.literal(1),
   run_id: z.string(),
   account: z.string(),
@@ -26,7 +26,7 @@ const HEADER = z.strictObject({
   sha256: z.string(),
 });
 
-const EVENT = z.strictObject({
+const EVENT = z.object({
   uuid: z.string(),
   requestAs: z.string().optional(),
   listing: z.string(),

@@ -30,10 +30,12 @@ export interface ShardTrailer {
   readonly sha256: string;
 }
 
-const TRAILER = z.strictObject({
+export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
+
+const TRAILER = z.object({
   shard: z.int().nonnegative(),
   rows: z.int().nonnegative(),
-  left_out: z.array(z.strictObject({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) })),
+  left_out: z.array(leftOutSchema),
   sha256: z.string(),
 });
 

@@ -13,7 +13,7 @@ export interface SnapshotFiles {
   readonly isRetired: boolean;
 }
 
-const retiredSchema = z.strictObject({ retired_at: z.iso.datetime() });
+const retiredSchema = z.object({ retired_at: z.iso.datetime() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: Store, account: string): Promise<readonly SnapshotFiles[]> {

@@ -4,6 +4,7 @@ import { rename } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { query } from "../../bin/local/query.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import { aPublication } from "../storage/publications.ts";
 import { eventRow, Warehouse, warehouse } from "./warehouse.ts";
 
 const NO_TABLES = { directory: "/no/warehouse", render: async () => "" };
@@ -62,6 +63,23 @@ describe("query", () => {
     const sql = "SELECT 1 AS a; -- first\nSELECT 2 AS b; -- last\n";
 
     expect(await query(NO_TABLES, sql)).toEqual({ columns: ["b"], rows: [["2"]] });
+  });
+
+  it("leaves aside what a newer version has written beside the columns", async () => {
+    const made = await warehouse();
+    await made.snapshot("uk", "2026-11-21T06-00-00.000Z", [eventRow("a", { later: { version: 2 } })]);
+    await made.publish("uk", { events: 1, added: 0 });
+    await made.put("publications/uk/0000000002.ndjson", [
+      { ...aPublication({ publication: "0000000002", events: 1, added: 0 }), later: [2] },
+    ]);
+    await made.put("run-log/uk/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: "r1", later: "2" }]);
+
+    const { rows } = await query(
+      made.views,
+      "SELECT * FROM (SELECT uuid FROM events), (SELECT count(*) FROM publications), (SELECT run_id FROM sync_runs)",
+    );
+
+    expect(rows).toEqual([["a", "2", "r1"]]);
   });
 
   it("reads a warehouse that was moved", async () => {

@@ -24,6 +24,8 @@ export class SmallWorld {
   readonly log = new LogLines();
   /** What the service lists: number of the event and version of its details. */
   readonly events = new Map<number, number>();
+  /** Listed events that the service no longer answers for. */
+  readonly gone = new Set<number>();
   readonly dead = new Set<number>();
   /** A field that all details have beside the usual ones. */
   fieldOfNote: string | undefined;
@@ -118,7 +120,7 @@ export class SmallWorld {
       },
       detail: async (requestAs) => {
         this.details += 1;
-        const found = [...this.events].find(([n]) => uuid(n) === requestAs);
+        const found = [...this.events].find(([n]) => uuid(n) === requestAs && !this.gone.has(n));
         if (!found) return { kind: "left-out", reason: "gone" };
         const event = eventText(...found).replace("}", this.fieldOfNote ? `,"${this.fieldOfNote}":1}` : "}");
         return { kind: "event", event, eventDate: "2026-01-01", scope: null };
