@@ -23,9 +23,15 @@ from moto.server import main
 main(["--host", "127.0.0.1", "--port", "0"])
 `;
 
-/** True for what the requirements say now. */
+/** True for the versions that the requirements say now. */
 export function isInstalled(): boolean {
-  return existsSync(INSTALLED) && readFileSync(INSTALLED, "utf8") === readFileSync(REQUIREMENTS, "utf8");
+  return existsSync(INSTALLED) && pinsOf(INSTALLED) === pinsOf(REQUIREMENTS);
+}
+
+/** Names and versions only: other hashes of the same files are no reason to install them again. */
+function pinsOf(file: string): string {
+  const pins = readFileSync(file, "utf8").match(/^[^\s#]+==\S+(?= ?\\?$)/gm) ?? [];
+  return pins.sort().join("\n");
 }
 
 export class EmulatorProcess {

@@ -22,6 +22,9 @@ if (isInstalled()) {
     "install",
     "--quiet",
     "--disable-pip-version-check",
+    "--require-hashes",
+    // What has to be built would fetch its build tools, which no hash covers.
+    "--only-binary=:all:",
     "--requirement",
     REQUIREMENTS,
   ];
