@@ -1,12 +1,14 @@
 // The command line: reads options, starts a command, turns what comes back into words and an exit code.
 
 import { Command, CommanderError } from "commander";
+import { withoutUserinfo } from "../lambdas/errors/shown-text.ts";
 import { SyncError } from "../lambdas/errors/sync-error.ts";
 import { checkCommand } from "./local/check-command.ts";
 import type { CommandSpec, Output } from "./local/command.ts";
 import { discoverCommand } from "./local/discover-command.ts";
 import { EXIT, exitCodeOfError } from "./local/exit-code.ts";
 import type { OptionName } from "./local/options.ts";
+import { refusePastedArguments } from "./local/pasted-secret.ts";
 import { VERSION } from "./local/program-version.ts";
 import { queryCommand } from "./local/query-command.ts";
 import { type GivenOptions, helpOption, readOptions } from "./local/read-options.ts";
@@ -31,7 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
     .configureOutput({
       writeOut: (text) => output.stdout.text(text),
       writeErr: (text) => output.stderr.text(text),
-      outputError: (text) => output.stderr.message(text.trimEnd()),
+      outputError: (text) => output.stderr.message(withoutUserinfo(text.trimEnd())),
     })
     .exitOverride();
   const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
@@ -48,13 +50,17 @@ async function main(args: readonly string[]): Promise<number> {
   add(rollbackCommand);
   add(queryCommand);
   try {
+    refusePastedArguments(args);
     await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return unexpected(error);
-    if (error.exitCode === 0) return EXIT.done;
+    const isUsage = error instanceof CommanderError;
+    if (!isUsage && !(error instanceof SyncError)) return unexpected(error);
+    if (isUsage && error.exitCode === 0) return EXIT.done;
+    const message = withoutUserinfo(error.message);
     const wantsJson = args[0] === runCommand.name && args.includes("--json");
-    if (wantsJson) output.stdout.json(runCommand.failureJson?.("CONFIG_INVALID", error.message));
+    if (wantsJson) output.stdout.json(runCommand.failureJson?.("CONFIG_INVALID", message));
+    if (!isUsage) output.stderr.message(`${error.code}: ${message}`);
     return EXIT.wrongInput;
   }
 }

@@ -1,14 +1,23 @@
 // What the text of an option may be, and the value that it stands for.
 
 import { z } from "zod";
+import { shownText } from "../../lambdas/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import type { Limit } from "../../lambdas/run/run-host.ts";
 import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../lambdas/snapshot/lifted-column.ts";
 import { isS3, parseS3Location } from "./s3-location.ts";
 
+/** Nothing that it matches is repeated: a URL may hold a password. */
+const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
+
+/** `you@example.com:password`, as some tools take it. */
+const EMAIL_AND_PASSWORD = /^[^/]*@[^/]*:/;
+
 export const warehousePlace = (value: string): string => {
   if (isS3(value)) parseS3Location(value);
+  else if (URL_OF_ANY_KIND.test(value))
+    throw expected("a directory, or s3://bucket/prefix, and no other URL");
   return value;
 };
 export const databaseName = (value: string): string => {
@@ -17,7 +26,8 @@ export const databaseName = (value: string): string => {
 };
 export const credentialsPlace = (value: string): string => {
   const secretId = secretIdOf(value);
-  if (secretId === undefined || /^[\w/+=.@:-]{1,2048}$/.test(secretId)) return value;
+  const isFile = secretId === undefined && !URL_OF_ANY_KIND.test(value) && !EMAIL_AND_PASSWORD.test(value);
+  if (isFile || (secretId !== undefined && /^[\w/+=.@:-]{1,2048}$/.test(secretId))) return value;
   throw expected("a file, or secretsmanager: and the name or ARN of a secret");
 };
 export const switchValue = (value: string): boolean => {
@@ -53,7 +63,7 @@ export const pointer = (value: string): string => {
 export const liftedColumns = (value: string): readonly LiftedColumn[] => {
   const texts = stringArray(value);
   if (texts) return parseLiftedColumns(texts);
-  throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${JSON.stringify(value)}`);
+  throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${shownText(value)}`);
 };
 
 /** The secret that `secretsmanager:NAME` names; undefined for a file. */

@@ -3,6 +3,7 @@
 import { Option } from "commander";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { OPTIONS, type OptionName, type OptionSpec, type OptionValue, type OptionValues } from "./options.ts";
+import { refusePastedCredentials } from "./pasted-secret.ts";
 
 /** Long name without dashes, `base-url`; and as environment variable, `BRAND_BASE_URL`. */
 const longName = (name: OptionName): string => (OPTIONS[name].flag.split(" ")[0] ?? "").slice(2);
@@ -36,6 +37,7 @@ function readOption<Name extends OptionName>(
         ? [variable(name), fromEnvironment]
         : ["", spec.fallback];
   if (value === undefined) return undefined as OptionValue<Name>;
+  refusePastedCredentials(`${source}: the value`, value);
   try {
     return spec.parse(value) as OptionValue<Name>;
   } catch (error) {

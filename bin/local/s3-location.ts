@@ -1,5 +1,6 @@
 // `s3://bucket/prefix`: a warehouse in S3, as `--warehouse` names it.
 
+import { shownText } from "../../lambdas/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { checkKey } from "../../lambdas/storage/store-key.ts";
 
@@ -22,7 +23,7 @@ export function parseS3Location(text: string): S3Location {
   if (!BUCKET.test(bucket) || !isPrefix(path)) {
     throw new SyncError(
       "CONFIG_INVALID",
-      `expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that begin with none of "." and "-", and got ${JSON.stringify(text)}`,
+      `expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that begin with none of "." and "-", and got ${shownText(text)}`,
     );
   }
   return { bucket, prefix: path === "" ? "" : `${path}/` };

@@ -1,5 +1,6 @@
 // Turns a JSON Pointer (RFC 6901) into its reference tokens and back.
 
+import { shownText } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 
 /** The decoded reference tokens; none for `""`, the whole document. Throws `CONFIG_INVALID`: people write pointers. */
@@ -24,7 +25,7 @@ function decode(token: string, pointer: string): string {
 }
 
 function invalid(pointer: string, problem: string): SyncError {
-  return new SyncError("CONFIG_INVALID", `${JSON.stringify(pointer)} is not a JSON Pointer: ${problem}.`, {
+  return new SyncError("CONFIG_INVALID", `${shownText(pointer)} is not a JSON Pointer: ${problem}.`, {
     fields: { pointer },
   });
 }

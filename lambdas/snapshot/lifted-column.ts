@@ -1,6 +1,7 @@
 // Columns of one's own: a name, and where in the detail its value is. What names and pointers may be.
 
 import { TABLES } from "../catalog/tables.ts";
+import { shownText } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { parsePointer } from "./json-pointer.ts";
 
@@ -43,7 +44,7 @@ export function parseLiftedColumns(texts: readonly string[]): readonly LiftedCol
 }
 
 function parseLiftedColumn(text: string): LiftedColumn {
-  const got = `and got ${JSON.stringify(text)}`;
+  const got = `and got ${shownText(text)}`;
   const at = text.indexOf("=");
   if (at === -1) throw invalid(`expected NAME=POINTER, for example brand=/brand/name, ${got}`);
   const name = text.slice(0, at);
