@@ -1,11 +1,13 @@
 // PLAN and COLLECT of one attempt, going on from what an earlier one has left; then PUBLISH.
 
+import { KeptWork } from "../snapshot/kept-work.ts";
 import { createPlan, type Plan } from "../snapshot/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect.ts";
 import { checkAgainstHead } from "./columns.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
+import { countText } from "./count-text.ts";
 import { estimateSeconds } from "./estimate.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { Pace } from "./pace.ts";
@@ -45,9 +47,9 @@ export async function attempt(task: AttemptTask): Promise<Conclusion> {
     return publishRun({ host, settings, facts, head, plan: unfinished.plan });
   }
   const service = await task.openService();
-  const plan = unfinished?.plan ?? (await makePlan(task, service));
-  await stage(task, service, plan, unfinished?.staged ?? new Set());
-  return publishRun({ host, settings, facts, head, plan });
+  const work = unfinished ?? newWork(await makePlan(task, service));
+  await stage(task, service, work);
+  return publishRun({ host, settings, facts, head, plan: work.plan });
 }
 
 async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined> {
@@ -66,7 +68,9 @@ async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined
   const { plan } = unfinished;
   await task.adopt(plan.header.run_id);
   facts.runId = plan.header.run_id;
-  logger.info(`continues ${facts.runId}, ${count(done(unfinished))} of ${count(plan.events.length)} done`);
+  logger.info(
+    `continues ${facts.runId}, ${countText(done(unfinished))} of ${countText(plan.events.length)} done`,
+  );
   return unfinished;
 }
 
@@ -77,7 +81,7 @@ async function makePlan(task: AttemptTask, service: CountingService): Promise<Pl
   const list = await service.list(host.signal);
   const listed = list.events.length + list.rejected;
   facts.counts = { ...facts.counts, listed };
-  logger.info(`${count(listed)} events are listed`, {
+  logger.info(`${countText(listed)} events are listed`, {
     listed,
     rejected: list.rejected,
     repeated: list.repeated,
@@ -94,28 +98,23 @@ async function makePlan(task: AttemptTask, service: CountingService): Promise<Pl
   });
 }
 
-async function stage(
-  task: AttemptTask,
-  service: CountingService,
-  plan: Plan,
-  staged: ReadonlySet<number>,
-): Promise<void> {
+async function stage(task: AttemptTask, service: CountingService, work: Unfinished): Promise<void> {
   const { host, settings } = task;
-  const total = plan.events.length;
-  let doneEvents = done({ plan, staged });
+  const total = work.plan.events.length;
+  let doneEvents = done(work);
   const seconds = estimateSeconds(total - doneEvents, settings.requestsPerMinute);
   if (seconds > 0) {
     host.logger.info(
-      `${count(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
+      `${countText(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
     );
   }
   const report = (): void => host.onProgress({ done: doneEvents, total, retries: service.counts.retries });
   report();
   await collect({
     store: host.store,
+    logger: host.logger,
     account: settings.account,
-    plan,
-    staged,
+    work,
     service,
     concurrency: settings.concurrency,
     lifted: settings.lifted,
@@ -128,11 +127,15 @@ async function stage(
   });
 }
 
-/** `50,000`. */
-function count(n: number): string {
-  return n.toLocaleString("en-US");
+function done({ plan, staged, kept }: Unfinished): number {
+  const isDone = (index: number, uuid: string): boolean => staged.has(index) || kept.has(uuid);
+  let events = 0;
+  for (let index = 0; index < plan.shards; index += 1) {
+    events += plan.shard(index).filter(({ uuid }) => isDone(index, uuid)).length;
+  }
+  return events;
 }
 
-function done({ plan, staged }: Unfinished): number {
-  return [...staged].reduce((sum, index) => sum + plan.shard(index).length, 0);
+function newWork(plan: Plan): Unfinished {
+  return { plan, staged: new Set(), kept: KeptWork.none, keptFiles: 0 };
 }

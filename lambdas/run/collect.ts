@@ -1,17 +1,23 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them shard by shard in plan order.
 
+import { SyncError } from "../errors/sync-error.ts";
+import type { Logger } from "../host/logger.ts";
 import type { EventService } from "../service/event-service.ts";
 import { lifter } from "../snapshot/lift.ts";
 import type { LiftedColumn } from "../snapshot/lifted-column.ts";
-import type { Plan, PlannedEvent } from "../snapshot/plan.ts";
+import type { PlannedEvent } from "../snapshot/plan.ts";
 import { rowLine } from "../snapshot/row.ts";
 import { fitsRow } from "../snapshot/row-size.ts";
-import { type StagedResult, writeShard } from "../snapshot/shard.ts";
+import { writeShard } from "../snapshot/shard.ts";
+import type { StagedResult } from "../snapshot/staged-result.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 import { Edge } from "./edge.ts";
+import { keepWork } from "./keep-work.ts";
 import { mapOrdered } from "./ordered.ts";
 import { outOfTime, type Pace } from "./pace.ts";
+import type { Unfinished } from "./resume.ts";
+import { Unit } from "./unit.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
@@ -21,6 +27,8 @@ export interface FetchOptions {
   readonly concurrency: number;
   readonly lifted: readonly LiftedColumn[];
   readonly signal: AbortSignal;
+  /** Told at the end what was finished but not taken, in order. */
+  readonly onUntaken?: (results: readonly StagedResult[]) => void;
 }
 
 /** The results of `events` in their order: a row's line, or why there is none. */
@@ -28,7 +36,7 @@ export function fetchResults(
   events: Iterable<PlannedEvent>,
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
-  const { service, concurrency, signal } = options;
+  const { service, concurrency, signal, onUntaken = () => undefined } = options;
   const lift = lifter(options.lifted);
   const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
@@ -47,74 +55,78 @@ export function fetchResults(
     maxWeight: MAX_WAITING_TEXT,
     weigh: (result) => ("line" in result ? result.line.length : 0),
     signal,
+    onUntaken,
   });
 }
 
 export interface CollectOptions extends FetchOptions {
   readonly store: Store;
+  readonly logger: Logger;
   readonly account: string;
-  readonly plan: Plan;
-  /** Indices of shards that an earlier attempt has staged. */
-  readonly staged: ReadonlySet<number>;
+  /** The plan, and what an earlier attempt has done of it. */
+  readonly work: Unfinished;
   readonly pace: Pace;
+  /** Called for each event that was fetched. */
   readonly onDone: () => void;
 }
 
 /**
  * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
  * shards. Throws `INTERRUPTED` at a shard's edge, with nothing fetched beyond it, where the time left does not cover
- * the next one.
+ * the next one. An error that leaves the run unfinished passes through after what is finished of begun shards is kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, account, plan, staged, pace, onDone } = options;
+  const { store, logger, account, work, pace, onDone } = options;
+  const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
-  const edge = new Edge(plan, pace);
-  const results = fetchResults(eventsOf(plan, missing, edge), options);
-  const onTaken = (): void => {
+  const toFetch = (index: number): readonly PlannedEvent[] =>
+    plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
+  const edge = new Edge({ pace, total: plan.events.length, toFetch: (index) => toFetch(index).length });
+  let untaken: readonly StagedResult[] = [];
+  const onUntaken = (results: readonly StagedResult[]): void => {
+    untaken = results;
+  };
+  const fetched = fetchResults(eventsOf(missing, edge, toFetch), { ...options, onUntaken });
+  const onFetched = (): void => {
     edge.taken();
     onDone();
   };
   try {
-    for (const index of missing) {
+    for (const [done, index] of missing.entries()) {
       if (!edge.mayBegin(index)) throw outOfTime(edge.describe(missing));
-      const shard = new Slice(results, plan.shard(index).length, onTaken);
-      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, shard);
-      for await (const _ of shard); // a store that knows early that the key is taken leaves results untaken
+      const unit = new Unit({ events: plan.shard(index), fetched, kept, onFetched });
+      const begun = missing.slice(done);
+      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, unit, {
+        planSha256: plan.header.sha256,
+        restAfter: (error) => {
+          const hasNews = unit.fetched > 0 || untaken.length > 0;
+          return hasNews && leavesUnfinished(error)
+            ? unit.rest(untaken, begun.flatMap(plan.shard))
+            : undefined;
+        },
+        keep: (broken) => keepWork({ store, logger, account, work, begun }, broken),
+      });
+      for await (const _ of unit); // a store that knows early that the key is taken leaves results untaken
       pace.endUnit();
     }
   } finally {
-    await results.return();
+    await fetched.return();
+    await kept.close();
   }
 }
 
-function* eventsOf(plan: Plan, shards: readonly number[], edge: Edge): Generator<PlannedEvent> {
+function* eventsOf(
+  shards: readonly number[],
+  edge: Edge,
+  toFetch: (index: number) => readonly PlannedEvent[],
+): Generator<PlannedEvent> {
   for (const index of shards) {
     if (!edge.mayBegin(index)) return;
-    yield* plan.shard(index);
+    yield* toFetch(index);
   }
 }
 
-/** The next `count` values of a generator that stays open for the ones after. */
-class Slice<T> implements AsyncIterable<T> {
-  readonly #values: AsyncGenerator<T, void>;
-  readonly #onTaken: () => void;
-  #left: number;
-
-  constructor(values: AsyncGenerator<T, void>, count: number, onTaken: () => void) {
-    this.#values = values;
-    this.#left = count;
-    this.#onTaken = onTaken;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<T, void> {
-    return { next: () => this.#next() };
-  }
-
-  async #next(): Promise<IteratorResult<T, void>> {
-    if (this.#left === 0) return { done: true, value: undefined };
-    this.#left -= 1;
-    const next = await this.#values.next();
-    if (next.done !== true) this.#onTaken();
-    return next;
-  }
+/** A lost lease is no such error: another process works on this run, and keeps its own work. */
+function leavesUnfinished(error: unknown): boolean {
+  return error instanceof SyncError && error.mendedByRetry;
 }

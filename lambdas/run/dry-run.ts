@@ -2,7 +2,7 @@
 
 import { diffRows } from "../snapshot/changes.ts";
 import { parseRow, type Row } from "../snapshot/row.ts";
-import type { LeftOutReason } from "../snapshot/shard.ts";
+import type { LeftOutReason } from "../snapshot/staged-result.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect.ts";
 import { checkAgainstHead } from "./columns.ts";

@@ -1,27 +1,33 @@
 // Where collecting stops: at the edge of a shard, when the time left does not cover the next one.
 
-import type { Plan } from "../snapshot/plan.ts";
 import type { Pace } from "./pace.ts";
+
+export interface EdgeOptions {
+  readonly pace: Pace;
+  /** Events of the whole plan. */
+  readonly total: number;
+  /** Events of a shard that must be fetched: those that an earlier start has kept cost no time. */
+  readonly toFetch: (index: number) => number;
+}
 
 /** Requests run ahead of the shard that is being written: whichever comes to a shard first decides for both. */
 export class Edge {
-  readonly #plan: Plan;
-  readonly #pace: Pace;
+  readonly #options: EdgeOptions;
   readonly #begun = new Set<number>();
   /** Events of shards that have begun, which are not done yet. */
   #open = 0;
   #done = 0;
   #isReached = false;
 
-  constructor(plan: Plan, pace: Pace) {
-    this.#plan = plan;
-    this.#pace = pace;
+  constructor(options: EdgeOptions) {
+    this.#options = options;
   }
 
   mayBegin(index: number): boolean {
     if (this.#begun.has(index)) return true;
-    const events = this.#plan.shard(index).length;
-    this.#isReached ||= !this.#pace.covers(this.#open + events);
+    const { pace, toFetch } = this.#options;
+    const events = toFetch(index);
+    this.#isReached ||= !pace.covers(this.#open + events);
     if (this.#isReached) return false;
     this.#begun.add(index);
     this.#open += events;
@@ -31,13 +37,13 @@ export class Edge {
   taken(): void {
     this.#open -= 1;
     this.#done += 1;
-    this.#pace.advance(1);
+    this.#options.pace.advance(1);
   }
 
-  /** How far the plan is, with what an earlier start has staged. */
+  /** How far the plan is, with what an earlier start has left. */
   describe(missing: readonly number[]): string {
-    const total = this.#plan.events.length;
-    const wanted = missing.reduce((sum, index) => sum + this.#plan.shard(index).length, 0);
+    const { total, toFetch } = this.#options;
+    const wanted = missing.reduce((sum, index) => sum + toFetch(index), 0);
     return `${total - wanted + this.#done} of ${total} events are staged`;
   }
 }

@@ -9,7 +9,8 @@ import { createManifest, type Manifest } from "../snapshot/manifest.ts";
 import { writeParts } from "../snapshot/part.ts";
 import type { Plan } from "../snapshot/plan.ts";
 import { parseRow } from "../snapshot/row.ts";
-import { type LeftOut, readShard } from "../snapshot/shard.ts";
+import { readShard } from "../snapshot/shard.ts";
+import type { LeftOut } from "../snapshot/staged-result.ts";
 import { layout } from "../storage/layout.ts";
 import type { RunHost, RunSettings } from "./run-host.ts";
 

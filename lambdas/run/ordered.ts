@@ -9,6 +9,8 @@ export interface OrderedOptions<Result> {
   readonly maxWeight: number;
   readonly weigh: (result: Result) => number;
   readonly signal: AbortSignal;
+  /** Told at the end, before a failure is thrown, which results were finished but not taken, in the order of their items. */
+  readonly onUntaken?: (results: readonly Result[]) => void;
 }
 
 /**
@@ -89,5 +91,6 @@ export async function* mapOrdered<Item, Result>(
         wake = resolve;
       });
     }
+    options.onUntaken?.(started.flatMap(({ result }) => (result ? [result.value] : [])));
   }
 }

@@ -33,9 +33,11 @@ export class Pace {
     this.#unitItems += items;
   }
 
-  /** The unit is done; the next one begins now. */
+  /** The unit is done; the next one begins now. One without any item to do says nothing of the speed. */
   endUnit(): void {
-    this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
+    if (this.#unitItems > 0) {
+      this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
+    }
     this.#unitAtMs = this.#host.clock.monotonicMs();
     this.#unitItems = 0;
   }

@@ -1,6 +1,7 @@
-// Looks for work that an earlier start has left: a plan, and the shards that are staged.
+// Looks for work that an earlier start has left: a plan, the shards that are staged, and what is finished beside them.
 
 import { SyncError } from "../errors/sync-error.ts";
+import { KeptWork } from "../snapshot/kept-work.ts";
 import { type Plan, readPlan } from "../snapshot/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store, StoredKey } from "../storage/store.ts";
@@ -10,6 +11,10 @@ export interface Unfinished {
   readonly plan: Plan;
   /** Indices of staged shards. */
   readonly staged: ReadonlySet<number>;
+  /** What is finished beside them. */
+  readonly kept: KeptWork;
+  /** How many files of such work there are: the number of the next one. */
+  readonly keptFiles: number;
 }
 
 /** The work of this very run, as far as it got. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
@@ -77,5 +82,16 @@ async function open(
   const plan = await readPlan(store, planKey);
   const keys = new Set(files.map(({ key }) => key));
   const indices = Array.from({ length: plan.shards }, (_, index) => index);
-  return { plan, staged: new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i)))) };
+  const staged = new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i))));
+  const keptKeys = [...keys].filter((key) => key.startsWith(layout.keptFiles(account, runId)));
+  return { plan, staged, kept: await findKept(store, keptKeys, plan), keptFiles: keptKeys.length };
+}
+
+/** The newest that is whole: each holds what the ones before it held and was not staged by then. */
+async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<KeptWork> {
+  for (const key of keys.toReversed()) {
+    const kept = await KeptWork.read(store, key, header.sha256);
+    if (kept) return kept;
+  }
+  return KeptWork.none;
 }

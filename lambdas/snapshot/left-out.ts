@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
 import { jsonLine } from "./json-line.ts";
-import { type LeftOut, leftOutSchema } from "./shard.ts";
+import { type LeftOut, leftOutSchema } from "./staged-result.ts";
 
 /** Creates the file, if there is anything to say. Throws `STORE_CORRUPT` when another list is there already. */
 export async function writeLeftOut(store: Store, key: string, leftOut: readonly LeftOut[]): Promise<void> {

@@ -3,24 +3,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Store } from "../storage/store.ts";
+import { BreakableShard, type BreakableShardOptions, type BrokenShard } from "./breakable-shard.ts";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
-import { gzipLines, readLines } from "./gzip-lines.ts";
-import { jsonLine } from "./json-line.ts";
+import { readLines } from "./gzip-lines.ts";
 import { LineDigest } from "./line-digest.ts";
-
-/** Why a listed event has no row: 404 or 410, 403, or a detail over the cap. */
-const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize"] as const;
-export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
-
-export interface LeftOut {
-  readonly uuid: string;
-  readonly reason: LeftOutReason;
-}
-
-/** What came of one event: a row's line, or why there is none. */
-export type StagedResult =
-  | { readonly uuid: string; readonly line: string }
-  | { readonly uuid: string; readonly leftOut: LeftOutReason };
+import { type LeftOut, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
 
 /** The last line of the file. `sha256` is that of the row lines before it. */
 export interface ShardTrailer {
@@ -30,26 +17,39 @@ export interface ShardTrailer {
   readonly sha256: string;
 }
 
-export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
+const TRAILER = z.object({ shard: z.int().nonnegative(), ...STAGED_TRAILER });
 
-const TRAILER = z.object({
-  shard: z.int().nonnegative(),
-  rows: z.int().nonnegative(),
-  left_out: z.array(leftOutSchema),
-  sha256: z.string(),
-});
+/** Where the finished work of a shard goes that breaks off. */
+export interface Rescue extends Pick<BreakableShardOptions, "planSha256" | "restAfter"> {
+  readonly keep: (broken: BrokenShard) => Promise<void>;
+}
 
-/** Results in plan order. A shard that is there already stands: whoever merges it verifies it. */
+/**
+ * Results in plan order. A shard that is there already stands: whoever merges it verifies it. An error of `results`
+ * passes through unchanged, after `rescue` has kept what it can.
+ */
 export async function writeShard(
   store: Store,
   key: string,
   index: number,
   results: AsyncIterable<StagedResult>,
+  rescue: Rescue = NO_RESCUE,
 ): Promise<"created" | "exists"> {
-  // Level 1: read once, gone in two weeks.
-  const version = await store.create(key, gzipLines(shardLines(index, results), { level: 1 }));
-  return version === undefined ? "exists" : "created";
+  const shard = new BreakableShard({ index, results, ...rescue });
+  try {
+    const version = await store.create(key, shard.body());
+    return version === undefined ? "exists" : "created";
+  } catch (error) {
+    if (shard.broken) await rescue.keep(shard.broken);
+    throw error;
+  }
 }
+
+const NO_RESCUE: Rescue = {
+  planSha256: "",
+  restAfter: () => undefined,
+  keep: async () => undefined,
+};
 
 /**
  * The shard's row lines as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected
@@ -71,7 +71,7 @@ export async function* readShard(
   let trailer: ShardTrailer | undefined;
   for await (const line of readLines(chunks, { what: key })) {
     if (trailer !== undefined) throw bad(key, "a line follows its last one");
-    const uuid = uuidOf(line);
+    const uuid = uuidOfLine(line);
     if (uuid === undefined) {
       trailer = parseTrailer(line, key);
       continue;
@@ -93,32 +93,6 @@ export async function* readShard(
   const leftOut = trailer.left_out.map(({ uuid }) => uuid);
   if (!isDeepStrictEqual(leftOut, withoutRow)) throw bad(key, "its events are not those of the plan");
   return trailer;
-}
-
-async function* shardLines(index: number, results: AsyncIterable<StagedResult>): AsyncGenerator<string> {
-  const digest = new LineDigest();
-  const leftOut: LeftOut[] = [];
-  for await (const result of results) {
-    if ("line" in result) {
-      digest.add(result.line);
-      yield result.line;
-    } else leftOut.push({ uuid: result.uuid, reason: result.leftOut });
-  }
-  const trailer: ShardTrailer = {
-    shard: index,
-    rows: digest.rows,
-    left_out: leftOut,
-    sha256: digest.sha256(),
-  };
-  yield jsonLine(trailer);
-}
-
-const ROW_START = '{"uuid":"';
-
-/** The uuid of a row's line, read off its fixed beginning: parsing every row again would only repeat work. */
-function uuidOf(line: string): string | undefined {
-  if (!line.startsWith(ROW_START)) return undefined;
-  return line.slice(ROW_START.length, line.indexOf('"', ROW_START.length));
 }
 
 function parseTrailer(line: string, key: string): ShardTrailer {

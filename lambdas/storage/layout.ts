@@ -36,6 +36,9 @@ export const layout = {
   plan: (account: string, runId: string) => `runs/${account}/${runId}/plan.ndjson.gz`,
   shard: (account: string, runId: string, index: number) =>
     `runs/${account}/${runId}/shard-${five(index)}.ndjson.gz`,
+  /** What the nth interrupted start had finished of shards that it left unfinished. */
+  keptFiles: (account: string, runId: string) => `runs/${account}/${runId}/kept-`,
+  kept: (account: string, runId: string, n: number) => `runs/${account}/${runId}/kept-${five(n)}.ndjson.gz`,
   outcome: (account: string, runId: string) => `runs/${account}/${runId}/outcome.json`,
 
   /** A file that `check` creates and deletes to see whether it may. */

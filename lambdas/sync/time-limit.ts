@@ -23,6 +23,6 @@ export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): T
 function interrupted(): SyncError {
   return new SyncError(
     "INTERRUPTED",
-    "The time limit of the invocation came in the middle of a step. What is staged is kept: the next start of this run goes on from there. If it happens again, the service answers too slowly, or its budget is too small for this many events.",
+    "The time limit of the invocation came in the middle of a step. What is fetched is kept: the next start of this run continues from there. If it happens again, the service answers too slowly, or its budget is too small for this many events.",
   );
 }

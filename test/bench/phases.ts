@@ -85,6 +85,7 @@ const PARSING = [
   "lambdas/service/list-response.ts",
 ];
 const STAGING = [
+  "lambdas/snapshot/breakable-shard.ts",
   "lambdas/snapshot/gzip-lines.ts",
   "lambdas/snapshot/line-digest.ts",
   "lambdas/snapshot/plan.ts",

@@ -37,7 +37,7 @@ test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 1
   });
 });
 
-test("a Ctrl-C that arrives twice, as npm passes it on, still stops in good order", async () => {
+test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and keeps what is fetched", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
   const run = await working(cwd, simulator);
@@ -48,8 +48,16 @@ test("a Ctrl-C that arrives twice, as npm passes it on, still stops in good orde
   const ended = await run.ended;
   const status = lastJson(await sync(["status", "--json"], { cwd }));
 
+  const before = simulator.counts.details;
+  simulator.configure({ latencyMs: 0 });
+  const next = await sync(["run", "--json", ...against(simulator)], { cwd });
+
   expect(ended.exitCode).toBe(130);
   expect(status["lease"]).toBeNull();
+  expect(ended.stderr).toContain(`${before - 1} of 40 events are kept`);
+  expect(lastJson(next)).toMatchObject({ outcome: "PUBLISHED", attempt: 2 });
+  expect(next.stderr).toContain(`, ${before - 1} of 40 done`);
+  expect(simulator.counts.details).toBe(41); // one was under way when the run was stopped
 });
 
 test("the demonstration ends with its command and leaves no file of its own", async () => {

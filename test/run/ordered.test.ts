@@ -137,4 +137,21 @@ describe("mapOrdered", () => {
 
     expect(aborted).toBe(2);
   });
+
+  test("hands over what was finished but not taken, in order, before it throws", async () => {
+    const failure = new Error("no");
+    const told: (readonly number[])[] = [];
+    const work = async (item: number): Promise<number> => {
+      await delay(item === 0 ? 20 : 8 - item);
+      if (item === 0) throw failure;
+      return item;
+    };
+
+    const collected = Array.fromAsync(
+      mapOrdered([0, 1, 2, 3], work, { ...options, onUntaken: (results) => told.push(results) }),
+    );
+
+    await expect(collected).rejects.toBe(failure);
+    expect(told).toEqual([[1, 2, 3]]);
+  });
 });

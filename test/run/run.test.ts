@@ -94,7 +94,7 @@ describe("a run", () => {
     expect(sandbox.log.text).toContain("30 requests at 20 a minute take at least 1 min");
   });
 
-  test("that is stopped keeps what is staged, frees the lease, and goes on later", async () => {
+  test("that is stopped keeps what is fetched, frees the lease, and goes on later", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10, concurrency: 1 });
     const stop = new AbortController();
     const reason = new SyncError("INTERRUPTED", "stopped");
@@ -115,7 +115,7 @@ describe("a run", () => {
     expect(stopped.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
     expect(lease).toBeNull();
     expect(next.row).toMatchObject({ outcome: "PUBLISHED", run_id: stopped.row.run_id, events: 30 });
-    expect(sandbox.simulator.counts).toMatchObject({ list: 0, details: 20 });
+    expect(sandbox.simulator.counts).toMatchObject({ list: 0, details: 15 });
   });
 
   test("does not swallow what nobody foresaw, but logs it without its message", async () => {
@@ -133,7 +133,7 @@ describe("a run", () => {
 });
 
 describe("an unfinished run", () => {
-  /** Three shards of ten; the run was stopped after the first. */
+  /** Three shards of ten; the run was stopped in the middle of the second. */
   async function unfinished(settings = {}): Promise<Sandbox> {
     const sandbox = await Sandbox.start(
       { events: makeEvents(30) },
@@ -158,8 +158,8 @@ describe("an unfinished run", () => {
 
     const { row } = await sandbox.run();
 
-    expect(sandbox.log.text).toContain(`continues ${row.run_id}, 10 of 30 done`);
-    expect(sandbox.simulator.counts.details).toBe(20);
+    expect(sandbox.log.text).toContain(`continues ${row.run_id}, 12 of 30 done`);
+    expect(sandbox.simulator.counts.details).toBe(18);
   });
 
   test.each<{ why: string; change: (sandbox: Sandbox) => void; start: object }>([

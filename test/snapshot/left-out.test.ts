@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeLeftOut } from "../../lambdas/snapshot/left-out.ts";
-import type { LeftOut } from "../../lambdas/snapshot/shard.ts";
+import type { LeftOut } from "../../lambdas/snapshot/staged-result.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 
 const KEY = "snapshots/uk/s/_left_out.ndjson";

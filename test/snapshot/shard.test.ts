@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readShard, type StagedResult, writeShard } from "../../lambdas/snapshot/shard.ts";
+import { readShard, writeShard } from "../../lambdas/snapshot/shard.ts";
+import type { StagedResult } from "../../lambdas/snapshot/staged-result.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { streamOf } from "./streams.ts";
 

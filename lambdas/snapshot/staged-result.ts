@@ -1,0 +1,37 @@
+// What a run has fetched of an event, and how the files that hold it begin and end.
+
+import { z } from "zod";
+
+/** Why a listed event has no row: 404 or 410, 403, or a detail over the cap. */
+const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize"] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
+
+export interface LeftOut {
+  readonly uuid: string;
+  readonly reason: LeftOutReason;
+}
+
+export interface StagedRow {
+  readonly uuid: string;
+  readonly line: string;
+}
+
+/** What came of one event: a row's line, or why there is none. */
+export type StagedResult = StagedRow | { readonly uuid: string; readonly leftOut: LeftOutReason };
+
+export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
+
+/** Of the trailer, the last line behind the rows: what is the same in every such file. `sha256` is that of the rows' lines. */
+export const STAGED_TRAILER = {
+  rows: z.int().nonnegative(),
+  left_out: z.array(leftOutSchema),
+  sha256: z.string(),
+} as const;
+
+const ROW_START = '{"uuid":"';
+
+/** The uuid of a row's line, read off its fixed beginning: parsing every row again would only repeat work. Undefined for a trailer. */
+export function uuidOfLine(line: string): string | undefined {
+  if (!line.startsWith(ROW_START)) return undefined;
+  return line.slice(ROW_START.length, line.indexOf('"', ROW_START.length));
+}
