@@ -57,6 +57,16 @@ describe("a unit of work", () => {
     expect(pace.covers(16)).toBe(true);
   });
 
+  test("without an item says nothing of the speed of the next one", () => {
+    const { clock, pace, unit } = limited(100);
+    unit(0, 1);
+    pace.advance(5);
+    clock.advance(50 * SECOND_MS); // 10 s each
+
+    expect(pace.covers(1)).toBe(true);
+    expect(pace.covers(2)).toBe(false);
+  });
+
   test("goes by the unit under way as long as none is done", () => {
     const { clock, pace } = limited(100);
     pace.advance(5);
