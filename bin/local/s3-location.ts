@@ -13,13 +13,15 @@ export interface S3Location {
 /** What the rules for buckets allow, but for names that look like an IP address, which S3 refuses itself. */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
+const SCHEME = "s3://";
+
 export function isS3(warehouse: string): boolean {
   return /^s3:/i.test(warehouse);
 }
 
 /** Throws `CONFIG_INVALID` with what was expected and what came. */
 export function parseS3Location(text: string): S3Location {
-  const [, bucket = "", path = ""] = /^s3:\/\/([^/]*)\/?(.*?)\/?$/.exec(text) ?? [];
+  const [bucket, path] = text.startsWith(SCHEME) ? split(text.slice(SCHEME.length)) : ["", ""];
   if (!BUCKET.test(bucket) || !isPrefix(path)) {
     throw new SyncError(
       "CONFIG_INVALID",
@@ -27,6 +29,13 @@ export function parseS3Location(text: string): S3Location {
     );
   }
   return { bucket, prefix: path === "" ? "" : `${path}/` };
+}
+
+/** At the first slash; a last one does not matter. */
+function split(text: string): readonly [bucket: string, path: string] {
+  const whole = text.endsWith("/") ? text.slice(0, -1) : text;
+  const slash = whole.indexOf("/");
+  return slash === -1 ? [whole, ""] : [whole.slice(0, slash), whole.slice(slash + 1)];
 }
 
 function isPrefix(path: string): boolean {

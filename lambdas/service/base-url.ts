@@ -20,7 +20,7 @@ export function parseBaseUrl(text: string): URL {
       "http: would send the credentials in clear text and is accepted for loopback hosts only; use https:",
     );
   }
-  url.pathname = url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "").replace(/\/+$/, "");
+  url.pathname = withoutLastSlashes(withoutLastSlashes(url.pathname).replace(/\/v1$/, ""));
   return url;
 }
 
@@ -29,6 +29,13 @@ export function endpoint(base: URL, path: `/v1/${string}`): URL {
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/$/, "") + path;
   return url;
+}
+
+// A pattern for it would count the slashes from each of them on.
+function withoutLastSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 // The URL parser has already turned forms such as 127.1 or 0x7f000001 into four decimal numbers.

@@ -1,12 +1,8 @@
 // Finds the next page in the Link headers of an answer (RFC 8288).
 
 import { SyncError } from "../errors/sync-error.ts";
+import { type Link, readLinkHeader } from "./link-header.ts";
 import type { Answer } from "./transport.ts";
-
-// RFC 8288 §3: "<" URI-Reference ">" *( ";" param ), param = token [ "=" ( token / quoted-string ) ].
-const LINK =
-  /[\s,]*<([^>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)\s*(?=,|$)/y;
-const PARAM = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /**
  * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` where it leads to another
@@ -33,29 +29,16 @@ function resolve(target: string, page: URL): string {
 }
 
 function nextTargets(header: string): string[] {
-  const targets: string[] = [];
-  LINK.lastIndex = 0;
-  let end = 0;
-  for (let link = LINK.exec(header); link !== null; link = LINK.exec(header)) {
-    end = LINK.lastIndex;
-    const [, target = "", params = ""] = link;
-    if (isNext(params)) targets.push(target);
-  }
+  const { links, unread } = readLinkHeader(header);
   // Links of other kinds may be as odd as they like; one that might be a next page must not be overlooked.
-  if (/next/i.test(header.slice(end))) throw unexpected("cannot be read");
-  return targets;
+  if (unread.toLowerCase().includes("next")) throw unexpected("cannot be read");
+  return links.filter(isNext).map(({ target }) => target);
 }
 
-function isNext(params: string): boolean {
-  const values = new Map<string, string>();
-  for (const [, name = "", quoted, token = ""] of params.matchAll(PARAM)) {
-    const key = name.toLowerCase();
-    // RFC 8288 §3.3: of several rel parameters only the first counts.
-    if (!values.has(key)) values.set(key, quoted?.replace(/\\(.)/g, "$1") ?? token);
-  }
+function isNext({ parameters }: Link): boolean {
   // RFC 8288 §3.2: a link with another context does not speak of this page.
-  if (values.has("anchor")) return false;
-  return (values.get("rel") ?? "").toLowerCase().split(/\s+/).includes("next");
+  if (parameters.has("anchor")) return false;
+  return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
 }
 
 function unexpected(problem: string): SyncError {

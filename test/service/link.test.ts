@@ -23,6 +23,10 @@ describe("the next page", () => {
     ['</x>; rel="nextish"', undefined],
     ['</x>; rel="prev"; rel="next"', undefined],
     ['</x>; rel="next"; anchor="#foo"', undefined],
+    ['</x>; rel="next";', "https://api.example.com/x"],
+    ["</x>;; ;rel=next", "https://api.example.com/x"],
+    ['</x>; rel=\tnext; title="\\\\"', "https://api.example.com/x"],
+    ['</x>; title="; rel=next"', undefined],
     ["</x>", undefined],
     ["", undefined],
     ["garbage", undefined],
@@ -50,6 +54,9 @@ describe("the next page", () => {
     ['</x>; rel="next", </y>; rel="next"', "two different next pages"],
     ['/x; rel="next"', "cannot be read"],
     ['</x; rel="next"', "cannot be read"],
+    ['</x>; rel="next', "cannot be read"],
+    ['</x>; rel="next" </y>; rel="prev"', "cannot be read"],
+    ['</x>; rel="prev"; title="\\", </y>; rel="next"', "cannot be read"],
   ])("of %s ends the run: %s", (header, problem) => {
     expect(() => next(header)).toThrow(
       expect.objectContaining({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(problem) }),

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { displayWidth } from "../../bin/local/display-width.ts";
+import { parseS3Location } from "../../bin/local/s3-location.ts";
+import { awsError } from "../../lambdas/errors/aws-error.ts";
+import { parseBaseUrl } from "../../lambdas/service/base-url.ts";
+import { claimsOf } from "../../lambdas/service/incomplete.ts";
+import { isUuid } from "../../lambdas/service/json-text.ts";
+import { nextPage } from "../../lambdas/service/link.ts";
+import { redirected } from "../../lambdas/service/redirect.ts";
+import { retryAfterMs } from "../../lambdas/service/retry.ts";
+import { SessionCookies } from "../../lambdas/service/session-cookies.ts";
+import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
+import { shownKey } from "../../lambdas/snapshot/shown-key.ts";
+import { suggestColumns } from "../../lambdas/snapshot/suggest-columns.ts";
+import { within } from "./bounded.ts";
+
+/** undici takes no more than 16 KB of headers; what is read in linear time is read as fast where it is 64 KB. */
+const LENGTH = 65_536;
+const times = (piece: string): string => piece.repeat(Math.ceil(LENGTH / piece.length));
+const outcomeOf = (work: () => unknown): void => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+      throw error;
+  }
+};
+
+const PAGE = new URL("https://api.example.com/v1/events");
+const headers = (name: string, value: string) => new Map([[name, [value]]]);
+
+const readers: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [
+  [
+    "a Link header",
+    (text) => nextPage(headers("link", text), PAGE),
+    [
+      `</x>${"; a= ".repeat(35)}"`, // 180 characters
+      `</x>${times("; a= ")}"`,
+      `</x>${times('; a="')}`,
+      `</x>${times(";")}"`,
+      `</x>; rel="${times("next ")}`,
+      `</x>; rel=${times(" ")}!`,
+      `</x>; rel="${times("\\")}`,
+      times("<"),
+      times(","),
+      times("</x>, "),
+      times("</x>; rel=next, "),
+      `${times(" ")}next`,
+    ],
+  ],
+  [
+    "a Retry-After",
+    (text) => retryAfterMs(headers("retry-after", text), 0),
+    [`${times("1")}s`, `S${times("a")}!`, times(" "), `${times(" ")}!`, times("Sun, "), times("Sun Nov 06 ")],
+  ],
+  [
+    "a Location",
+    (text) =>
+      redirected("GET /", PAGE, {
+        status: 302,
+        headers: headers("location", text),
+        body: { kind: "unread" },
+        wireBytes: 0,
+      }),
+    [times(";"), times("/"), times("../"), `https://${times("a.")}`, `https://${times("%41")}`, times("\\")],
+  ],
+  [
+    "a Set-Cookie",
+    (text) => new SessionCookies(PAGE).keep([text]),
+    [
+      times(";"),
+      times("="),
+      times(" "),
+      times("a="),
+      `s=1; Expires=${times("1 ")}`,
+      `s=1; Expires=${times("1:")}`,
+      `s=1; Expires=${times("Jan")}`,
+      `s=1; Domain=${times(".")}`,
+      `s=1; Domain=${times("a.")}`,
+      `s=1; Domain=[${times("0:")}`,
+      `s=1; Path=${times("/")}`,
+      `s=1; Max-Age=${times("9")}x`,
+      `s=1${times("; x=")}`,
+    ],
+  ],
+  ["a uuid", isUuid, [times("a"), `aaaaaaaa${times("-aaaa")}`]],
+  ["a key of JSON", shownKey, [`${times("a")}!`, `${times("$-")}!`]],
+  ["a total in a list", (text) => claimsOf({ total: text }), [`${times("9")}x`]],
+  [
+    "an error of AWS",
+    (text) => awsError(Object.assign(new Error(text), { $metadata: {} })),
+    [times(" "), times(" a"), times("\n")],
+  ],
+  [
+    "a field's name",
+    (text) => suggestColumns([{ pointer: `/${text}`, count: 1, types: { string: 1 } }], 1),
+    [times("_"), times("aB"), times("AB"), `${times("_")}!`, times("é"), times("a\u0301")],
+  ],
+  ["the text of a cell", displayWidth, [times("\u0301"), times("\u200d"), times("👍"), `${times("a")}\n`]],
+  [
+    "--base-url",
+    parseBaseUrl,
+    [`https://x.test${times("/")}x`, `https://x.test${times("/v1")}`, `https://${times("127.")}`, times("/")],
+  ],
+  [
+    "--warehouse",
+    parseS3Location,
+    [`s3://${times("a")}/\n`, `s3://${times("/")}x`, `s3://${times("a/")}\n`, `s3://b/${times("/")}x`],
+  ],
+  ["a pointer", parsePointer, [`/${times("~")}`, times("/"), `/${times("~0")}~`]],
+];
+
+describe("text from outside", () => {
+  it.each(readers)("such as %s is read in linear time", (_, read, texts) => {
+    for (const text of texts) {
+      expect(() => within(1_000, () => outcomeOf(() => read(text))), text.slice(0, 40)).not.toThrow();
+    }
+  });
+});
