@@ -6,6 +6,7 @@ import type { Random } from "../host/random.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
 import { endpoint } from "./base-url.ts";
 import { requestName } from "./failure.ts";
+import { MAX_COOKIE_CHARS, MAX_COOKIES } from "./limited-cookie-store.ts";
 import { redirected } from "./redirect.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
@@ -30,6 +31,7 @@ export async function login(options: LoginOptions, signal: AbortSignal | undefin
   if (statusClass(answer.status) !== "read") throw refused(url, answer, options.clock.now());
   const cookies = new SessionCookies(options.baseUrl);
   cookies.keep(answer.headers.get("set-cookie") ?? []);
+  if (cookies.refused > 0) throw tooManyCookies(url, answer);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
     throw noCookie(url, answer);
   options.logger.info("logged in");
@@ -107,6 +109,18 @@ function refused(url: URL, answer: Answer, nowMs: number): SyncError {
           "ask the service's operator if it is right.",
       );
   }
+}
+
+// Any of them may be what makes the session. Of later answers, what does not fit is ignored.
+function tooManyCookies(url: URL, answer: Answer): SyncError {
+  const sent = answer.headers.get("set-cookie")?.length ?? 0;
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The login was answered with ${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
+      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and no proxy or web page; ` +
+      "if it is right, ask the service's operator.",
+    { fields: { request: requestName("POST", url), status: answer.status, cookies: sent } },
+  );
 }
 
 function noCookie(url: URL, answer: Answer): SyncError {

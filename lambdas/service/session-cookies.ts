@@ -1,9 +1,11 @@
 // Keeps the cookies of one session and gives them to requests to the service's own origin.
 
 import { CookieJar } from "tough-cookie";
+import { LimitedCookieStore } from "./limited-cookie-store.ts";
 
 export class SessionCookies {
-  readonly #jar = new CookieJar();
+  readonly #store = new LimitedCookieStore();
+  readonly #jar = new CookieJar(this.#store);
   readonly #root: URL;
   /** The headers of every request, while no cookie ends or is for some paths only: the jar's search is slow. */
   #same: Readonly<Record<string, string>> | undefined;
@@ -13,8 +15,13 @@ export class SessionCookies {
     this.#root = new URL("/", baseUrl);
   }
 
+  /** How many cookies there was no room for. */
+  get refused(): number {
+    return this.#store.refused;
+  }
+
   /**
-   * Takes in `Set-Cookie` headers; one that RFC 6265 §5.3 rejects is ignored. All are taken as set by "/": a cookie
+   * Takes in `Set-Cookie` headers as far as there is room for them; one that RFC 6265 §5.3 rejects is ignored. All are taken as set by "/": a cookie
    * without a Path would else go back to /v1/auth only (§5.1.4), and the interface document wants it on every later
    * request (§5 rule 3).
    */

@@ -58,6 +58,51 @@ describe("session cookies", () => {
     expect(simulator.counts).toMatchObject({ logins: 2, unauthenticated: 1 });
   });
 
+  it.each([
+    [50, "few"],
+    [51, "51 cookies"],
+    [1_000, "1000 cookies"],
+  ])("that a login sets %i of are %s", async (count, text) => {
+    await using server = await httpServer((_, response) =>
+      response
+        .setHeader(
+          "set-cookie",
+          Array.from({ length: count }, (__, n) => `s${n}=1`),
+        )
+        .end("[]"),
+    );
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const list = connection.service.list();
+
+    if (count <= 50) expect(await list).toMatchObject({ events: [] });
+    else {
+      expect(await errorOf(list)).toMatchObject({
+        code: "UNEXPECTED_RESPONSE",
+        message: expect.stringContaining(
+          `${text}. That is more than a session may have (50, and 16 KB in all)`,
+        ),
+      });
+    }
+  });
+
+  it("that each answer adds do not grow, and the session stays", async () => {
+    const cookies: string[] = [];
+    await using server = await httpServer((request, response) => {
+      cookies.push(request.headers.cookie ?? "");
+      const n = cookies.length;
+      const bomb = [`extra${n}=${"x".repeat(3_000)}`, `over${n}=1; Max-Age=0; Path=/${n}`, `renewed=${n}`];
+      response.setHeader("set-cookie", n === 1 ? ["session=1", "renewed=1"] : bomb).end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    for (let n = 0; n < 20; n += 1) await connection.service.list();
+
+    const last = cookies.at(-1) ?? "";
+    expect(last.length).toBeLessThan(16_384);
+    expect(last).toMatch(/^session=1; renewed=20; extra2=x+; extra3=/);
+  });
+
   it("stay with the exact origin", async () => {
     const reached: string[] = [];
     await using other = await rawServer(() => reached.push("other"));
