@@ -24,7 +24,7 @@ describe("an answer that nothing mends", () => {
       "list",
       { kind: "redirect", location: "https://sso.example.test/?t=canary-body" },
       "UNEXPECTED_RESPONSE",
-      "https://sso.example.test/,",
+      "https://sso.example.test,",
     ],
     ["detail", { kind: "redirect", location: "/login", status: 307 }, "UNEXPECTED_RESPONSE", "/login,"],
     ["list", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--list-pointer"],

@@ -80,7 +80,7 @@ describe("the login", () => {
     [
       status(302, { location: "https://sso.example.test/in?token=canary-body#x" }),
       "UNEXPECTED_RESPONSE",
-      "https://sso.example.test/in,",
+      "https://sso.example.test,",
     ],
     [status(304), "UNEXPECTED_RESPONSE", "nowhere"],
     [status(302, { location: "https://[" }), "UNEXPECTED_RESPONSE", "no URL"],
