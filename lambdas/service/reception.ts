@@ -66,8 +66,7 @@ export class Reception implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, Header>>): void {
-    // RFC 9110 §15.2: any number of 1xx may come before the answer.
-    if (status >= 200) this.#head = { status, headers: headerMap(headers) };
+    this.#head = { status, headers: headerMap(headers) };
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {

@@ -1,10 +1,13 @@
 // Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
 
-import { Agent } from "undici";
+import { Agent, buildConnector } from "undici";
 import { decodeBody } from "./content-encoding.ts";
+import { skippingInterimAnswers } from "./interim-answers.ts";
 import { Reception } from "./reception.ts";
 import type { Answer, Transport, TransportRequest } from "./transport.ts";
 
+/** Of one answer: what is read from headers is bounded by it. Node's own default, which a flag could change. */
+const MAX_HEADER_BYTES = 16_384;
 const TIMED_OUT = "TIMED_OUT";
 
 export interface UndiciTransportOptions {
@@ -23,8 +26,9 @@ export class UndiciTransport implements Transport {
       connections: options.connections,
       pipelining: 1,
       allowH2: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out below rules; undici's own timers would only blur it.
-      connect: { timeout: options.timeoutMs },
+      connect: skippingInterimAnswers(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
       headersTimeout: 0,
       bodyTimeout: 0,
     });

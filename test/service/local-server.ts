@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createNetServer, type Server, type Socket } from "node:net";
+import { createConnection, createServer as createNetServer, type Server, type Socket } from "node:net";
 
 export interface LocalServer extends AsyncDisposable {
   readonly url: string;
@@ -43,4 +43,27 @@ async function listening(server: Server): Promise<LocalServer> {
       await once(server, "close");
     },
   };
+}
+
+/** Hands connections on to another server, and sends `interim` before each of its answers. */
+export async function interimProxy(interim: string, targetUrl: string): Promise<LocalServer> {
+  const { hostname, port } = new URL(targetUrl);
+  return listening(
+    createNetServer((socket) => {
+      const target = createConnection(Number(port), hostname);
+      let isNext = true;
+      socket.on("data", (chunk) => {
+        isNext = true;
+        target.write(chunk);
+      });
+      target.on("data", (chunk) => {
+        if (isNext) socket.write(interim);
+        isNext = false;
+        socket.write(chunk);
+      });
+      target.on("error", () => undefined);
+      target.on("close", () => socket.destroy());
+      socket.on("close", () => target.destroy());
+    }),
+  );
 }

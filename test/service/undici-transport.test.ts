@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -101,6 +102,20 @@ describe("an attempt", () => {
 
     expect((await transport().send(get(server.url, 1_000))).body).toEqual({ kind: "oversize" });
     expect((await transport().send(get(server.url, 1_000_000))).body.kind).toBe("whole");
+  });
+
+  it.each([
+    ["in one header", (response: ServerResponse) => response.setHeader("set-cookie", "x".repeat(16_384))],
+    [
+      "in all",
+      (response: ServerResponse) => response.setHeader("set-cookie", Array(500).fill("x".repeat(30))),
+    ],
+  ])("takes no more than 16 KB of headers %s", async (_, bomb) => {
+    await using server = await httpServer((__, response) => bomb(response).end("{}"));
+
+    await expect(transport().send(get(server.url))).rejects.toMatchObject({
+      reason: "UND_ERR_HEADERS_OVERFLOW",
+    });
   });
 
   it("stops downloading a body over the cap", async () => {

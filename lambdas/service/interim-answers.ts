@@ -1,0 +1,104 @@
+// Skips interim answers (1xx) on a connection. RFC 9110 §15.2: a client must be able to parse any number of them
+// before the answer proper, even if it expects none. undici drops the connection at a 100 that it did not ask for.
+
+import type { Socket } from "node:net";
+import type { buildConnector } from "undici";
+
+type Connect = buildConnector.connector;
+
+/** What a connection is opened with, for connections on which one request at a time is sent. */
+export function skippingInterimAnswers(connect: Connect): Connect {
+  return (options, callback) => {
+    connect(options, (...outcome) => {
+      if (outcome[0] === null) skipInterimAnswers(outcome[1]);
+      callback(...outcome);
+    });
+  };
+}
+
+/** undici takes what came with `read()`, without a size; Node's own calls have one. */
+function skipInterimAnswers(socket: Socket): void {
+  const answers = new InterimAnswers();
+  const read = socket.read.bind(socket);
+  const write = socket.write.bind(socket);
+  socket.read = (size?: number): unknown => {
+    if (size !== undefined) return read(size);
+    for (let chunk = read(); chunk !== null; chunk = read()) {
+      const rest = answers.skip(chunk);
+      if (rest.length > 0) return rest;
+    }
+    return null;
+  };
+  socket.write = (chunk: string | Uint8Array, how?: BufferEncoding | Callback, done?: Callback): boolean => {
+    answers.requestSent();
+    return typeof how === "function" ? write(chunk, how) : write(chunk, how, done);
+  };
+}
+
+type Callback = (error?: Error | null) => void;
+
+const NOTHING = Buffer.alloc(0);
+/** RFC 9112 §4; "d" stands for a digit. */
+const INTERIM = "HTTP/1.d 1dd";
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Follows the bytes of a connection as far as the first line of the answer proper. */
+export class InterimAnswers {
+  #place: "before a status line" | "in an interim answer" | "in the answer" = "before a status line";
+  /** The beginning of a status line of which it is not clear yet what it says: less than 12 bytes. */
+  #held = NOTHING;
+  /** In an interim answer: nothing but perhaps a CR has come since the last LF. */
+  #lineIsEmpty = false;
+
+  requestSent(): void {
+    this.#place = "before a status line";
+    this.#held = NOTHING;
+  }
+
+  /** What of the next bytes belongs to the answer proper. */
+  skip(chunk: Buffer): Buffer {
+    if (this.#place === "in the answer") return chunk;
+    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = NOTHING;
+    while (rest.length > 0) {
+      if (this.#place === "in an interim answer") rest = this.#afterHead(rest);
+      else {
+        const isInterim = beginsInterim(rest);
+        if (isInterim === false) {
+          this.#place = "in the answer";
+          return rest;
+        }
+        if (isInterim === undefined) {
+          this.#held = Buffer.from(rest);
+          return NOTHING;
+        }
+        this.#place = "in an interim answer";
+        this.#lineIsEmpty = false;
+      }
+    }
+    return rest;
+  }
+
+  /** An interim answer ends with its first empty line: it has no body (RFC 9110 §15.2). */
+  #afterHead(bytes: Buffer): Buffer {
+    for (const [at, byte] of bytes.entries()) {
+      if (byte === LF && this.#lineIsEmpty) {
+        this.#place = "before a status line";
+        return bytes.subarray(at + 1);
+      }
+      if (byte !== CR) this.#lineIsEmpty = byte === LF;
+    }
+    return NOTHING;
+  }
+}
+
+/** Undefined while too little has come. 101 is none: it would be the last HTTP on this connection. */
+function beginsInterim(bytes: Buffer): boolean | undefined {
+  const start = bytes.toString("latin1", 0, INTERIM.length);
+  for (const [at, character] of [...start].entries()) {
+    const isMet = INTERIM[at] === "d" ? character >= "0" && character <= "9" : character === INTERIM[at];
+    if (!isMet) return false;
+  }
+  return start.length < INTERIM.length ? undefined : !start.endsWith("101");
+}
