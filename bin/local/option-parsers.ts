@@ -12,7 +12,7 @@ import { isS3, parseS3Location } from "./s3-location.ts";
 const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 
 /** `you@example.com:password`, as some tools take it. */
-const EMAIL_AND_PASSWORD = /^[^/]*@[^/]*:/;
+const EMAIL_AND_PASSWORD = /^[^/@]*@[^/]*:/;
 
 export const warehousePlace = (value: string): string => {
   if (isS3(value)) parseS3Location(value);
