@@ -80,7 +80,7 @@ export class Alarms extends Construct {
       },
       {
         section: "login-refused",
-        meaning: `The service refused the credentials of the account ${account}.`,
+        meaning: `The service refused the credentials of the account ${account}. The schedule sends no login until they are changed, a check or run by hand succeeds, or 24 hours have passed.`,
         metric: accountMetric(account, "LoginRefused"),
         above: 0,
       },

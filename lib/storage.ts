@@ -4,14 +4,18 @@ import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { layout } from "../lambdas/storage/layout.ts";
 import type { FunctionSettings } from "../lambdas/sync/environment.ts";
 
 /** Below these the function works; see `lambdas/storage/layout.ts`. */
 const PREFIXES = ["snapshots", "changes", "publications", "run-log", "runs", "accounts"] as const;
 /** Written as streams, so their uploads may have to be aborted. */
 const STREAMED = ["snapshots", "changes", "runs"] as const;
-/** Retention deletes snapshots; `check` deletes the file it made. All else is kept or expires. */
-const DELETED = ["snapshots", "runs"] as const;
+/**
+ * Retention deletes snapshots, `check` the file it made, an accepted login the note of a refused one. All else is kept
+ * or expires.
+ */
+const DELETED = ["snapshots/*", "runs/*", layout.loginRefused("*")] as const;
 
 /** Published or about to be: every object here is created once and never overwritten. */
 const WRITE_ONCE = ["publications", "snapshots", "changes"] as const;
@@ -66,7 +70,11 @@ export class Storage extends Construct {
     const statements = [
       { sid: "ReadAndWrite", actions: ["s3:GetObject", "s3:PutObject"], resources: below(PREFIXES) },
       { sid: "AbortUploads", actions: ["s3:AbortMultipartUpload"], resources: below(STREAMED) },
-      { sid: "Delete", actions: ["s3:DeleteObject"], resources: below(DELETED) },
+      {
+        sid: "Delete",
+        actions: ["s3:DeleteObject"],
+        resources: DELETED.map((keys) => this.bucket.arnForObjects(keys)),
+      },
       {
         // Without it a missing key answers 403. S3 asks for it with the key as s3:prefix, so every prefix that
         // is read has to be named, whether it is ever listed or not.
@@ -107,8 +115,8 @@ export class Storage extends Construct {
     if (!CfnBucket.isCfnBucket(bucket)) return;
     const name = Stack.of(this).getLogicalId(bucket);
     Validations.of(role).acknowledge(
-      ...PREFIXES.map((prefix) => ({
-        id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${prefix}/*]`,
+      ...[...PREFIXES.map((prefix) => `${prefix}/*`), layout.loginRefused("*")].map((keys) => ({
+        id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${keys}]`,
         reason:
           "The names of the files below a prefix are made by the runs; the prefix is the narrowest there is.",
       })),

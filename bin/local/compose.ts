@@ -37,6 +37,7 @@ export function composeHost(options: HostOptions): RunHost {
         baseUrl,
         credentials: await credentials.read(),
         readCredentials: () => credentials.read(),
+        versionOf: (read) => credentials.versionOf?.(read),
         isListed,
         ...(listPointer === undefined ? {} : { listPointer }),
         ...(detailPointer === undefined ? {} : { detailPointer }),

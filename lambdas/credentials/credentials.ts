@@ -24,6 +24,8 @@ export type ServiceCredentials = z.infer<typeof schema>;
 /** Reads one account's credentials: no caching, no retries. Throws `SyncError` `CREDENTIALS_INVALID`. */
 export interface Credentials {
   read(): Promise<ServiceCredentials>;
+  /** Which version of the stored credentials `read` gave, by a name that another value does not have; absent where there are no versions. */
+  versionOf?(read: ServiceCredentials): string | undefined;
 }
 
 /** Parses the credentials' JSON. Throws `CREDENTIALS_INVALID`, naming keys and expectations and never a value. */

@@ -15,6 +15,7 @@ export interface SecretsManagerCredentialsOptions {
 export class SecretsManagerCredentials implements Credentials {
   readonly #client: SecretsManagerClient;
   readonly #secretId: string;
+  readonly #versions = new WeakMap<ServiceCredentials, string>();
 
   constructor({ client, secretId }: SecretsManagerCredentialsOptions) {
     this.#client = client;
@@ -22,22 +23,30 @@ export class SecretsManagerCredentials implements Credentials {
   }
 
   async read(): Promise<ServiceCredentials> {
-    const text = await this.#value();
+    const { text, version } = await this.#value();
     if (text === undefined || text.trim() === "") throw this.#invalid("has no value yet", this.#fill());
     try {
-      return parseCredentials(text);
+      const credentials = parseCredentials(text);
+      if (version !== undefined) this.#versions.set(credentials, version);
+      return credentials;
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
       throw this.#invalid("does not hold what it must", `${error.message} ${this.#fill()}`);
     }
   }
 
-  async #value(): Promise<string | undefined> {
+  versionOf(read: ServiceCredentials): string | undefined {
+    return this.#versions.get(read);
+  }
+
+  async #value(): Promise<{ readonly text: string | undefined; readonly version: string | undefined }> {
     try {
       const request = { SecretId: this.#secretId };
-      const { SecretString, SecretBinary } = await this.#client.send(new GetSecretValueCommand(request));
+      const { SecretString, SecretBinary, VersionId } = await this.#client.send(
+        new GetSecretValueCommand(request),
+      );
       if (SecretBinary !== undefined) throw this.#invalid("holds bytes, not text", this.#fill());
-      return SecretString;
+      return { text: SecretString, version: VersionId };
     } catch (error) {
       throw this.#unreadable(error);
     }

@@ -35,7 +35,11 @@ export interface RunSettings extends GuardLimits {
 }
 
 /** A service client and what it has counted so far. */
-export type CountingService = EventService & { readonly counts: ServiceCounts };
+export type CountingService = EventService & {
+  readonly counts: ServiceCounts;
+  /** Of the credentials that are in use now; undefined where they have no versions. */
+  readonly credentialsVersion?: string | undefined;
+};
 
 export interface RunHost {
   readonly store: Store;

@@ -10,6 +10,7 @@ import { type Conclusion, NO_COUNTS, type RunFacts } from "./conclusion.ts";
 import { dryRun } from "./dry-run.ts";
 import { BUDGET_SHARE } from "./estimate.ts";
 import { acquireLease, Lease, LeaseLost, type LeaseTaken } from "./lease.ts";
+import { LoginWithheld, openAccount } from "./open-account.ts";
 import { type RunResult, readOutcome } from "./outcome.ts";
 import { applyRetention } from "./retention.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
@@ -94,7 +95,7 @@ async function work(
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
     const budget = budgetAfter(lease, host, settings);
-    const opened = await host.openService(budget);
+    const opened = await openAccount(host, settings.account, budget, start.trigger);
     lease.carry(() => budget.use());
     facts.service = () => opened.counts;
     service = opened;
@@ -157,6 +158,7 @@ function alreadyRunning({ takenBy, expiresAt }: LeaseTaken): Conclusion {
 
 function endingOf(error: unknown, signal: AbortSignal, lease: Lease | undefined): Ending {
   if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
+  if (error instanceof LoginWithheld) return error.conclusion;
   const lost = lease?.lost.reason;
   if (!(lost instanceof LeaseLost)) return { error };
   return {

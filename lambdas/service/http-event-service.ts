@@ -28,6 +28,8 @@ export interface EventServiceOptions {
   readonly credentials: ServiceCredentials;
   /** Asked once the service refuses the credentials: they may have been changed since they were read. */
   readonly readCredentials?: () => Promise<ServiceCredentials>;
+  /** Which version of the stored credentials these are, where they have versions. */
+  readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
   readonly isListed: "true" | "false" | "any";
   /** JSON Pointers (RFC 6901) to the list and to the event, where they are not in one of the usual places. */
@@ -51,7 +53,11 @@ export interface EventServiceOptions {
   readonly transport?: Transport;
 }
 
-export type HttpEventService = EventService & { readonly counts: ServiceCounts };
+export type HttpEventService = EventService & {
+  readonly counts: ServiceCounts;
+  /** Of the credentials that are in use now; undefined where they have no versions. */
+  readonly credentialsVersion: string | undefined;
+};
 
 const MIB = 1_048_576;
 
@@ -104,6 +110,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     close: () => transport.close(),
     get counts() {
       return counters.counts;
+    },
+    get credentialsVersion() {
+      return options.versionOf?.(credentials.present);
     },
   };
 }

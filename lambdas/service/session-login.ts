@@ -1,6 +1,6 @@
 // A login with the credentials in use, and with those that have been stored since, where the former are refused.
 
-import { type ErrorCode, SyncError } from "../errors/sync-error.ts";
+import { isRefusedLogin } from "../errors/refused-login.ts";
 import type { CredentialsInUse } from "./credentials-in-use.ts";
 import { type LoginOptions, login } from "./login.ts";
 import type { Login } from "./session-authenticator.ts";
@@ -8,8 +8,6 @@ import type { Login } from "./session-authenticator.ts";
 export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
   readonly credentials: CredentialsInUse;
 };
-
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(["LOGIN_REFUSED", "ACCOUNT_DISABLED"]);
 
 /** Unchanged credentials are never sent twice: a refused login that is repeated can lock the account. */
 export function sessionLogin(options: SessionLoginOptions): Login {
@@ -19,8 +17,7 @@ export function sessionLogin(options: SessionLoginOptions): Login {
     try {
       return await login({ ...options, credentials }, signal);
     } catch (error) {
-      const isRefusal = error instanceof SyncError && REFUSALS.has(error.code);
-      if (!isRefusal || !(await inUse.haveChangedSince(credentials))) throw error;
+      if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;
       return login({ ...options, credentials: inUse.present }, signal);
     }
   };

@@ -45,4 +45,5 @@ export const layout = {
   writeCheck: (account: string, token: string) => `runs/${account}/check-${token}.json`,
 
   lease: (account: string) => `accounts/${account}/lease.json`,
+  loginRefused: (account: string) => `accounts/${account}/login-refused.json`,
 } as const;

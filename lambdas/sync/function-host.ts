@@ -51,6 +51,7 @@ export function functionHost(
         baseUrl,
         credentials: await credentials.read(),
         readCredentials: () => credentials.read(),
+        versionOf: (read) => credentials.versionOf?.(read),
         isListed,
         ...(listPointer === undefined ? {} : { listPointer }),
         ...(detailPointer === undefined ? {} : { detailPointer }),

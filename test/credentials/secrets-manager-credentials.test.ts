@@ -29,6 +29,25 @@ onEmulator("in Secrets Manager", () => {
     };
   });
 
+  it("what was read has the name of its version, whatever is stored afterwards", async () => {
+    const { secrets: client } = awsClients();
+    const SecretId = await emptySecret();
+    const put = async (password: string): Promise<string | undefined> => {
+      const SecretString = JSON.stringify({ method: "session", email: "a@b.test", password });
+      return (await client.send(new PutSecretValueCommand({ SecretId, SecretString }))).VersionId;
+    };
+    const credentials = new SecretsManagerCredentials({ client, secretId: SecretId });
+
+    const stored = [await put("1")];
+    const read = [await credentials.read()];
+    stored.push(await put("2"));
+    read.push(await credentials.read());
+
+    expect(stored.every((version) => version !== undefined)).toBe(true);
+    expect(read.map((one) => credentials.versionOf(one))).toEqual(stored);
+    expect(new Set(stored).size).toBe(2);
+  });
+
   it.each([
     { what: "created empty", make: emptySecret },
     { what: "that does not exist", make: async () => "no/such-secret" },

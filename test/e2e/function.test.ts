@@ -262,6 +262,21 @@ onEmulator("the deployed function", () => {
     expect(metrics.map(({ values }) => values)).toMatchObject([{ Failed: 1, LoginRefused: 1 }]);
   });
 
+  test("a login that was refused is not sent by the next start of the schedule", async () => {
+    const account = "refused";
+
+    const next = await run(account, Date.UTC(2026, 0, 1, 7));
+
+    expect(next).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
+    expect(service(account).counts).toMatchObject({ requests: 1, logins: 1 });
+    expect((await rows("sync_runs", account)).map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ["FAILED", null],
+      ["SKIPPED", "LOGIN_REFUSED"],
+    ]);
+    const metrics = metricLines(deployment.function.lines, account);
+    expect(metrics.map(({ values }) => values["LoginRefused"])).toEqual([1, 0]);
+  });
+
   test("a changed secret needs no new deployment", async () => {
     const account = "refused";
     await deployment.fillSecret(account, { method: "session", ...service(account).credentials });

@@ -41,7 +41,7 @@ describe("the function", () => {
     expect(found).toEqual([
       allow(["s3:GetObject", "s3:PutObject"], below(...prefixes)),
       allow(["s3:AbortMultipartUpload"], below("snapshots", "changes", "runs")),
-      allow(["s3:DeleteObject"], below("snapshots", "runs")),
+      allow(["s3:DeleteObject"], [...below("snapshots", "runs"), `${bucket}/accounts/*/login-refused.json`]),
       allow(["s3:ListBucket"], [bucket], {
         Condition: { StringLike: { "s3:prefix": prefixes.map((prefix) => `${prefix}/*`) } },
       }),

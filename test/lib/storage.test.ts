@@ -48,7 +48,7 @@ describe("the bucket", () => {
     });
   });
 
-  it("lets nobody overwrite what is published or about to be: objects there are created, where none is", () => {
+  it("lets no one overwrite what is published or about to be: objects there are created, where none is", () => {
     const [, writeOnce] = statements(template.only("AWS::S3::BucketPolicy"));
 
     expect(writeOnce).toEqual({

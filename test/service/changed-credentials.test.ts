@@ -58,6 +58,23 @@ describe.each(["session", "basic"] as const)(
       expect(connection.simulator.counts.requests).toBe(2);
     });
 
+    it("are known by the version that was refused, also when others are stored by then", async () => {
+      const first = present(method);
+      const stored = new MemoryCredentials({ ...first, password: "wrong too" });
+      const service = { account: { password: NEW_PASSWORD } };
+      const versionOf = (used: object): string => (used === first ? "first" : "second");
+      await using connection = await connect(service, {
+        credentials: first,
+        readCredentials: () => stored.read(),
+        versionOf,
+      });
+
+      const before = connection.service.credentialsVersion;
+      await errorOf(connection.service.list());
+
+      expect([before, connection.service.credentialsVersion]).toEqual(["first", "second"]);
+    });
+
     it("end the run with the service's refusal when they cannot be read any more", async () => {
       const stored = new MemoryCredentials();
       await using connection = await connected(method, present(method), stored);

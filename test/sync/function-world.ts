@@ -39,6 +39,8 @@ export class FunctionWorld implements AsyncDisposable {
   readonly metrics: { readonly account: string; readonly values: MetricValues }[] = [];
   readonly events: RunEvent[] = [];
   credentials: ServiceCredentials;
+  /** The secret's; a test that stores other credentials gives it another name. */
+  credentialsVersion = "version-1";
   announce: FunctionPorts["announce"] = async (event) => {
     this.events.push(event);
   };
@@ -82,7 +84,10 @@ export class FunctionWorld implements AsyncDisposable {
       environment: readEnvironment(variables),
       store,
       catalog,
-      credentials: () => ({ read: async () => this.credentials }),
+      credentials: () => ({
+        read: async () => this.credentials,
+        versionOf: () => this.credentialsVersion,
+      }),
       clock,
       random: systemRandom,
       log,

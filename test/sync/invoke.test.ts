@@ -109,6 +109,34 @@ describe("a run", () => {
     expect(world.simulator.counts.logins).toBe(1);
   });
 
+  test("after a refused login is skipped with the reason, raises no second alarm and is no success", async () => {
+    await using world = await FunctionWorld.start({ account: { disabled: true } });
+    await world.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
+
+    const answer = await world.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(answer).toMatchObject({
+      outcome: "SKIPPED",
+      reason: "LOGIN_REFUSED",
+      explanation: expect.stringContaining("start a check or a run by hand"),
+    });
+    const [, skipped] = world.metrics;
+    expect(skipped?.values).toMatchObject({ Published: 0, Failed: 0, Skipped: 1, LoginRefused: 0 });
+    expect(world.events.map(({ detailType }) => detailType)).toEqual(["Run Failed"]);
+    expect(world.simulator.counts.logins).toBe(1);
+  });
+
+  test("of the schedule works again after a check that succeeded", async () => {
+    await using world = await FunctionWorld.start({ account: { disabled: true } });
+    await world.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
+    world.simulator.configure({ account: { disabled: false } });
+
+    await world.invoke({ action: "check" });
+    const answer = await world.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(answer).toMatchObject({ outcome: "PUBLISHED" });
+  });
+
   test("stops before it begins a unit that the time left does not cover", async () => {
     await using world = await FunctionWorld.start();
     world.timeLeft = () => 29_000;
