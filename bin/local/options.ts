@@ -139,6 +139,12 @@ export const OPTIONS = {
     fallback: "false",
     parse: switchValue,
   },
+  overDamaged: {
+    flag: "--over-damaged",
+    description: "publish although files of what readers see are damaged",
+    fallback: "false",
+    parse: switchValue,
+  },
   force: {
     flag: "--force",
     description: "accept a snapshot that is older than the one readers see",

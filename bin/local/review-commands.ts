@@ -12,7 +12,7 @@ import { describeHead } from "./status-command.ts";
 import { systemClock } from "./system-clock.ts";
 import { systemRandom } from "./system-random.ts";
 
-const SHARED = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
+const SHARED = ["account", ...WAREHOUSE_OPTIONS, "overDamaged", "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
 
 export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
@@ -22,7 +22,12 @@ export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
   options: [...SHARED, "force"],
   example: "npm run sync -- accept 2026-11-21T06-00-00.000Z",
   execute: (values, output, snapshotId) =>
-    publish(values, output, { action: "accept", snapshotId, force: values.force }),
+    publish(values, output, {
+      action: "accept",
+      snapshotId,
+      force: values.force,
+      overDamaged: values.overDamaged,
+    }),
   failureJson,
 };
 
@@ -33,7 +38,12 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
   options: [...SHARED, "noPin"],
   example: "npm run sync -- rollback 2026-11-20T06-00-00.000Z",
   execute: (values, output, snapshotId) =>
-    publish(values, output, { action: "rollback", snapshotId, pin: !values.noPin }),
+    publish(values, output, {
+      action: "rollback",
+      snapshotId,
+      pin: !values.noPin,
+      overDamaged: values.overDamaged,
+    }),
   failureJson,
 };
 

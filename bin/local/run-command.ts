@@ -12,7 +12,7 @@ import { failureJson, report } from "./run-result.ts";
 import { RUN_OPTIONS, runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
 import { systemClock } from "./system-clock.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS, "dryRun", "limit", "fresh"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS, "dryRun", "limit", "fresh", "overDamaged"] as const;
 
 export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "run",
@@ -48,9 +48,12 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       signal: output.signal,
     });
     const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-    const result = await run(host, settings, { trigger: "manual", fresh: values.fresh, ...dryRun }).finally(
-      () => display.end(),
-    );
+    const result = await run(host, settings, {
+      trigger: "manual",
+      fresh: values.fresh,
+      overDamaged: values.overDamaged,
+      ...dryRun,
+    }).finally(() => display.end());
     return report(output, result, values.json);
   },
   failureJson,

@@ -4,8 +4,9 @@ import { KeptWork } from "../snapshot/kept-work.ts";
 import { createPlan, type Plan } from "../snapshot/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
+import type { BaseOf } from "./base.ts";
 import { collect } from "./collect.ts";
-import { checkAgainstHead } from "./columns.ts";
+import { checkAgainstBase } from "./columns.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
 import { countText } from "./count-text.ts";
 import { estimateSeconds } from "./estimate.ts";
@@ -25,11 +26,12 @@ export interface AttemptTask {
   readonly mayAdopt: boolean;
   readonly adopt: (runId: string) => Promise<void>;
   readonly openService: () => Promise<CountingService>;
+  readonly baseOf: BaseOf;
 }
 
 /** Ends with a snapshot published or held, or with a later one in its place. Throws for everything else. */
 export async function attempt(task: AttemptTask): Promise<Conclusion> {
-  const { host, settings, facts, head } = task;
+  const { host, settings, facts, head, baseOf } = task;
   const { store } = host;
   const { account } = settings;
 
@@ -40,16 +42,16 @@ export async function attempt(task: AttemptTask): Promise<Conclusion> {
     return published.conclusion;
   }
   if (head && head.snapshot_id >= facts.runId) return superseded(facts.runId, head);
-  await checkAgainstHead(host, settings, head);
+  await checkAgainstBase(host, settings, await baseOf(head));
 
   const unfinished = await findUnfinished(task);
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
-    return publishRun({ host, settings, facts, head, plan: unfinished.plan });
+    return publishRun({ host, settings, facts, head, baseOf, plan: unfinished.plan });
   }
   const service = await task.openService();
   const work = unfinished ?? newWork(await makePlan(task, service));
   await stage(task, service, work);
-  return publishRun({ host, settings, facts, head, plan: work.plan });
+  return publishRun({ host, settings, facts, head, baseOf, plan: work.plan });
 }
 
 async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined> {

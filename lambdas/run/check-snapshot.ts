@@ -1,14 +1,15 @@
 // Whether what readers see is what was published: the checksums of the head, or of everything that is kept.
 
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { damaged } from "../snapshot/damaged.ts";
 import type { Manifest } from "../snapshot/manifest.ts";
 import { verifyChanges } from "../snapshot/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
+import { withWayOut } from "../snapshot/way-out.ts";
 import { layout } from "../storage/layout.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
-import { withWayOut } from "./damaged-head.ts";
 import type { RunHost } from "./run-host.ts";
 
 export type SnapshotCheckHost = Pick<RunHost, "store" | "signal" | "timeLeftMs">;
@@ -41,7 +42,7 @@ export async function checkEverything(host: SnapshotCheckHost, account: string):
     try {
       return await work;
     } catch (error) {
-      if (!(error instanceof SyncError) || error.code !== "STORE_CORRUPT") throw error;
+      if (!isDamage(error)) throw error;
       errors.push(error);
       return undefined;
     }

@@ -4,16 +4,17 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { eventColumns, type LiftedColumn } from "../snapshot/lifted-column.ts";
 import { readManifest } from "../snapshot/manifest.ts";
-import type { Publication } from "../storage/publication-log.ts";
+import { withWayOut } from "../snapshot/way-out.ts";
+import type { Store } from "../storage/store.ts";
 import type { RunHost, RunSettings } from "./run-host.ts";
 
 /** At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed. */
-export async function checkAgainstHead(
+export async function checkAgainstBase(
   { store, catalog, logger }: Pick<RunHost, "store" | "catalog" | "logger">,
   { account, lifted }: Pick<RunSettings, "account" | "lifted">,
-  head: Publication | undefined,
+  base: string | null,
 ): Promise<void> {
-  const before = head ? (await readManifest(store, account, head.snapshot_id)).lifted : [];
+  const before = base === null ? [] : await liftedOf(store, account, base);
   await checkColumns(catalog, lifted, before);
   for (const { name, pointer } of lifted) {
     const earlier = before.find((column) => column.name === name)?.pointer;
@@ -22,6 +23,14 @@ export async function checkAgainstHead(
         `the column ${name} now comes from ${pointer} and no longer from ${earlier}; older snapshots keep what they have`,
       );
     }
+  }
+}
+
+async function liftedOf(store: Store, account: string, snapshotId: string): Promise<readonly LiftedColumn[]> {
+  try {
+    return (await readManifest(store, account, snapshotId)).lifted;
+  } catch (error) {
+    throw withWayOut(error, account);
   }
 }
 

@@ -8,19 +8,23 @@ import { parseRow, type Row } from "../snapshot/row.ts";
 import { layout, publicationId } from "../storage/layout.ts";
 import { type Publication, publish, readHead } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
+import type { BaseOf } from "./base.ts";
+import { explainDamage } from "./damaged-head.ts";
 import type { RunHost } from "./run-host.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
 /**
  * Publishes a snapshot (design section 6, steps 3 to 5). `decide` is asked before each try, with the head of
- * that moment, and may end it with a word of its own; a lost race reads the log again.
+ * that moment, and may end it with a word of its own; a lost race reads the log again. `baseOf` says what the changes
+ * are found against.
  */
 export async function commit<Verdict>(
   host: Pick<RunHost, "store" | "clock" | "random" | "signal">,
   manifest: Manifest,
   action: Action,
   decide: (head: Publication | undefined) => Promise<Verdict | undefined>,
+  baseOf: BaseOf,
 ): Promise<Verdict | Publication> {
   const { store, clock, random, signal } = host;
   const { account, snapshot_id: snapshotId } = manifest;
@@ -34,11 +38,14 @@ export async function commit<Verdict>(
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
     // A lost race moves the head. A number that is taken and not in the log would be lost again for ever.
     if (number === lost) throw unlisted(layout.publication(account, number));
-    const changes = await writeChanges(host, number, head, manifest);
+    const base = await baseOf(head);
+    const changes = await writeChanges(host, number, base, manifest).catch(async (error: unknown) => {
+      throw await explainDamage(error, host, account, { base, snapshotId });
+    });
     const publication: Publication = {
       publication: number,
       snapshot_id: snapshotId,
-      base_snapshot_id: head?.snapshot_id ?? null,
+      base_snapshot_id: base,
       published_at: new Date(clock.now()).toISOString(),
       events: manifest.counts.events,
       ...changes,
@@ -61,14 +68,14 @@ function unlisted(key: string): SyncError {
 async function writeChanges(
   { store, signal }: Pick<RunHost, "store" | "signal">,
   number: string,
-  head: Publication | undefined,
+  base: string | null,
   manifest: Manifest,
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
   async function* lines(): AsyncGenerator<string> {
     const after = abortable(rowsOf(store, manifest), signal);
-    for await (const change of diffRows(headRows(store, account, head), after)) {
+    for await (const change of diffRows(baseRows(store, account, base), after)) {
       counts[change.change] += 1;
       yield changeLine(change);
     }
@@ -89,13 +96,9 @@ async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncG
   }
 }
 
-/** The rows that readers see now, sorted by uuid; none before the first publication. */
-export async function* headRows(
-  store: Store,
-  account: string,
-  head: Publication | undefined,
-): AsyncGenerator<Row> {
-  if (head) yield* rowsOf(store, await readManifest(store, account, head.snapshot_id));
+/** The rows that changes are found against, sorted by uuid; none where nothing is. */
+export async function* baseRows(store: Store, account: string, base: string | null): AsyncGenerator<Row> {
+  if (base !== null) yield* rowsOf(store, await readManifest(store, account, base));
 }
 
 async function* rowsOf(store: Store, manifest: Manifest): AsyncGenerator<Row> {

@@ -1,17 +1,31 @@
-// What readers see is damaged, or what it is to be compared with: the error that also says how to publish over it.
+// A comparison with the head met damage: which file it is, and the way out.
 
-import { SyncError } from "../errors/sync-error.ts";
+import { isDamage } from "../errors/is-damage.ts";
+import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
+import { withWayOut } from "../snapshot/way-out.ts";
+import type { RunHost } from "./run-host.ts";
 
-/** For people and their shell. */
-function wayOut(account: string): string {
-  return `Or publish over it: npm run sync -- run --over-damaged --account ${account} (in AWS: {"account":"${account}","overDamaged":true}), which makes a new snapshot and compares it with the newest one that is whole.`;
-}
-
-/** The error as it came, unless it says that a file is damaged: then with the way out. */
-export function withWayOut(error: unknown, account: string): unknown {
-  if (!(error instanceof SyncError) || error.code !== "STORE_CORRUPT") return error;
-  return new SyncError(error.code, `${error.message} ${wayOut(account)}`, {
-    fields: error.fields,
-    cause: error.cause,
-  });
+/**
+ * What the error of a comparison comes from. A damaged part shows in its rows before it shows in its checksum, and a
+ * row does not know its file; so both snapshots are verified then, the base first.
+ */
+export async function explainDamage(
+  error: unknown,
+  { store, signal }: Pick<RunHost, "store" | "signal">,
+  account: string,
+  { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
+): Promise<unknown> {
+  if (!isDamage(error)) return error;
+  const damageOf = async (id: string | null | undefined): Promise<unknown> => {
+    if (id === null || id === undefined) return undefined;
+    try {
+      await verifySnapshot(store, account, id, () => signal.throwIfAborted());
+      return undefined;
+    } catch (found) {
+      return found;
+    }
+  };
+  const ofBase = await damageOf(base);
+  if (ofBase !== undefined) return withWayOut(ofBase, account);
+  return (await damageOf(snapshotId)) ?? error;
 }

@@ -4,10 +4,12 @@ import { diffRows } from "../snapshot/changes.ts";
 import { parseRow, type Row } from "../snapshot/row.ts";
 import type { LeftOutReason } from "../snapshot/staged-result.ts";
 import type { Publication } from "../storage/publication-log.ts";
+import type { BaseOf } from "./base.ts";
 import { fetchResults } from "./collect.ts";
-import { checkAgainstHead } from "./columns.ts";
-import { headRows } from "./commit.ts";
+import { checkAgainstBase } from "./columns.ts";
+import { baseRows } from "./commit.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
+import { explainDamage } from "./damaged-head.ts";
 import { guard } from "./guard.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 
@@ -19,12 +21,14 @@ export interface DryRunTask {
   /** How many of the listed events are fetched, the first by uuid; undefined for all. */
   readonly limit: number | undefined;
   readonly openService: () => Promise<CountingService>;
+  readonly baseOf: BaseOf;
 }
 
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
 export async function dryRun(task: DryRunTask): Promise<Conclusion> {
-  const { host, settings, facts, head, limit } = task;
-  await checkAgainstHead(host, settings, head);
+  const { host, settings, facts, head, limit, baseOf } = task;
+  const base = await baseOf(head);
+  await checkAgainstBase(host, settings, base);
   const service = await task.openService();
   const list = await service.list(host.signal);
   const listed = list.events.length + list.rejected;
@@ -53,9 +57,13 @@ export async function dryRun(task: DryRunTask): Promise<Conclusion> {
   }
 
   const changes = { added: 0, changed: 0, removed: 0 };
-  const before = headRows(host.store, settings.account, head);
-  if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
-  else for await (const _ of rows());
+  const before = baseRows(host.store, settings.account, base);
+  try {
+    if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
+    else for await (const _ of rows());
+  } catch (error) {
+    throw await explainDamage(error, host, settings.account, { base });
+  }
 
   const rejected = list.rejected + left.oversize;
   const { gone, forbidden } = left;

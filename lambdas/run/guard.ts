@@ -1,6 +1,13 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
-export const HOLD_REASONS = ["NO_EVENTS", "DROPPED", "FEW_ROWS", "MISSING", "PINNED"] as const;
+export const HOLD_REASONS = [
+  "NO_EVENTS",
+  "DROPPED",
+  "FEW_ROWS",
+  "MISSING",
+  "PINNED",
+  "MARK_DAMAGED",
+] as const;
 type HoldReason = (typeof HOLD_REASONS)[number];
 
 export interface Hold {

@@ -3,6 +3,7 @@
 import type { Manifest } from "../snapshot/manifest.ts";
 import type { Plan } from "../snapshot/plan.ts";
 import { isOfRun, type Publication, readLog } from "../storage/publication-log.ts";
+import type { BaseOf } from "./base.ts";
 import { checkColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { type Conclusion, countsOf, type RunFacts } from "./conclusion.ts";
@@ -11,6 +12,7 @@ import { guard, type Hold } from "./guard.ts";
 import { hold, readHold } from "./hold.ts";
 import { mergeShards } from "./merge.ts";
 import { outOfTime, Pace } from "./pace.ts";
+import { publishedConclusion } from "./published-conclusion.ts";
 import type { RunHost, RunSettings } from "./run-host.ts";
 
 export interface PublishTask {
@@ -20,6 +22,7 @@ export interface PublishTask {
   /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
   readonly facts: RunFacts;
+  readonly baseOf: BaseOf;
 }
 
 /** The last thing that a run does; design section 6. */
@@ -37,17 +40,23 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   facts.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
-  const published = await commit(host, manifest, action, (head) => decide(task, manifest, pace, head));
+  const published = await commit(
+    host,
+    manifest,
+    action,
+    (head) => decide(task, manifest, pace, head),
+    task.baseOf,
+  );
   if ("later" in published) return superseded(manifest.run_id, published.later);
   if ("holding" in published) {
-    await hold(store, manifest, published.holding, clock.now());
+    await hold(store, account, manifest.snapshot_id, published.holding, clock.now());
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
   facts.counts = countsOf(manifest, publication);
   await host.catalog.follow(account);
   await logFieldNews(host, manifest, publication);
-  return { outcome: "PUBLISHED", reason: null };
+  return publishedConclusion(store, account, publication);
 }
 
 type Verdict = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
@@ -67,7 +76,9 @@ async function decide(
   const own = since.find((publication) => isOfRun(publication, runId));
   if (own) return { own };
   if (head && head.snapshot_id >= snapshotId) return { later: head };
-  const holding = (await readHold(host.store, account, snapshotId)) ?? guardAgainst(manifest, head, settings);
+  const mark = await readHold(host.store, account, snapshotId);
+  const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
+  const holding = isKnown ? mark : (guardAgainst(manifest, head, settings) ?? mark);
   if (holding) return { holding };
   if (head?.pinned) return { holding: pinnedBy(head) };
 

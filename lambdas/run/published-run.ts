@@ -1,5 +1,6 @@
 // A run whose snapshot was published is finished, whatever has happened since: a rollback, a later head, another clock.
 
+import { isDamage } from "../errors/is-damage.ts";
 import { readManifest } from "../snapshot/manifest.ts";
 import { layout } from "../storage/layout.ts";
 import {
@@ -11,6 +12,7 @@ import type { Store } from "../storage/store.ts";
 import { closeAttempt } from "./close-attempt.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type SnapshotCounts } from "./conclusion.ts";
 import { readHold } from "./hold.ts";
+import { publishedConclusion } from "./published-conclusion.ts";
 import type { RunHost } from "./run-host.ts";
 
 /** How the run ended by itself, read off what it has left. */
@@ -33,7 +35,7 @@ export async function publishedEnd(
   if (newest === undefined) return undefined;
   const own = newest.action === "run" ? newest : await findPublicationOf(store, account, runId);
   const counts = await countsOfRun(store, account, runId, own);
-  if (own) return { conclusion: { outcome: "PUBLISHED", reason: null }, counts };
+  if (own) return { conclusion: await publishedConclusion(store, account, own), counts };
   return { conclusion: await heldAtFirst(store, account, newest), counts };
 }
 
@@ -64,15 +66,17 @@ async function hasSnapshot(store: Store, account: string, runId: string): Promis
   return false;
 }
 
-/** A retired snapshot has no manifest any more; then the publication is all that is known. */
+/** Of a retired snapshot, which has no manifest any more, and of a damaged one, the publication is all that is known. */
 async function countsOfRun(
   store: Store,
   account: string,
   runId: string,
   own: Publication | undefined,
 ): Promise<SnapshotCounts> {
-  if ((await store.read(layout.manifest(account, runId))) !== undefined) {
+  try {
     return countsOf(await readManifest(store, account, runId), own);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
   }
   if (own === undefined) return NO_COUNTS;
   const { events, added, changed, removed } = own;

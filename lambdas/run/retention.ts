@@ -5,6 +5,7 @@ import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { runInstant } from "../storage/run-id.ts";
 import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "../storage/snapshot-marks.ts";
+import { renewHold } from "./hold.ts";
 import type { RunHost } from "./run-host.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -29,6 +30,7 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
   let hasCatalogChanged = false;
   for (const snapshot of await listSnapshots(store, account)) {
     const { snapshotId } = snapshot;
+    if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
     if (snapshot.isRetired && inUse.has(snapshotId)) {
       // Somebody published it again while it was being retired.
       await store.delete(layout.retired(account, snapshotId));
@@ -68,6 +70,11 @@ async function deleteIfDue(
   const { store, logger } = host;
   const { snapshotId, keys } = snapshot;
   const retiredAtMs = await readRetired(store, account, snapshotId);
+  if (retiredAtMs === "damaged") {
+    // Since when is lost, so the day begins again: queries under way may still read the files.
+    await markRetired(store, account, snapshotId, nowMs);
+    return;
+  }
   if (retiredAtMs === undefined || retiredAtMs > nowMs - DAY_MS) return;
   const files = keys.filter((key) => key !== layout.retired(account, snapshotId));
   if (files.length === 0) return;

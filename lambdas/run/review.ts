@@ -3,28 +3,39 @@
 import { SyncError } from "../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../snapshot/manifest.ts";
 import { layout } from "../storage/layout.ts";
-import { type Publication, readLog } from "../storage/publication-log.ts";
+import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { formatRunId, runInstant } from "../storage/run-id.ts";
 import { readRetired } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
+import { headAsBase, wholeBase } from "./base.ts";
 import { closeAttempt, type Ending } from "./close-attempt.ts";
 import { commit } from "./commit.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./conclusion.ts";
+import { followOver } from "./follow.ts";
 import { readHold } from "./hold.ts";
 import type { RunResult } from "./outcome.ts";
+import { publishedConclusion } from "./published-conclusion.ts";
 import type { RunHost } from "./run-host.ts";
 
-export type Review =
-  | {
-      readonly action: "accept";
-      readonly snapshotId: string /** Also one older than the head. */;
-      readonly force: boolean;
-    }
-  | {
-      readonly action: "rollback";
-      readonly snapshotId: string /** Later runs are held until an `accept`. */;
-      readonly pin: boolean;
-    };
+interface Shared {
+  readonly snapshotId: string;
+  /** Although files of the head are damaged. */
+  readonly overDamaged?: boolean | undefined;
+}
+
+export type Review = Shared &
+  (
+    | {
+        readonly action: "accept";
+        /** Also one older than the head. */
+        readonly force: boolean;
+      }
+    | {
+        readonly action: "rollback";
+        /** Later runs are held until an `accept`. */
+        readonly pin: boolean;
+      }
+  );
 
 export type ReviewHost = Pick<
   RunHost,
@@ -50,18 +61,20 @@ async function publishAgain(
 ): Promise<Conclusion> {
   const { store, catalog } = host;
   const { action, snapshotId } = request;
-  await catalog.follow(account);
+  const baseOf = request.overDamaged ? wholeBase(host, account) : headAsBase;
+  await followOver(host, account, await readHead(store, account), baseOf);
   const manifest = await reviewable(store, account, request);
   facts.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
-  const published = await commit(host, manifest, { action, run_id: facts.runId, pinned }, async (head) => {
+  const decide = async (head: Publication | undefined) => {
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
-  });
+  };
+  const published = await commit(host, manifest, { action, run_id: facts.runId, pinned }, decide, baseOf);
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   facts.counts = countsOf(manifest, published);
   await catalog.follow(account);
-  return { outcome: "PUBLISHED", reason: null };
+  return publishedConclusion(store, account, published);
 }
 
 /** The manifest of a snapshot that this action takes. Throws `SNAPSHOT_NOT_FOUND` for any other, saying what to do. */

@@ -5,10 +5,12 @@ import { Budget } from "../service/budget.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import { attempt } from "./attempt.ts";
+import { headAsBase, wholeBase } from "./base.ts";
 import { closeAttempt, type Ending } from "./close-attempt.ts";
 import { type Conclusion, NO_COUNTS, type RunFacts } from "./conclusion.ts";
 import { dryRun } from "./dry-run.ts";
 import { BUDGET_SHARE } from "./estimate.ts";
+import { followOver } from "./follow.ts";
 import { acquireLease, Lease, LeaseLost, type LeaseTaken } from "./lease.ts";
 import { LoginWithheld, openAccount } from "./open-account.ts";
 import { type RunResult, readOutcome } from "./outcome.ts";
@@ -22,6 +24,8 @@ export interface RunStart {
   readonly runId?: string;
   /** Begins anew, whatever an earlier start has left. */
   readonly fresh?: boolean;
+  /** Publishes although files of the head are damaged; with a whole head it changes nothing. */
+  readonly overDamaged?: boolean;
   readonly dryRun?: { readonly limit: number | undefined };
 }
 
@@ -89,9 +93,11 @@ async function work(
   lease: Lease,
   facts: RunFacts,
 ): Promise<Conclusion> {
-  const host: RunHost = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
-  await host.catalog.follow(settings.account);
-  const head = await readHead(host.store, settings.account);
+  const { account } = settings;
+  const mortal: RunHost = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
+  const head = await readHead(mortal.store, account);
+  const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
+  const host: RunHost = { ...mortal, catalog: await followOver(mortal, account, head, baseOf) };
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
     const budget = budgetAfter(lease, host, settings);
@@ -103,14 +109,14 @@ async function work(
   };
   try {
     if (start.dryRun) {
-      return await dryRun({ host, settings, facts, head, limit: start.dryRun.limit, openService });
+      return await dryRun({ host, settings, facts, head, limit: start.dryRun.limit, openService, baseOf });
     }
     const mayAdopt = start.runId === undefined && start.fresh !== true;
     const adopt = async (runId: string): Promise<void> => {
       await lease.adopt(runId);
       host.onRunId?.(runId);
     };
-    const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService });
+    const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService, baseOf });
     if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
     return conclusion;
   } finally {

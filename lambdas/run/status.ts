@@ -1,5 +1,6 @@
 // What an account's warehouse says about itself: what readers see, who works on it, what is held, the last runs.
 
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { type FieldNews, fieldNews } from "../snapshot/field-news.ts";
 import { readManifest } from "../snapshot/manifest.ts";
@@ -68,7 +69,16 @@ async function newsOf(
   { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
 ): Promise<FieldNews | undefined> {
   if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
-  return fieldNews(await readManifest(store, account, base), await readManifest(store, account, snapshotId));
+  try {
+    return fieldNews(
+      await readManifest(store, account, base),
+      await readManifest(store, account, snapshotId),
+    );
+  } catch (error) {
+    // A damaged manifest is for check and run to report: here it must not hide everything else.
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
 }
 
 async function lastRuns(store: Store, account: string): Promise<readonly SyncRun[]> {

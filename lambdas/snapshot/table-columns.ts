@@ -3,7 +3,8 @@
 import { accounts, readHead } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
 import { eventColumns } from "./lifted-column.ts";
-import { readManifest } from "./manifest.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+import { withWayOut } from "./way-out.ts";
 
 /**
  * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
@@ -14,8 +15,17 @@ export async function tableColumns(store: Store): Promise<readonly string[]> {
   for (const account of await accounts(store)) {
     const head = await readHead(store, account);
     if (head === undefined) continue;
-    const { columns } = await readManifest(store, account, head.snapshot_id);
+    const { columns } = await manifestOf(store, account, head.snapshot_id);
     if (columns.length > longest.length) longest = columns;
   }
   return longest;
+}
+
+/** Names the account: it may be another one than that which is worked on. */
+async function manifestOf(store: Store, account: string, snapshotId: string): Promise<Manifest> {
+  try {
+    return await readManifest(store, account, snapshotId);
+  } catch (error) {
+    throw withWayOut(error, account);
+  }
 }

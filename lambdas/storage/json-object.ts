@@ -1,6 +1,7 @@
 // Small JSON objects in the store: read through a schema, written once.
 
 import type { z } from "zod";
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Store } from "./store.ts";
 
@@ -35,6 +36,26 @@ export function parseJson<Schema extends z.ZodType>(
 /** Creates the object; returns false where the key was taken. */
 export async function writeJsonOnce(store: Store, key: string, value: unknown): Promise<boolean> {
   return (await store.create(key, Buffer.from(`${JSON.stringify(value)}\n`))) !== undefined;
+}
+
+/**
+ * Creates the object; where one stands that the schema takes, that one stays. A damaged one is deleted first and never
+ * overwritten: what others may rely on is written under a free key only.
+ */
+export async function writeJsonUnlessWhole(
+  store: Store,
+  key: string,
+  schema: z.ZodType,
+  value: unknown,
+): Promise<void> {
+  if (await writeJsonOnce(store, key, value)) return;
+  try {
+    await readJson(store, key, schema);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    await store.delete(key);
+    await writeJsonOnce(store, key, value);
+  }
 }
 
 function damaged(key: string, what: string): SyncError {

@@ -99,7 +99,8 @@ export async function* publicationsSince(
   }
 }
 
-async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
+/** All publications, each read when it is asked for. Throws `STORE_CORRUPT` as `readLog` does. */
+export async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
   for (const id of (await publicationIds(store, account)).toReversed()) {
     yield await readPublication(store, account, id);
   }
@@ -146,7 +147,12 @@ async function publicationIds(store: Store, account: string): Promise<readonly s
   return ids;
 }
 
-async function readPublication(store: Store, account: string, publication: string): Promise<Publication> {
+/** The publication of this number, which exists. Throws `STORE_CORRUPT` where it does not, or is damaged. */
+export async function readPublication(
+  store: Store,
+  account: string,
+  publication: string,
+): Promise<Publication> {
   const key = layout.publication(account, publication);
   const stored = await store.read(key);
   if (stored === undefined) throw corrupt(key, "it was there a moment ago and is gone");

@@ -1,7 +1,8 @@
 // What lies in an account's snapshots beside their parts: which are held, which are retired.
 
 import { z } from "zod";
-import { readJson, writeJsonOnce } from "./json-object.ts";
+import { isDamage } from "../errors/is-damage.ts";
+import { readJson, writeJsonUnlessWhole } from "./json-object.ts";
 import { layout } from "./layout.ts";
 import type { Store } from "./store.ts";
 
@@ -33,22 +34,28 @@ export async function listSnapshots(store: Store, account: string): Promise<read
   }));
 }
 
-/** When the snapshot was retired, in milliseconds since the Unix epoch; undefined if it was not. */
+/** When the snapshot was retired, in milliseconds since the Unix epoch; undefined if it was not. Of a damaged mark only the instant is lost. */
 export async function readRetired(
   store: Store,
   account: string,
   snapshotId: string,
-): Promise<number | undefined> {
-  const mark = await readJson(store, layout.retired(account, snapshotId), retiredSchema);
-  return mark && Date.parse(mark.retired_at);
+): Promise<number | "damaged" | undefined> {
+  try {
+    const mark = await readJson(store, layout.retired(account, snapshotId), retiredSchema);
+    return mark && Date.parse(mark.retired_at);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return "damaged";
+  }
 }
 
+/** A mark that stands stays, unless it is damaged. */
 export async function markRetired(
   store: Store,
   account: string,
   snapshotId: string,
   nowMs: number,
 ): Promise<void> {
-  const retired_at = new Date(nowMs).toISOString();
-  await writeJsonOnce(store, layout.retired(account, snapshotId), { retired_at });
+  const mark = { retired_at: new Date(nowMs).toISOString() };
+  await writeJsonUnlessWhole(store, layout.retired(account, snapshotId), retiredSchema, mark);
 }

@@ -96,9 +96,14 @@ async function checked(host: RunHost, settings: RunSettings): Promise<object> {
  * the attempt before has left. The Test button repeats nothing; a caller with `--invocation-type Event` has a run that
  * failed for good made anew by each of Lambda's two retries.
  */
-function startOf({ scheduledAt, dryRun, limit, fresh }: RunRequest): RunStart {
+function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: RunRequest): RunStart {
   if (scheduledAt !== undefined) {
     return { trigger: "schedule", runId: formatRunId(Date.parse(scheduledAt)) };
   }
-  return { trigger: "manual", fresh, ...(dryRun ? { dryRun: { limit } } : {}) };
+  return {
+    trigger: "manual",
+    fresh,
+    ...(overDamaged ? { overDamaged } : {}),
+    ...(dryRun ? { dryRun: { limit } } : {}),
+  };
 }

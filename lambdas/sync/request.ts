@@ -19,14 +19,28 @@ const schema = z.discriminatedUnion("action", [
     limit: z.int().positive().optional(),
     /** Begins anew instead of going on with an unfinished run. */
     fresh: z.boolean().default(false),
+    /** Publishes although files of what readers see are damaged. */
+    overDamaged: z.boolean().optional(),
     /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
     scheduledAt: z.iso.datetime({ offset: true }).optional(),
   }),
   z.strictObject({ action: z.literal("check"), account }),
   z.strictObject({ action: z.literal("discover"), account, limit: z.int().positive().default(50) }),
   z.strictObject({ action: z.literal("status"), account }),
-  z.strictObject({ action: z.literal("accept"), account, snapshotId, force: z.boolean().default(false) }),
-  z.strictObject({ action: z.literal("rollback"), account, snapshotId, pin: z.boolean().default(true) }),
+  z.strictObject({
+    action: z.literal("accept"),
+    account,
+    snapshotId,
+    force: z.boolean().default(false),
+    overDamaged: z.boolean().optional(),
+  }),
+  z.strictObject({
+    action: z.literal("rollback"),
+    account,
+    snapshotId,
+    pin: z.boolean().default(true),
+    overDamaged: z.boolean().optional(),
+  }),
 ]);
 
 export type SyncRequest = Readonly<z.output<typeof schema>> & { readonly account: string };
@@ -56,12 +70,16 @@ function accountOf(given: string | undefined, accounts: readonly string[]): stri
   );
 }
 
-function checkRun({ dryRun, limit, fresh, scheduledAt }: RunRequest, nowMs: number): void {
+function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest, nowMs: number): void {
   if (limit !== undefined && !dryRun) {
     throw invalid("limit: goes with dryRun only, because a published snapshot is never partial");
   }
   if (scheduledAt === undefined) return;
-  if (dryRun || fresh) throw invalid("scheduledAt: names a run of the schedule; without dryRun and fresh");
+  if (dryRun || fresh || overDamaged) {
+    throw invalid(
+      "scheduledAt: names a run of the schedule; without dryRun and fresh, and without overDamaged",
+    );
+  }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
     // Readers would keep its snapshot as the latest until that instant.
     throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out for a run of now`);

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../lambdas/catalog/catalog.ts";
-import { checkAgainstHead, checkColumns } from "../../lambdas/run/columns.ts";
+import { checkAgainstBase, checkColumns } from "../../lambdas/run/columns.ts";
 import { eventColumns, type LiftedColumn, parseLiftedColumns } from "../../lambdas/snapshot/lifted-column.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
@@ -86,7 +86,7 @@ describe("a start", () => {
     const host = await headWith("brand");
     const lifted = [{ name: "brand", pointer: "/brand/name" }];
 
-    await checkAgainstHead(host, { account: "uk", lifted }, aPublication());
+    await checkAgainstBase(host, { account: "uk", lifted }, aPublication().snapshot_id);
 
     expect(host.logger.text).toMatch(/warn .*brand now comes from \/brand\/name and no longer from \/brand;/);
   });
@@ -94,7 +94,11 @@ describe("a start", () => {
   test("with the same pointer says nothing", async () => {
     const host = await headWith("brand");
 
-    await checkAgainstHead(host, { account: "uk", lifted: lift("brand", "more") }, aPublication());
+    await checkAgainstBase(
+      host,
+      { account: "uk", lifted: lift("brand", "more") },
+      aPublication().snapshot_id,
+    );
 
     expect(host.logger.lines).toEqual([]);
   });
@@ -102,7 +106,7 @@ describe("a start", () => {
   test("without a head of its own is held to the columns of another account", async () => {
     const host = await headWith("brand");
 
-    const started = checkAgainstHead(host, { account: "de", lifted: lift("other") }, undefined);
+    const started = checkAgainstBase(host, { account: "de", lifted: lift("other") }, null);
 
     await expect(started).rejects.toThrow(/lacks the column brand.*and other is in the way/);
   });

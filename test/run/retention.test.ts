@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
+import { interposed } from "./interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "./small-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -110,10 +112,13 @@ describe("retention", () => {
 
   test("that fails does not fail the run, and is taken up by the next", async () => {
     const world = new SmallWorld({ retainDays: 3 });
-    const [first = ""] = await daily(world, 5);
-    world.store.put(layout.retired(ACCOUNT, first), "nonsense");
+    await daily(world, 5);
+    world.clock.advance(DAY_MS);
+    const failing = interposed(world.store, async (key) => {
+      if (key.endsWith("_retired.json")) throw new SyncError("STORE_FAILED", "The disk is full.");
+    });
 
-    const { row } = await world.run();
+    const { row } = await world.run({}, { store: failing });
 
     expect(row.outcome).toBe("PUBLISHED");
     expect(world.log.text).toContain("old snapshots could not be taken away");
