@@ -11,6 +11,7 @@ describe("a request of a deployment with one account", () => {
     { event: undefined, request: run },
     { event: { account: "uk" }, request: run },
     { event: { action: "run", fresh: true }, request: { ...run, fresh: true } },
+    { event: { overDamaged: true }, request: { ...run, overDamaged: true } },
     { event: { dryRun: true, limit: 5 }, request: { ...run, dryRun: true, limit: 5 } },
     {
       event: { account: "uk", scheduledAt: "2026-11-21T06:00:00Z" },
@@ -26,6 +27,14 @@ describe("a request of a deployment with one account", () => {
     {
       event: { action: "rollback", snapshotId: "x", pin: false },
       request: { action: "rollback", account: "uk", snapshotId: "x", pin: false },
+    },
+    {
+      event: { action: "rollback", snapshotId: "x", overDamaged: true },
+      request: { action: "rollback", account: "uk", snapshotId: "x", pin: true, overDamaged: true },
+    },
+    {
+      event: { action: "accept", snapshotId: "x", overDamaged: true },
+      request: { action: "accept", account: "uk", snapshotId: "x", force: false, overDamaged: true },
     },
   ])("$event is $request", ({ event, request }) => {
     expect(parseRequest(event, ["uk"], NOW)).toEqual(request);
@@ -48,6 +57,7 @@ describe("a request of a deployment with one account", () => {
     { event: { scheduledAt: "2026-11-21T06:06:00Z" }, says: "lies in the future" },
     { event: { scheduledAt: "2026-11-21T06:00:00Z", fresh: true }, says: "without dryRun and fresh" },
     { event: { scheduledAt: "2026-11-21T06:00:00Z", dryRun: true }, says: "without dryRun and fresh" },
+    { event: { scheduledAt: "2026-11-21T06:00:00Z", overDamaged: true }, says: "without overDamaged" },
   ])("$event is refused: $says", ({ event, says }) => {
     const parse = (): unknown => parseRequest(event, ["uk"], NOW);
 

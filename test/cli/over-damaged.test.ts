@@ -1,0 +1,64 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { layout } from "../../lambdas/storage/layout.ts";
+import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+
+const ACCOUNT = "default";
+
+test.each([
+  [
+    "a part",
+    (id: string) => layout.part(ACCOUNT, id, 0),
+    (bytes: Buffer) => gzipSync(gunzipSync(bytes).toString().replace("uuid", "uuie")),
+  ],
+  ["the manifest", (id: string) => layout.manifest(ACCOUNT, id), (bytes: Buffer) => bytes.subarray(1)],
+])(
+  "the command that a run names when %s is damaged publishes over it",
+  async (_, keyOf, spoil) => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(12) });
+    await writeCredentials(cwd, simulator);
+    const run = async (...more: readonly string[]) =>
+      sync(["run", ...more, "--json", ...against(simulator), "--lift", "brand=/brand/name"], { cwd });
+    const whole = lastJson(await run())["snapshot_id"];
+    const head = String(lastJson(await run())["snapshot_id"]);
+    const key = keyOf(head);
+    const file = join(cwd, "warehouse", key);
+    await writeFile(file, spoil(await readFile(file)));
+
+    const checked = await sync(["check", "--json", ...against(simulator)], { cwd });
+    const failed = await run();
+    const command = /npm run sync -- (run --over-damaged --account default)/.exec(failed.stderr)?.[1] ?? "";
+    const ended = await run(...command.split(" ").slice(1));
+
+    expect(checked.exitCode).toBe(1);
+    expect(lastJson(checked)["checks"]).toContainEqual({
+      name: "snapshot",
+      ok: false,
+      code: "STORE_CORRUPT",
+      remedy: expect.stringContaining(key),
+    });
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toContain(key);
+    expect(ended.exitCode).toBe(0);
+    expect(lastJson(ended)).toMatchObject({
+      outcome: "PUBLISHED",
+      reason: "DAMAGED_HEAD",
+      added: 0,
+      events: 12,
+    });
+    const again = await run();
+    expect(lastJson(again)).toMatchObject({ outcome: "PUBLISHED", reason: null });
+    const bases = await sync(
+      ["query", "--json", "SELECT base_snapshot_id FROM publications ORDER BY publication"],
+      { cwd },
+    );
+    expect(lastJson(bases)["rows"]).toEqual([[null], [whole], [whole], [lastJson(ended)["snapshot_id"]]]);
+  },
+  60_000,
+);
