@@ -26,7 +26,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
       );
     }
-    const result = await query(openDirectory(values.warehouse).views, sql);
+    const result = await query(openDirectory(values.warehouse).views, sql, output.signal);
     if (values.json) output.stdout.json(result);
     else output.stdout.text(formatTable(result));
     return EXIT.done;

@@ -32,16 +32,26 @@ const ALLOWED =
 /**
  * Runs `sql` on the tables as the logs have them now, so also in a warehouse that was moved. Of several
  * statements, the last one's rows are the result. Throws `QUERY_FAILED` with what DuckDB says, and before
- * anything runs for SQL that does more than read this warehouse.
+ * anything runs for SQL that does more than read this warehouse; the signal's reason when that aborts.
  */
 export async function query(
   views: Pick<SqlViews, "directory" | "render">,
   sql: string,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<QueryResult> {
   const definitions = await views.render();
   return withLockedDuckDB(views.directory, async (connection) => {
-    await define(connection, definitions);
-    return run(connection, sql);
+    const stop = (): void => connection.interrupt();
+    signal.addEventListener("abort", stop);
+    try {
+      await define(connection, definitions);
+      return await run(connection, sql, signal);
+    } catch (error) {
+      signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
   });
 }
 
@@ -56,7 +66,7 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
   }
 }
 
-async function run(connection: DuckDBConnection, sql: string): Promise<QueryResult> {
+async function run(connection: DuckDBConnection, sql: string, signal: AbortSignal): Promise<QueryResult> {
   const statements = await connection.extractStatements(sql).catch((error: unknown) => {
     const message = messageOf(error);
     throw failed(message.startsWith(PARSER) ? message.slice(PARSER.length) : "There is no statement to run.");
@@ -65,6 +75,7 @@ async function run(connection: DuckDBConnection, sql: string): Promise<QueryResu
   try {
     let result: DuckDBResultReader | undefined;
     for (const statement of await prepareReadOnly(connection, sql, statements)) {
+      signal.throwIfAborted();
       result = await statement.runAndReadAll();
     }
     return { columns: result?.columnNames() ?? [], rows: result?.convertRows(toText) ?? [] };

@@ -41,6 +41,6 @@ export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSi
 function stoppedBy(signal: string): SyncError {
   return new SyncError(
     "INTERRUPTED",
-    `Stopped by ${signal}. What a run has fetched is kept: the next run continues from there.`,
+    `Stopped by ${signal}. A run keeps what it has fetched: the next one continues from there.`,
   );
 }

@@ -58,11 +58,13 @@ export async function findAdoptable(
   const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
   for await (const file of store.list(prefix, after)) {
     const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
-    byRun.set(runId, [...(byRun.get(runId) ?? []), file]);
+    const files = byRun.get(runId);
+    if (files) files.push(file);
+    else byRun.set(runId, [file]);
   }
   for (const [runId, files] of [...byRun].reverse()) {
     const finished = files.some(({ key }) => key === layout.outcome(account, runId));
-    const progressMs = Math.max(...files.map((file) => file.modifiedAtMs));
+    const progressMs = files.reduce((latest, file) => Math.max(latest, file.modifiedAtMs), 0);
     if (finished || progressMs < terms.progressSinceMs) continue;
     if ((await terms.settle(runId)) || runId === terms.head) continue;
     const unfinished = await open(store, account, runId, files);

@@ -36,6 +36,18 @@ describe("query", () => {
     });
   });
 
+  it("ends with the signal's reason when it is stopped", async () => {
+    const reason = new SyncError("INTERRUPTED", "stopped");
+    const stop = new AbortController();
+    const endless = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b";
+
+    const querying = query(NO_TABLES, endless, stop.signal);
+    setTimeout(() => stop.abort(reason), 300);
+
+    await expect(querying).rejects.toBe(reason);
+    await expect(query(NO_TABLES, "SELECT 1", stop.signal)).rejects.toBe(reason);
+  });
+
   it("keeps the order and columns of the same name", async () => {
     const result = await query(NO_TABLES, "SELECT 2 AS a, 1 AS a UNION ALL SELECT 4, 3 ORDER BY 1 DESC");
 
