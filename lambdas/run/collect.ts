@@ -86,7 +86,9 @@ export async function collect(options: CollectOptions): Promise<void> {
   const onUntaken = (results: readonly StagedResult[]): void => {
     untaken = results;
   };
-  const fetched = fetchResults(eventsOf(missing, edge, toFetch), { ...options, onUntaken });
+  const end = new AbortController();
+  const signal = AbortSignal.any([options.signal, end.signal]);
+  const fetched = fetchResults(eventsOf(missing, edge, toFetch), { ...options, signal, onUntaken });
   const onFetched = (): void => {
     edge.taken();
     onDone();
@@ -110,6 +112,7 @@ export async function collect(options: CollectOptions): Promise<void> {
       pace.endUnit();
     }
   } finally {
+    end.abort(); // a result that is still waited for, where the store has failed, would hold the return up
     await fetched.return();
     await kept.close();
   }

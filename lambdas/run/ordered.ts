@@ -54,11 +54,12 @@ export async function* mapOrdered<Item, Result>(
           slot.result = { value };
           weight += weigh(value);
         }, fail)
-        .finally(() => {
+        .then(() => {
           running -= 1;
           pump();
           wake();
-        });
+        })
+        .catch(fail); // the items may throw too
     }
   };
   const onAbort = (): void => fail(options.signal.reason);

@@ -154,4 +154,16 @@ describe("mapOrdered", () => {
     await expect(collected).rejects.toBe(failure);
     expect(told).toEqual([[1, 2, 3]]);
   });
+
+  test("throws what the items throw, also in the middle of the work", async () => {
+    const failure = new Error("no more");
+    function* items(): Generator<number> {
+      yield* [0, 1, 2, 3];
+      throw failure;
+    }
+
+    const collected = Array.fromAsync(mapOrdered(items(), async (item) => delay(1, item), options));
+
+    await expect(collected).rejects.toBe(failure);
+  });
 });
