@@ -7,6 +7,7 @@ import { openDirectory } from "./open-warehouse.ts";
 import { query } from "./query.ts";
 import { isS3 } from "./s3-location.ts";
 import { formatTable } from "./table.ts";
+import { verifyTables } from "./verify-tables.ts";
 
 const OPTIONS = ["warehouse", "json"] as const;
 
@@ -26,7 +27,13 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
       );
     }
-    const result = await query(openDirectory(values.warehouse).views, sql, output.signal);
+    const { store, views } = openDirectory(values.warehouse);
+    const { directory } = views;
+    const { signal } = output;
+    const result = await query(views, sql, {
+      signal,
+      verify: (use) => verifyTables({ store, directory, signal, ...use }),
+    });
     if (values.json) output.stdout.json(result);
     else output.stdout.text(formatTable(result));
     return EXIT.done;

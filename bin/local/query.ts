@@ -2,6 +2,7 @@
 
 import {
   type DuckDBConnection,
+  type DuckDBPreparedStatement,
   type DuckDBResultReader,
   type DuckDBType,
   DuckDBTypeId,
@@ -10,12 +11,19 @@ import {
 import { TABLES } from "../../lambdas/catalog/tables.ts";
 import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
-import { NotReadOnly, prepareReadOnly } from "./read-only-sql.ts";
+import { NotReadOnly, prepareReadOnly, type ReadOnly } from "./read-only-sql.ts";
 import type { SqlViews } from "./sql-views.ts";
+import type { VerifyTablesOptions } from "./verify-tables.ts";
 
 export interface QueryResult {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
+}
+
+export interface QueryOptions {
+  readonly signal?: AbortSignal;
+  /** Asked before the files of these tables are read; throws if one is damaged. */
+  readonly verify?: (use: Pick<VerifyTablesOptions, "accounts" | "tables">) => Promise<void>;
 }
 
 const MAX_MESSAGE_CHARS = 2000;
@@ -32,20 +40,23 @@ const ALLOWED =
 /**
  * Runs `sql` on the tables as the logs have them now, so also in a warehouse that was moved. Of several
  * statements, the last one's rows are the result. Throws `QUERY_FAILED` with what DuckDB says, and before
- * anything runs for SQL that does more than read this warehouse; the signal's reason when that aborts.
+ * anything runs for SQL that does more than read this warehouse; the signal's reason when that aborts; what
+ * `verify` throws.
  */
 export async function query(
-  views: Pick<SqlViews, "directory" | "render">,
+  views: Pick<SqlViews, "directory" | "read">,
   sql: string,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, verify = async () => undefined }: QueryOptions = {},
 ): Promise<QueryResult> {
-  const definitions = await views.render();
+  const { sql: definitions, accounts } = await views.read();
   return withLockedDuckDB(views.directory, async (connection) => {
     const stop = (): void => connection.interrupt();
     signal.addEventListener("abort", stop);
     try {
       await define(connection, definitions);
-      return await run(connection, sql, signal);
+      const { statements, tables } = await prepare(connection, sql);
+      await verify({ accounts, tables });
+      return await run(statements, signal);
     } catch (error) {
       signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL
       throw error;
@@ -66,23 +77,36 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
   }
 }
 
-async function run(connection: DuckDBConnection, sql: string, signal: AbortSignal): Promise<QueryResult> {
-  const statements = await connection.extractStatements(sql).catch((error: unknown) => {
+async function prepare(connection: DuckDBConnection, sql: string): Promise<ReadOnly> {
+  const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
     const message = messageOf(error);
     throw failed(message.startsWith(PARSER) ? message.slice(PARSER.length) : "There is no statement to run.");
   });
-  if (statements.count === 0) throw failed("There is no statement to run.");
+  if (extracted.count === 0) throw failed("There is no statement to run.");
+  return prepareReadOnly(connection, sql, extracted).catch((error: unknown) => {
+    throw queryError(error);
+  });
+}
+
+async function run(
+  statements: readonly DuckDBPreparedStatement[],
+  signal: AbortSignal,
+): Promise<QueryResult> {
   try {
     let result: DuckDBResultReader | undefined;
-    for (const statement of await prepareReadOnly(connection, sql, statements)) {
+    for (const statement of statements) {
       signal.throwIfAborted();
       result = await statement.runAndReadAll();
     }
     return { columns: result?.columnNames() ?? [], rows: result?.convertRows(toText) ?? [] };
   } catch (error) {
-    const message = messageOf(error);
-    throw error instanceof NotReadOnly || message.startsWith(LOCKED) ? refused(message) : failed(message);
+    throw queryError(error);
   }
+}
+
+function queryError(error: unknown): SyncError {
+  const message = messageOf(error);
+  return error instanceof NotReadOnly || message.startsWith(LOCKED) ? refused(message) : failed(message);
 }
 
 function refused(message: string): SyncError {

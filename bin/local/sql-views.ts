@@ -8,7 +8,8 @@ import { layout } from "../../lambdas/storage/layout.ts";
 import { accounts, readLog } from "../../lambdas/storage/publication-log.ts";
 import { listSnapshots } from "../../lambdas/storage/snapshot-marks.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
-import { type AccountLog, viewsSql } from "./views-sql.ts";
+import type { AccountLog } from "./table-folders.ts";
+import { viewsSql } from "./views-sql.ts";
 
 const KEY = "views.sql";
 const MAX_TRIES = 10;
@@ -17,6 +18,11 @@ export interface SqlViewsOptions {
   readonly store: Store;
   /** Where the store's files lie. */
   readonly directory: string;
+}
+
+export interface ReadTables {
+  readonly sql: string;
+  readonly accounts: readonly AccountLog[];
 }
 
 export class SqlViews implements Catalog {
@@ -35,20 +41,26 @@ export class SqlViews implements Catalog {
     }
   }
 
-  /** The SQL that defines the five tables, from a fresh reading of all accounts' logs. */
+  /** The SQL that defines the five tables. */
   async render(): Promise<string> {
+    return (await this.read()).sql;
+  }
+
+  /** From a fresh reading of all accounts' logs: these, and the SQL that defines the tables over them. */
+  async read(): Promise<ReadTables> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
       const snapshots = await listSnapshots(this.#store, account);
       const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
       logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
     }
-    return viewsSql({
+    const sql = viewsSql({
       directory: this.directory,
       accounts: logs,
       columns: await this.columns(),
       hasRunLogs: await this.#hasRunLogs(),
     });
+    return { sql, accounts: logs };
   }
 
   /** From a fresh reading of all accounts' heads. */

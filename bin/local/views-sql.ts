@@ -4,17 +4,9 @@ import { sep } from "node:path";
 import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
 import { MAX_ROW_BYTES } from "../../lambdas/snapshot/row-size.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
-import type { Publication } from "../../lambdas/storage/publication-log.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
-
-export interface AccountLog {
-  readonly account: string;
-  /** All publications of the account, oldest first. */
-  readonly log: readonly Publication[];
-  /** The snapshots that are retired, their files still there or not. */
-  readonly retired: ReadonlySet<string>;
-}
+import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
 
 export interface WarehouseFiles {
   /** Absolute, without a closing slash. */
@@ -44,11 +36,6 @@ interface Source {
 
 /** Reads nothing: the same publications give the same text. */
 export function viewsSql({ directory, accounts, columns, hasRunLogs }: WarehouseFiles): string {
-  const heads = accounts.map(({ account, log }) => ({ account, log: log.slice(-1) }));
-  const kept = accounts.map(({ account, log, retired }) => ({
-    account,
-    log: log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1),
-  }));
   const gzip = { directory, compression: "gzip" } as const;
   const rows = { ...gzip, lifted: columns.slice(TABLES.events.columns.length) };
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
@@ -63,15 +50,15 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
     "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
     "-- Replaced whole after each publication, so change nothing here.",
     JSON_EXTRACT_SCALAR,
-    view("events", { ...rows, patterns: snapshotsOf(heads), partitions: { account: -3 } }),
+    view("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
     view("event_snapshots", {
       ...rows,
-      patterns: snapshotsOf(kept),
+      patterns: keptOf(accounts).map(snapshotParts),
       partitions: { account: -3, snapshot_id: -2 },
     }),
     view("event_changes", {
       ...gzip,
-      patterns: changesOf(accounts),
+      patterns: changesOf(accounts).map(changesParts),
       partitions: { account: -4, publication: -3 },
     }),
     view("publications", { ...lines, folder: "publications" }),
@@ -79,23 +66,12 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
   ].join("\n");
 }
 
-/** A snapshot without events has no parts; one that was published again is read once. */
-function snapshotsOf(accounts: readonly Omit<AccountLog, "retired">[]): readonly string[] {
-  const prefixes = accounts.flatMap(({ account, log }) =>
-    log.filter(({ events }) => events > 0).map(({ snapshot_id }) => layout.snapshot(account, snapshot_id)),
-  );
-  return [...new Set(prefixes)].map(partsBelow);
-}
+const snapshotParts = ({ account, publication: { snapshot_id } }: Published): string =>
+  partsBelow(layout.snapshot(account, snapshot_id));
 
 /** The folder of the snapshot too: under the same number lies what runs left that lost the race for it. */
-function changesOf(accounts: readonly AccountLog[]): readonly string[] {
-  const prefixes = accounts.flatMap(({ account, log }) =>
-    log
-      .filter(({ added, changed, removed }) => added + changed + removed > 0)
-      .map(({ publication, snapshot_id }) => layout.changes(account, publication, snapshot_id)),
-  );
-  return prefixes.map(partsBelow);
-}
+const changesParts = ({ account, publication: { publication, snapshot_id } }: Published): string =>
+  partsBelow(layout.changes(account, publication, snapshot_id));
 
 const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
 

@@ -2,12 +2,11 @@
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { damaged } from "../snapshot/damaged.ts";
+import { checkForeign } from "../snapshot/check-foreign.ts";
 import type { Manifest } from "../snapshot/manifest.ts";
 import { verifyChanges } from "../snapshot/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
 import { withWayOut } from "../snapshot/way-out.ts";
-import { layout } from "../storage/layout.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { RunHost } from "./run-host.ts";
@@ -26,7 +25,7 @@ export async function checkHead(host: SnapshotCheckHost, account: string): Promi
   const manifest = await verify(host, account, head.snapshot_id).catch((error: unknown) => {
     throw withWayOut(error, account);
   });
-  await checkForeign(host, manifest);
+  await checkForeign(host.store, manifest);
 }
 
 /**
@@ -50,7 +49,7 @@ export async function checkEverything(host: SnapshotCheckHost, account: string):
   let isHeadWhole = true;
   for (const snapshotId of await keptSnapshots(host, account, log)) {
     const manifest = await collect(verify(host, account, snapshotId));
-    if (manifest) await collect(checkForeign(host, manifest));
+    if (manifest) await collect(checkForeign(host.store, manifest));
     else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
   }
   for (const publication of log) {
@@ -80,30 +79,12 @@ function verify(host: SnapshotCheckHost, account: string, snapshotId: string): P
   return verifySnapshot(host.store, account, snapshotId, () => proceed(host));
 }
 
-/** Readers take all files below the prefix, but those whose name begins with "_" or ".". */
-async function checkForeign({ store }: SnapshotCheckHost, manifest: Manifest): Promise<void> {
-  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
-  const files = new Set(manifest.parts.map(({ file }) => file));
-  for await (const { key } of store.list(prefix)) {
-    const file = key.slice(prefix.length);
-    if (!/^[._]/.test(file) && !files.has(file)) throw foreign(key);
-  }
-}
-
 function proceed({ signal, timeLeftMs }: SnapshotCheckHost): void {
   signal.throwIfAborted();
   if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
   throw new SyncError(
     "INTERRUPTED",
     "The snapshot has too many bytes to verify them within the time limit. What was read is as it was written. Verify all of it from the command line, which has no limit: npm run sync -- check",
-  );
-}
-
-function foreign(key: string): SyncError {
-  return damaged(
-    key,
-    "readers take it for a part of the snapshot, and the manifest does not have it",
-    "Move it out of the warehouse.",
   );
 }
 

@@ -7,7 +7,7 @@ import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { aPublication } from "../storage/publications.ts";
 import { eventRow, Warehouse, warehouse } from "./warehouse.ts";
 
-const NO_TABLES = { directory: "/no/warehouse", render: async () => "" };
+const NO_TABLES = { directory: "/no/warehouse", read: async () => ({ sql: "", accounts: [] }) };
 
 describe("query", () => {
   it.each([
@@ -41,11 +41,11 @@ describe("query", () => {
     const stop = new AbortController();
     const endless = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b";
 
-    const querying = query(NO_TABLES, endless, stop.signal);
+    const querying = query(NO_TABLES, endless, { signal: stop.signal });
     setTimeout(() => stop.abort(reason), 300);
 
     await expect(querying).rejects.toBe(reason);
-    await expect(query(NO_TABLES, "SELECT 1", stop.signal)).rejects.toBe(reason);
+    await expect(query(NO_TABLES, "SELECT 1", { signal: stop.signal })).rejects.toBe(reason);
   });
 
   it("keeps the order and columns of the same name", async () => {

@@ -35,7 +35,7 @@ describe("views.sql", () => {
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
     await made.views.follow();
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
-    const asWritten = { directory: made.directory, render: async () => file };
+    const asWritten = { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) };
 
     expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
       ['{"uuid":"a"}', "uk"],
@@ -61,7 +61,7 @@ describe("views.sql", () => {
     expect(
       (
         await query(
-          { directory: made.directory, render: async () => file },
+          { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) },
           "SELECT run_id, account FROM sync_runs",
         )
       ).rows,
@@ -72,7 +72,10 @@ describe("views.sql", () => {
     const { directory, views } = await warehouse();
     const text = await views.render();
 
-    expect((await query({ directory, render: async () => text + text }, "FROM events")).rows).toEqual([]);
+    expect(
+      (await query({ directory, read: async () => ({ sql: text + text, accounts: [] }) }, "FROM events"))
+        .rows,
+    ).toEqual([]);
   });
 
   it("is not written again when nothing has changed", async () => {
