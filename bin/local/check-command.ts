@@ -1,14 +1,10 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
-import { check } from "../../lambdas/run/check.ts";
+import { type Check, check } from "../../lambdas/run/check.ts";
 import type { CommandSpec } from "./command.ts";
-import { composeHost } from "./compose.ts";
-import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
-import { openCredentials } from "./open-credentials.ts";
-import { openWarehouse } from "./open-warehouse.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
-import { systemClock } from "./system-clock.ts";
+import { serviceHost } from "./service-host.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "deep"] as const;
 
@@ -19,18 +15,8 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- check --base-url https://service.example",
   execute: async (values, output) => {
     const settings = runSettings(values);
-    const { requestsPerMinute } = settings;
-    const display = new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute });
-    const host = composeHost({
-      warehouse: await openWarehouse(values),
-      credentials: await openCredentials(values.credentials, display),
-      settings,
-      logger: display,
-      onProgress: () => undefined,
-      onWait: (wait) => display.waiting(wait),
-      signal: output.signal,
-    });
-    const checks = await check(host, settings, { deep: values.deep });
+    const { host, display } = await serviceHost(values, settings, output);
+    const checks = await check(host, settings, { deep: values.deep }).finally(() => display.end());
     const ok = checks.every((one) => one.ok);
     if (values.json) output.stdout.json({ ok, checks });
     else {
@@ -38,8 +24,15 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         output.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
       }
     }
-    if (ok) return EXIT.done;
-    return checks.some(({ code }) => code === "CREDENTIALS_INVALID") ? EXIT.wrongInput : EXIT.failed;
+    return exitCodeOf(checks);
   },
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
 };
+
+/** A lease that is taken says nothing bad of the settings, so whatever else fails weighs more. */
+function exitCodeOf(checks: readonly Check[]): number {
+  const failed = checks.filter(({ ok }) => !ok);
+  if (failed.length === 0) return EXIT.done;
+  if (failed.some(({ code }) => code === "CREDENTIALS_INVALID")) return EXIT.wrongInput;
+  return failed.every(({ name }) => name === "lease") ? EXIT.skipped : EXIT.failed;
+}

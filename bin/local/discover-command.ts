@@ -4,14 +4,10 @@ import { type Discovery, discover } from "../../lambdas/run/discover.ts";
 import { typesOf } from "../../lambdas/snapshot/field-news.ts";
 import type { LiftedColumn } from "../../lambdas/snapshot/lifted-column.ts";
 import type { CommandSpec } from "./command.ts";
-import { composeHost } from "./compose.ts";
-import { Display } from "./display.ts";
 import { EXIT } from "./exit-code.ts";
-import { openCredentials } from "./open-credentials.ts";
-import { openWarehouse } from "./open-warehouse.ts";
 import { count } from "./progress-text.ts";
 import { runSettings, SERVICE_OPTIONS } from "./run-settings.ts";
-import { systemClock } from "./system-clock.ts";
+import { serviceHost } from "./service-host.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -25,18 +21,13 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- discover --base-url https://service.example --limit 200",
   execute: async (values, output) => {
     const settings = runSettings(values);
-    const { requestsPerMinute } = settings;
-    const display = new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute });
-    const host = composeHost({
-      warehouse: await openWarehouse(values),
-      credentials: await openCredentials(values.credentials, display),
-      settings,
-      logger: display,
-      onProgress: (progress) => display.progress(progress),
-      onWait: (wait) => display.waiting(wait),
-      signal: output.signal,
-    });
+    const { host, display } = await serviceHost(values, settings, output);
     const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
+    if ("outcome" in found) {
+      if (values.json) output.stdout.json(found);
+      output.stderr.message(`${found.outcome}: ${found.explanation}`);
+      return EXIT.skipped;
+    }
     if (values.json) output.stdout.json(asJson(found));
     else print(found, output.stdout);
     return EXIT.done;

@@ -124,7 +124,8 @@ export const OPTIONS = {
   },
   limit: {
     flag: "--limit <n>",
-    description: "fetch only this many events: run with --dry-run only, discover 50 without it",
+    description:
+      "fetch only this many events: run with --dry-run only, discover 50 without it and 500 at most",
     parse: wholeNumber(1, 1e9),
   },
   fresh: {

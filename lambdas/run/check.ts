@@ -4,23 +4,29 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
-import { openServiceWithoutLease } from "./open-service.ts";
+import { openAccount } from "./open-account.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
+import { freshBudget, type Skipped } from "./take-lease.ts";
+import { type OpenService, underLease } from "./under-lease.ts";
 
-const CHECKS = ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
+const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 
 export interface Check {
   readonly name: (typeof CHECKS)[number];
   readonly ok: boolean;
-  readonly code: SyncError["code"] | null;
+  readonly code: SyncError["code"] | Skipped["reason"] | null;
   readonly remedy: string | null;
 }
 
 /** Events whose details are tried before their absence counts as a failure: one may be gone or not ours. */
 const DETAIL_TRIES = 3;
 
+type Attempt = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | undefined>;
+
 /**
- * The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing.
+ * The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing. Holds the
+ * lease while it talks to the service; where another process holds it, the service is sent nothing and `lease` is in
+ * the list. It is there only then.
  * @param deep verifies everything that is kept, not only what readers see
  */
 export async function check(
@@ -29,7 +35,7 @@ export async function check(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  const attempt = async <T>(name: Check["name"], work: () => Promise<T>): Promise<T | undefined> => {
+  const attempt: Attempt = async (name, work) => {
     try {
       const value = await work();
       checks.push({ name, ok: true, code: null, remedy: null });
@@ -42,19 +48,18 @@ export async function check(
     }
   };
 
-  const service = await attempt("credentials", () => openServiceWithoutLease(host, settings));
-  if (service) {
-    try {
-      const loggedIn = await attempt("login", async () => {
-        await service.logIn(host.signal);
-        return true;
-      });
-      const list = loggedIn ? await attempt("list", () => service.list(host.signal)) : undefined;
-      const events = list?.events ?? [];
-      if (events.length > 0) await attempt("detail", () => tryDetail(host, service, events));
-    } finally {
-      await service.close();
-    }
+  const openWithoutLease: OpenService = () =>
+    openAccount(host, settings.account, freshBudget(host, settings), "manual");
+  const skipped = await underLease(host, settings, "check", (open, leased) =>
+    tryService(leased, open, attempt),
+  ).catch((error: unknown) => {
+    // The store failed, so no run can work on the account either. What the service says is worth knowing all the same.
+    if (!(error instanceof SyncError) || host.signal.aborted) throw error;
+    return tryService(host, openWithoutLease, attempt);
+  });
+  if (skipped) {
+    if (checks.length === 0) await attempt("credentials", async () => (await openWithoutLease()).close());
+    checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
   }
   const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
   if (isStoreWritable) {
@@ -62,6 +67,22 @@ export async function check(
     await attempt("snapshot", () => (deep ? checkEverything : checkHead)(host, settings.account));
   }
   return checks;
+}
+
+async function tryService(host: RunHost, open: OpenService, attempt: Attempt): Promise<void> {
+  const service = await attempt("credentials", open);
+  if (service === undefined) return;
+  try {
+    const loggedIn = await attempt("login", async () => {
+      await service.logIn(host.signal);
+      return true;
+    });
+    const list = loggedIn ? await attempt("list", () => service.list(host.signal)) : undefined;
+    const events = list?.events ?? [];
+    if (events.length > 0) await attempt("detail", () => tryDetail(host, service, events));
+  } finally {
+    await service.close();
+  }
 }
 
 async function tryDetail(

@@ -1,6 +1,7 @@
 // The end of an attempt: its line in the run log, and the outcome when the run is finished for good.
 
 import { SyncError } from "../errors/sync-error.ts";
+import type { Clock } from "../host/clock.ts";
 import type { Conclusion, RunFacts } from "./conclusion.ts";
 import { type RunResult, writeOutcome } from "./outcome.ts";
 import type { RunHost } from "./run-host.ts";
@@ -8,11 +9,23 @@ import { appendRunLog, type Outcome, type SyncRun, type Trigger } from "./sync-r
 
 export type Ending = Conclusion | { readonly error: unknown };
 
+/** When an attempt began. */
+export interface Start {
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+  /** For its duration, which is right also where the clock is set meanwhile. */
+  readonly monotonicMs: number;
+}
+
+export function startNow(clock: Clock): Start {
+  return { atMs: clock.now(), monotonicMs: clock.monotonicMs() };
+}
+
 export interface ClosingTask {
   readonly host: Pick<RunHost, "store" | "clock" | "logger" | "version">;
   readonly account: string;
   readonly trigger: Trigger;
-  readonly startedAtMs: number;
+  readonly started: Start;
   readonly facts: RunFacts;
 }
 
@@ -65,7 +78,7 @@ function warnNotWritten({ logger }: ClosingTask["host"]): void {
 }
 
 function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
-  const { host, trigger, startedAtMs, facts } = task;
+  const { host, trigger, started, facts } = task;
   const service = facts.service?.();
   const failed = "error" in ending;
   return {
@@ -79,8 +92,8 @@ function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
     throttled: service?.throttled ?? null,
     logins: service?.logins ?? null,
     bytes: service?.bytes ?? null,
-    started_at: new Date(startedAtMs).toISOString(),
-    seconds: Math.max(0, host.clock.now() - startedAtMs) / 1000,
+    started_at: new Date(started.atMs).toISOString(),
+    seconds: Math.round(host.clock.monotonicMs() - started.monotonicMs) / 1000,
     reason: failed ? null : ending.reason,
     ...(failed ? describe(ending.error) : { error_code: null, error_message: null }),
     version: host.version,

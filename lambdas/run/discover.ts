@@ -5,9 +5,10 @@ import type { Detail, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/field-profile.ts";
 import type { LiftedColumn } from "../snapshot/lifted-column.ts";
 import { suggestColumns } from "../snapshot/suggest-columns.ts";
-import { openServiceWithoutLease } from "./open-service.ts";
 import { mapOrdered } from "./ordered.ts";
-import type { RunHost, RunSettings } from "./run-host.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
+import type { Skipped } from "./take-lease.ts";
+import { underLease } from "./under-lease.ts";
 
 export interface Discovery {
   readonly listed: number;
@@ -19,47 +20,68 @@ export interface Discovery {
   readonly suggestions: readonly LiftedColumn[];
 }
 
+/** A sample, not a run: what it costs of the budget stays small. */
+const MAX_SAMPLE = 500;
+
 /** Finished details that may wait for an older one, in UTF-16 code units. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
 
-/** Takes no lease, publishes and writes nothing. At most `limit` events, spread evenly over the list. */
-export async function discover(host: RunHost, settings: RunSettings, limit: number): Promise<Discovery> {
-  const service = await openServiceWithoutLease(host, settings);
-  try {
-    const list = await service.list(host.signal);
-    const sample = spread(list.events, limit);
-    const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
-      service.detail(requestAs, stop);
-    const { concurrency } = settings;
-    const details = mapOrdered(sample, fetchOne, {
-      concurrency,
-      ahead: Math.max(64, concurrency * 4),
-      maxWeight: MAX_WAITING_TEXT,
-      weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
-      signal: host.signal,
-    });
-    const profiler = new FieldProfiler();
-    let events = 0;
-    let tried = 0;
-    for await (const detail of details) {
-      tried += 1;
-      host.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
-      if (detail.kind !== "event") continue;
-      events += 1;
-      profiler.add(detail.event);
+/**
+ * At most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile. Throws
+ * `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
+ */
+export async function discover(
+  host: RunHost,
+  settings: RunSettings,
+  limit: number,
+): Promise<Discovery | Skipped> {
+  if (limit > MAX_SAMPLE) throw tooLarge(limit);
+  return underLease(host, settings, "discover", async (open, leased) => {
+    const service = await open();
+    try {
+      return await readSample(service, leased, settings.concurrency, limit);
+    } finally {
+      await service.close();
     }
-    if (tried > 0 && events === 0) throw noneReadable(tried);
-    const { fields, fields_complete } = profiler.profile();
-    return {
-      listed: list.events.length + list.rejected,
-      events,
-      fields,
-      isComplete: fields_complete,
-      suggestions: suggestColumns(fields, events),
-    };
-  } finally {
-    await service.close();
+  });
+}
+
+async function readSample(
+  service: CountingService,
+  host: RunHost,
+  concurrency: number,
+  limit: number,
+): Promise<Discovery> {
+  const list = await service.list(host.signal);
+  const sample = spread(list.events, limit);
+  const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
+    service.detail(requestAs, stop);
+  const details = mapOrdered(sample, fetchOne, {
+    concurrency,
+    ahead: Math.max(64, concurrency * 4),
+    maxWeight: MAX_WAITING_TEXT,
+    weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
+    signal: host.signal,
+  });
+  const profiler = new FieldProfiler();
+  let events = 0;
+  let tried = 0;
+  for await (const detail of details) {
+    tried += 1;
+    host.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    if (detail.kind !== "event") continue;
+    events += 1;
+    profiler.add(detail.event);
   }
+  if (tried > 0 && events === 0) throw noneReadable(tried);
+  const { fields, fields_complete } = profiler.profile();
+  return {
+    listed: list.events.length + list.rejected,
+    events,
+    fields,
+    isComplete: fields_complete,
+    suggestions: suggestColumns(fields, events),
+  };
 }
 
 /** The first ones by uuid may be the oldest ones, so the sample is taken from all over. */
@@ -67,6 +89,14 @@ function spread<Item>(items: readonly Item[], limit: number): readonly Item[] {
   if (items.length <= limit) return items;
   return Array.from({ length: limit }, (_, index) => Math.floor((index * items.length) / limit)).flatMap(
     (at) => items.slice(at, at + 1),
+  );
+}
+
+function tooLarge(limit: number): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Give one of ${MAX_SAMPLE} or less.`,
+    { fields: { limit } },
   );
 }
 

@@ -4,14 +4,12 @@
 import type { Clock } from "../host/clock.ts";
 import type { Logger } from "../host/logger.ts";
 import type { BudgetUse } from "../service/budget.ts";
-import { parseJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
-import { type Holder, isHeld, type LeaseFile, leaseSchema } from "./lease-file.ts";
+import { encodeLease, type Holder, type LeaseFile, leaseOf, readLease } from "./lease-file.ts";
+import { workOf } from "./lease-name.ts";
 
-const EXPIRY_MS = 60_000;
-const RENEWAL_MS = 20_000;
-const POLL_MS = 5_000;
+export const RENEWAL_MS = 20_000;
 
 export interface LeaseOptions {
   readonly store: Store;
@@ -19,51 +17,6 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly holder: Holder;
-  /** True only if that process surely no longer exists; where nobody can tell, always false. */
-  readonly isGone: (holder: Holder) => boolean;
-}
-
-export interface LeaseRequest {
-  readonly runId: string;
-  /** A triggered start that meets its own run's lease waits for it to expire, and gives up once it is renewed. */
-  readonly waitForOwnRun: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** The lease is held by another: by which run, and until when. */
-export interface LeaseTaken {
-  readonly takenBy: string;
-  readonly expiresAt: string;
-}
-
-/** Takes the account's lease, or says who holds it. */
-export async function acquireLease(
-  options: LeaseOptions,
-  request: LeaseRequest,
-): Promise<Lease | LeaseTaken> {
-  const { store, account, clock, holder, isGone } = options;
-  const key = layout.lease(account);
-  let firstSeenExpiry: string | undefined;
-  for (;;) {
-    const stored = await store.read(key);
-    const found = stored && parseJson(stored.bytes, key, leaseSchema);
-    if (stored && found && isHeld(found, clock.now()) && !(found.holder && isGone(found.holder))) {
-      const taken: LeaseTaken = { takenBy: found.run_id ?? "", expiresAt: found.expires_at };
-      firstSeenExpiry ??= found.expires_at;
-      const isOwnRun = request.waitForOwnRun && found.run_id === request.runId;
-      if (!isOwnRun || found.expires_at !== firstSeenExpiry) return taken;
-      await clock.sleep(Math.min(POLL_MS, Date.parse(found.expires_at) - clock.now() + 1), request.signal);
-      continue;
-    }
-    const earlier = found?.use ?? [];
-    const crashedAtMs =
-      found?.run_id == null
-        ? undefined
-        : Math.min(Date.parse(found.renewed_at) + RENEWAL_MS, Date.parse(found.expires_at), clock.now());
-    const lease = encode(leaseOf(request.runId, holder, clock.now(), earlier));
-    const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
-    if (version !== undefined) return new Lease(options, request.runId, version, earlier, crashedAtMs);
-  }
 }
 
 /** A lease that is ours, renewed in the background until it is released or lost. */
@@ -135,22 +88,27 @@ export class Lease {
     }
   }
 
-  /** Compare-and-swap on our own last version; a lost answer to an earlier write of ours is no loss of the lease. */
+  /**
+   * Compare-and-swap on our own last version. Neither a lost answer to an earlier write of ours nor a file that was
+   * damaged since is a loss of the lease.
+   */
   async #write(lease: LeaseFile): Promise<void> {
     const { store, account, holder } = this.#options;
     const key = layout.lease(account);
-    const version = await store.replace(key, encode(lease), this.#version);
+    const bytes = encodeLease(lease);
+    const version = await store.replace(key, bytes, this.#version);
     if (version !== undefined) {
       this.#version = version;
       return;
     }
-    const stored = await store.read(key);
-    const found = stored && parseJson(stored.bytes, key, leaseSchema);
-    if (!stored || found?.holder?.token !== holder.token) {
+    const stored = await readLease(store, account);
+    const found = stored?.lease;
+    const isDamaged = stored !== undefined && found === undefined;
+    if (!stored || !(isDamaged || found?.holder?.token === holder.token)) {
       this.#lost.abort(new LeaseLost(found?.run_id ?? null));
       return;
     }
-    const again = await store.replace(key, encode(lease), stored.version);
+    const again = await store.replace(key, bytes, stored.version);
     if (again === undefined) this.#lost.abort(new LeaseLost(null));
     else this.#version = again;
   }
@@ -168,21 +126,7 @@ export class LeaseLost extends Error {
   readonly takenBy: string | null;
 
   constructor(takenBy: string | null) {
-    super(`the lease was taken over${takenBy === null ? "" : ` by the run ${takenBy}`}`);
+    super(`the lease was taken over${takenBy === null ? "" : ` by ${workOf(takenBy)}`}`);
     this.takenBy = takenBy;
   }
-}
-
-function leaseOf(runId: string, holder: Holder, nowMs: number, use: BudgetUse): LeaseFile {
-  return {
-    run_id: runId,
-    holder,
-    renewed_at: new Date(nowMs).toISOString(),
-    expires_at: new Date(nowMs + EXPIRY_MS).toISOString(),
-    use: [...use],
-  };
-}
-
-function encode(lease: LeaseFile): Uint8Array {
-  return Buffer.from(`${JSON.stringify(lease)}\n`);
 }

@@ -9,7 +9,7 @@ import {
   type Publication,
 } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
-import { closeAttempt } from "./close-attempt.ts";
+import { closeAttempt, startNow } from "./close-attempt.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type SnapshotCounts } from "./conclusion.ts";
 import { readHold } from "./hold.ts";
 import { publishedConclusion } from "./published-conclusion.ts";
@@ -48,12 +48,9 @@ export async function settlePublished(
   const end = await publishedEnd(host.store, account, runId);
   if (end === undefined) return false;
   const facts = { runId, snapshotId: runId, counts: end.counts, service: undefined };
-  const startedAtMs = host.clock.now();
+  const started = startNow(host.clock);
   // A start that its trigger names looks for its own run only, so this one is manual.
-  const { error } = await closeAttempt(
-    { host, account, trigger: "manual", startedAtMs, facts },
-    end.conclusion,
-  );
+  const { error } = await closeAttempt({ host, account, trigger: "manual", started, facts }, end.conclusion);
   if (error) throw error;
   host.logger.info(
     `records that the run ${runId} ended as ${end.conclusion.outcome}; it died before it could`,

@@ -8,7 +8,7 @@ import { formatRunId, runInstant } from "../storage/run-id.ts";
 import { readRetired } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
 import { headAsBase, wholeBase } from "./base.ts";
-import { closeAttempt, type Ending } from "./close-attempt.ts";
+import { closeAttempt, type Ending, startNow } from "./close-attempt.ts";
 import { commit } from "./commit.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./conclusion.ts";
 import { followOver } from "./follow.ts";
@@ -44,13 +44,13 @@ export type ReviewHost = Pick<
 
 /** Publishes the snapshot against the present head, or says why not. Comes back with the attempt's row in every outcome. */
 export async function review(host: ReviewHost, account: string, request: Review): Promise<RunResult> {
-  const startedAtMs = host.clock.now();
-  const runId = formatRunId(startedAtMs);
+  const started = startNow(host.clock);
+  const runId = formatRunId(started.atMs);
   const facts: RunFacts = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
   const ending: Ending = await publishAgain(host, account, request, facts).catch((error: unknown) => ({
     error,
   }));
-  return closeAttempt({ host, account, trigger: request.action, startedAtMs, facts }, ending);
+  return closeAttempt({ host, account, trigger: request.action, started, facts }, ending);
 }
 
 async function publishAgain(

@@ -1,22 +1,21 @@
 // One start of a run, from the lease to the outcome, in the order of design section 3.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { Budget } from "../service/budget.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import { attempt } from "./attempt.ts";
 import { headAsBase, wholeBase } from "./base.ts";
-import { closeAttempt, type Ending } from "./close-attempt.ts";
+import { closeAttempt, type Ending, startNow } from "./close-attempt.ts";
 import { type Conclusion, NO_COUNTS, type RunFacts } from "./conclusion.ts";
 import { dryRun } from "./dry-run.ts";
-import { BUDGET_SHARE } from "./estimate.ts";
 import { followOver } from "./follow.ts";
-import { acquireLease, Lease, LeaseLost, type LeaseTaken } from "./lease.ts";
+import { Lease, LeaseLost } from "./lease.ts";
 import { LoginWithheld, openAccount } from "./open-account.ts";
 import { type RunResult, readOutcome } from "./outcome.ts";
 import { applyRetention } from "./retention.ts";
 import type { CountingService, RunHost, RunSettings } from "./run-host.ts";
 import type { Trigger } from "./sync-run.ts";
+import { alreadyWorking, leasedBudget, takeLease } from "./take-lease.ts";
 
 export interface RunStart {
   readonly trigger: Trigger;
@@ -34,8 +33,8 @@ export interface RunStart {
  * throws only what nobody foresaw.
  */
 export async function run(host: RunHost, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const startedAtMs = host.clock.now();
-  const runId = start.runId ?? formatRunId(startedAtMs);
+  const started = startNow(host.clock);
+  const runId = start.runId ?? formatRunId(started.atMs);
   const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
   host.onRunId?.(runId);
   let lease: Lease | undefined;
@@ -44,18 +43,22 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
     try {
       const finished = await finishedBefore(host, settings, start);
       if (finished) return finished;
-      const taken = await takeLease(host, settings, start, runId);
+      const taken = await takeLease(host, settings.account, {
+        runId,
+        waitForOwnRun: start.runId !== undefined,
+        waitForCommand: true,
+      });
       lease = taken instanceof Lease ? taken : undefined;
       // A second delivery of the trigger may have waited for the first one, which has finished the run.
       const meanwhile = lease && (await finishedBefore(host, settings, start));
       if (meanwhile) return meanwhile;
       ending =
-        taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyRunning(taken);
+        taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyWorking(taken);
     } catch (error) {
       ending = endingOf(error, host.signal, lease);
     }
     return await closeAttempt(
-      { host, account: settings.account, trigger: start.trigger, startedAtMs, facts },
+      { host, account: settings.account, trigger: start.trigger, started, facts },
       ending,
     );
   } finally {
@@ -73,18 +76,6 @@ async function finishedBefore(
   return finished && { ...finished, isRepeat: true };
 }
 
-async function takeLease(
-  host: RunHost,
-  { account }: RunSettings,
-  start: RunStart,
-  runId: string,
-): Promise<Lease | LeaseTaken> {
-  const { store, clock, logger, isGone, signal } = host;
-  const holder = { token: host.random.token(), ...host.process };
-  const waitForOwnRun = start.runId !== undefined;
-  return acquireLease({ store, account, clock, logger, holder, isGone }, { runId, waitForOwnRun, signal });
-}
-
 /** Everything between the lease and the outcome. */
 async function work(
   outer: RunHost,
@@ -94,15 +85,14 @@ async function work(
   facts: RunFacts,
 ): Promise<Conclusion> {
   const { account } = settings;
+  const budget = leasedBudget(lease, outer, settings);
   const mortal: RunHost = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
   const head = await readHead(mortal.store, account);
   const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
   const host: RunHost = { ...mortal, catalog: await followOver(mortal, account, head, baseOf) };
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
-    const budget = budgetAfter(lease, host, settings);
     const opened = await openAccount(host, settings.account, budget, start.trigger);
-    lease.carry(() => budget.use());
     facts.service = () => opened.counts;
     service = opened;
     return opened;
@@ -132,34 +122,6 @@ async function tidy(host: RunHost, { account, retainDays }: RunSettings): Promis
     if (!(error instanceof SyncError)) throw error;
     host.logger.warn(`old snapshots could not be taken away: ${error.message}`, { error_code: error.code });
   }
-}
-
-/** A fresh budget that knows what was sent in the last window, by whoever had the lease before. */
-function budgetAfter(lease: Lease, { clock }: RunHost, settings: RunSettings): Budget {
-  const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  const budget = new Budget({
-    requestsPerWindow: requestsPerMinute,
-    bytesPerWindow: bytesPerMinute,
-    windowMs,
-    share: BUDGET_SHARE,
-    clock,
-    earlier: lease.earlier,
-  });
-  if (lease.crashedAtMs !== undefined) {
-    // Nobody counted what it sent between its last renewal and its death: assume all that was allowed.
-    const requests = requestsPerMinute === "unlimited" ? 0 : requestsPerMinute;
-    const bytes = bytesPerMinute === "unlimited" ? 0 : bytesPerMinute;
-    budget.add([{ atMs: lease.crashedAtMs, requests, bytes }]);
-  }
-  return budget;
-}
-
-function alreadyRunning({ takenBy, expiresAt }: LeaseTaken): Conclusion {
-  return {
-    outcome: "SKIPPED",
-    reason: "LEASE_TAKEN",
-    explanation: `The run ${takenBy} works on this account; its lease lasts until ${expiresAt} unless it is renewed. Start again when it has ended.`,
-  };
 }
 
 function endingOf(error: unknown, signal: AbortSignal, lease: Lease | undefined): Ending {

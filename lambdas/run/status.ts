@@ -4,14 +4,14 @@ import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { type FieldNews, fieldNews } from "../snapshot/field-news.ts";
 import { readManifest } from "../snapshot/manifest.ts";
-import { parseJson, readJson } from "../storage/json-object.ts";
+import { parseJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store, StoredKey } from "../storage/store.ts";
 import type { Hold } from "./guard.ts";
 import { readHold } from "./hold.ts";
-import { isHeld, leaseSchema } from "./lease-file.ts";
+import { expiryMs, isHeld, readLease } from "./lease-file.ts";
 import { type SyncRun, syncRunSchema } from "./sync-run.ts";
 
 const LAST_RUNS = 10;
@@ -34,14 +34,15 @@ export interface HeldSnapshot extends Hold {
 
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file. */
 export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
-  const lease = await readJson(store, layout.lease(account), leaseSchema);
+  const lease = (await readLease(store, account))?.lease;
   const living = lease?.run_id && isHeld(lease, nowMs) ? lease.run_id : undefined;
   const log = await readLog(store, account);
   const head = log.at(-1);
   return {
     account,
     head: head ?? null,
-    lease: lease && living ? { run_id: living, expires_at: lease.expires_at } : null,
+    lease:
+      lease && living ? { run_id: living, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() } : null,
     held: await heldSnapshots(store, account, log),
     runs: await lastRuns(store, account),
     fieldNews: head && (await newsOf(store, account, head)),

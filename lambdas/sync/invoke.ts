@@ -77,7 +77,9 @@ async function answer(
     case "check":
       return checked(host, settings);
     case "discover": {
-      const { listed, events, fields, suggestions } = await discover(host, settings, request.limit);
+      const found = await discover(host, settings, request.limit);
+      if ("outcome" in found) return { account, ...found };
+      const { listed, events, fields, suggestions } = found;
       return { account, listed, events, fields, suggestions };
     }
     case "status":

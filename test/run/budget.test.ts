@@ -1,11 +1,13 @@
 // Against a service that counts: told of its limit we never meet it, not told we obey its 429s.
 
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { acceleratedClock, settableClock } from "../simulator/clocks.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "./crash.ts";
-import { Sandbox } from "./sandbox.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
 
+const LEASE = `accounts/${ACCOUNT}/lease.json`;
 const WINDOW_MS = 30_000; // 300 ms of a test's time
 
 describe("a request limit", () => {
@@ -56,6 +58,39 @@ describe("a request limit", () => {
     expect(fullestWindow.requests).toBeLessThanOrEqual(40);
   });
 
+  test("is not met by a start that finds the lease damaged, though what was used is not known", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
+      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+    );
+    await sandbox.run();
+    sandbox.store.put(LEASE, sandbox.store.text(LEASE)?.slice(0, 40) ?? "");
+
+    const { row } = await sandbox.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(sandbox.log.text).toContain(`the file ${LEASE} is damaged; it is made again`);
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
+  test("is not met by the second start after a crash, where the first one sent nothing", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
+      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+    );
+    await sandbox.run();
+    sandbox.store.put(LEASE, "");
+    const credentials = new SyncError("CREDENTIALS_INVALID", "There is no such file.");
+    const failed = await sandbox.run({}, { openService: () => Promise.reject(credentials) });
+
+    const { row } = await sandbox.run();
+
+    expect([failed.row.error_code, row.outcome]).toEqual(["CREDENTIALS_INVALID", "PUBLISHED"]);
+    expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
   test.each([
     { when: "forward", byMs: 600_000 },
     { when: "back", byMs: -600_000 },
@@ -85,6 +120,8 @@ describe("a request limit", () => {
 
       expect(isSet).toBe(true);
       expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60, throttled: 0 });
+      expect(row.seconds).toBeGreaterThan(1);
+      expect(row.seconds).toBeLessThan(300);
       expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
       expect(clock.monotonicMs() - startedAtMs).toBeLessThan(10 * WINDOW_MS);
     },

@@ -3,6 +3,7 @@ import { SyncError } from "../../lambdas/errors/sync-error.ts";
 import { layout } from "../../lambdas/storage/layout.ts";
 import type { Store } from "../../lambdas/storage/store.ts";
 import { interposed } from "../run/interposed-store.ts";
+import { livingLease } from "../run/living-lease.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionWorld } from "./function-world.ts";
 
@@ -241,6 +242,41 @@ describe("a question", () => {
         { name: "store", ok: true, code: null, remedy: null },
       ]),
     });
+  });
+
+  test("where a run works on the account, check and discover answer that it does, and send nothing", async () => {
+    await using world = await FunctionWorld.start();
+    world.store.put("accounts/uk/lease.json", livingLease(world.clock.now()));
+
+    const check = await world.invoke({ action: "check" });
+    const discover = await world.invoke({ action: "discover" });
+
+    const explanation = expect.stringMatching(/^The run run-1 works on this account; /);
+    expect(check).toMatchObject({
+      account: "uk",
+      ok: false,
+      checks: [
+        { name: "credentials", ok: true },
+        { name: "lease", ok: false, code: "LEASE_TAKEN", remedy: explanation },
+        { name: "store", ok: true },
+        { name: "catalog", ok: true },
+        { name: "snapshot", ok: true },
+      ],
+    });
+    expect(discover).toEqual({ account: "uk", outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });
+    expect(world.simulator.counts.requests).toBe(0);
+  });
+
+  test("of more events than a sample has is refused", async () => {
+    await using world = await FunctionWorld.start();
+
+    const refused = world.invoke({ action: "discover", limit: 501 });
+
+    await expect(refused).rejects.toMatchObject({
+      name: "CONFIG_INVALID",
+      message: expect.stringContaining("at most 500 events"),
+    });
+    expect(world.simulator.counts.requests).toBe(0);
   });
 
   test("which fields there are is answered from a sample", async () => {

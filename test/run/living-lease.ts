@@ -1,0 +1,13 @@
+// The lease of a process that lives, or has just died, on another computer.
+
+export function livingLease(nowMs: number, runId = "run-1"): string {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const holder = { token: "another" };
+  return JSON.stringify({
+    run_id: runId,
+    holder,
+    renewed_at: at(nowMs),
+    expires_at: at(nowMs + 60_000),
+    use: [],
+  });
+}
