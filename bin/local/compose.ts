@@ -29,7 +29,7 @@ export function composeHost(options: HostOptions): RunHost {
     clock: systemClock,
     random: systemRandom,
     logger,
-    process: thisProcess,
+    process: thisProcess(),
     isGone,
     openService: async (budget) => {
       const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
