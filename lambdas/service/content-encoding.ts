@@ -1,36 +1,86 @@
 // Undoes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
 
+import type { Transform } from "node:stream";
 import { promisify } from "node:util";
-import { type BrotliOptions, brotliDecompress, gunzip, type ZlibOptions } from "node:zlib";
+import {
+  type BrotliOptions,
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  gunzip,
+  type ZlibOptions,
+} from "node:zlib";
+import { ByteBuffer } from "./byte-buffer.ts";
 import type { AnswerBody } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
 
-type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+/** Up to this size a body is decoded in one call, which is faster, and holds it twice. */
+const AT_ONCE_BYTES = 8 * 1_048_576;
+const PIECE_BYTES = 262_144;
 
-const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ["gzip", promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip)],
+interface Decoder {
+  atOnce(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Promise<Uint8Array>;
+  inPieces(options: { readonly chunkSize: number }): Transform;
+}
+
+const GZIP: Decoder = {
+  atOnce: promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip),
+  inPieces: createGunzip,
+};
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ["gzip", GZIP],
   // RFC 9110 §8.4.1.3: "x-gzip" is to be taken as "gzip".
-  ["x-gzip", promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip)],
-  ["br", promisify<Uint8Array, BrotliOptions, Uint8Array>(brotliDecompress)],
+  ["x-gzip", GZIP],
+  [
+    "br",
+    {
+      atOnce: promisify<Uint8Array, BrotliOptions, Uint8Array>(brotliDecompress),
+      inPieces: createBrotliDecompress,
+    },
+  ],
 ]);
 
 export async function decodeBody(
-  chunks: readonly Uint8Array[],
+  bytes: Uint8Array,
   contentEncoding: string,
   capBytes: number,
 ): Promise<AnswerBody> {
   const encoding = contentEncoding.trim().toLowerCase();
-  const [first = Buffer.alloc(0)] = chunks;
-  const bytes = chunks.length > 1 ? Buffer.concat(chunks) : first;
   if (encoding === "" || encoding === "identity") return { kind: "whole", bytes };
-  const decode = DECODERS.get(encoding);
-  if (decode === undefined) return { kind: "foreign" };
+  const decoder = DECODERS.get(encoding);
+  if (decoder === undefined) return { kind: "foreign" };
   try {
-    return { kind: "whole", bytes: await decode(bytes, { maxOutputLength: capBytes }) };
-  } catch (error) {
-    // zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small.
-    if (error instanceof RangeError) return { kind: "oversize" };
+    return (await decodeSmall(decoder, bytes, capBytes)) ?? (await decodeLarge(decoder, bytes, capBytes));
+  } catch {
     return { kind: "broken", cause: "UNDECODABLE" };
   }
+}
+
+/** Undefined for a body that is too large to be decoded at once. */
+async function decodeSmall(
+  decoder: Decoder,
+  bytes: Uint8Array,
+  capBytes: number,
+): Promise<AnswerBody | undefined> {
+  try {
+    const maxOutputLength = Math.min(capBytes, AT_ONCE_BYTES);
+    return { kind: "whole", bytes: await decoder.atOnce(bytes, { maxOutputLength }) };
+  } catch (error) {
+    // zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small.
+    if (!(error instanceof RangeError)) throw error;
+    return capBytes <= AT_ONCE_BYTES ? { kind: "oversize" } : undefined;
+  }
+}
+
+async function decodeLarge(decoder: Decoder, bytes: Uint8Array, capBytes: number): Promise<AnswerBody> {
+  const decoded = new ByteBuffer();
+  const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
+  stream.end(bytes);
+  for await (const piece of stream) {
+    if (decoded.length + piece.length > capBytes) return { kind: "oversize" }; // which also ends the stream
+    decoded.add(piece);
+  }
+  return { kind: "whole", bytes: decoded.bytes };
 }

@@ -76,7 +76,7 @@ function isSame(own: unknown, uuid: string): boolean {
 }
 
 function unexpectedShape(text: string): SyncError {
-  const shape = describeShape(text);
+  const shape = describeShape(Buffer.from(text));
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the answer of the single-event endpoint, whose shape is ${shape}. Say with --detail-pointer ` +

@@ -12,9 +12,16 @@ export class EventListBuilder {
   #repeated = 0;
   #total: Claims["total"];
 
+  /** Entries so far, repeated and rejected ones included. */
+  get received(): number {
+    return this.#received;
+  }
+
   /** Throws `LIST_INCOMPLETE` where the page says that another one follows and no Link header leads there. */
   add(page: ListPage, isFollowed: boolean): void {
-    for (const entry of page.entries) this.#take(entry);
+    for (const event of page.events) this.#take(event);
+    this.#received += page.events.length + page.rejected;
+    this.#rejected += page.rejected;
     const { total, next } = page.claims;
     if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
     if (next !== undefined && !isFollowed) {
@@ -31,12 +38,7 @@ export class EventListBuilder {
     return { events, rejected: this.#rejected, repeated: this.#repeated };
   }
 
-  #take(entry: ListedEvent | undefined): void {
-    this.#received += 1;
-    if (entry === undefined) {
-      this.#rejected += 1;
-      return;
-    }
+  #take(entry: ListedEvent): void {
     const earlier = this.#events.get(entry.uuid);
     if (earlier !== undefined) this.#repeated += 1;
     // Not the first but the smallest, so that the order of the list does not matter.

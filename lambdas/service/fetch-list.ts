@@ -1,15 +1,15 @@
 // Fetches the whole list, page by page as the Link headers lead.
 
 import { SyncError } from "../errors/sync-error.ts";
+import { OversizeJson } from "../snapshot/json-bytes.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { endpoint } from "./base-url.ts";
 import { EventListBuilder } from "./event-list.ts";
 import type { EventList } from "./event-service.ts";
 import type { Exchange } from "./exchange.ts";
 import { requestName, unexpectedStatus } from "./failure.ts";
-import { decodeText } from "./json-text.ts";
 import { nextPage } from "./link.ts";
-import { type ListPage, readListPage } from "./list-response.ts";
+import { type ListPage, MAX_ENTRIES, readListPage } from "./list-response.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
@@ -20,6 +20,12 @@ export interface ListOptions {
 }
 
 const MAX_PAGES = 10_000;
+
+/** What the pages that are still to come may hold together. */
+interface Left {
+  readonly bytes: number;
+  readonly entries: number;
+}
 
 interface FetchedPage {
   readonly page: ListPage;
@@ -39,7 +45,8 @@ export async function fetchList(
     if (seen.has(url.href)) throw unexpected("lead in a circle", options);
     if (seen.size === MAX_PAGES) throw unexpected(`lead on after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
-    const fetched: FetchedPage = await exchange.get(pageRequest(url, leftBytes, options), signal);
+    const left: Left = { bytes: leftBytes, entries: MAX_ENTRIES - list.received };
+    const fetched: FetchedPage = await exchange.get(pageRequest(url, left, options), signal);
     leftBytes -= fetched.bytes;
     list.add(fetched.page, fetched.next !== undefined);
     url = fetched.next;
@@ -53,13 +60,13 @@ function firstPage({ baseUrl, isListed }: ListOptions): URL {
   return url;
 }
 
-function pageRequest(url: URL, bodyCapBytes: number, options: ListOptions): ApiRequest<FetchedPage> {
+function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<FetchedPage> {
   return {
     url,
     kind: "other",
-    bodyCapBytes,
+    bodyCapBytes: left.bytes,
     read: (bytes, headers) => ({
-      page: readListPage(decodeText(bytes), options.pointer),
+      page: readPage(bytes, left, options),
       bytes: bytes.length,
       next: nextPage(headers, url),
     }),
@@ -77,6 +84,25 @@ function pageRequest(url: URL, bodyCapBytes: number, options: ListOptions): ApiR
       );
     },
   };
+}
+
+function readPage(bytes: Uint8Array, left: Left, options: ListOptions): ListPage {
+  try {
+    return readListPage(bytes, options.pointer, left.entries);
+  } catch (error) {
+    if (error instanceof OversizeJson) throw tooLarge(error.message, options);
+    throw error;
+  }
+}
+
+function tooLarge(problem: string, { baseUrl }: ListOptions): SyncError {
+  const request = requestName("GET", endpoint(baseUrl, "/v1/events"));
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The list of events (${request}) ${problem}, and is not read further. Nothing was published. Check that --base-url ` +
+      "is the service itself and --list-pointer leads to the events; if so, ask the service's operator.",
+    { fields: { request } },
+  );
 }
 
 function unexpected(problem: string, { baseUrl }: ListOptions): SyncError {

@@ -1,6 +1,5 @@
 // Turns a body into JSON text that has been validated, and into values; never quotes what it was given.
 
-import { compact, type Span } from "../snapshot/source-text.ts";
 import { UnusableBody } from "./failure.ts";
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -10,7 +9,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new UnusableBody("a body that is not UTF-8");
+    throw notUtf8();
   }
 }
 
@@ -19,13 +18,16 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UnusableBody("a body that is not JSON");
+    throw notJson();
   }
 }
 
-/** The value's source text, compacted, in memory of its own: a slice would keep the whole body alive. */
-export function sourceText(text: string, span: Span): string {
-  return Buffer.from(compact(text, span), "utf8").toString("utf8");
+export function notUtf8(): UnusableBody {
+  return new UnusableBody("a body that is not UTF-8");
+}
+
+export function notJson(): UnusableBody {
+  return new UnusableBody("a body that is not JSON");
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;

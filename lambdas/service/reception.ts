@@ -1,6 +1,7 @@
 // Takes in one answer as undici hands it over: status and headers, then the body up to a cap.
 
 import { type Dispatcher, errors } from "undici";
+import { ByteBuffer } from "./byte-buffer.ts";
 import { type Answer, type AnswerBody, NoAnswer } from "./transport.ts";
 
 // Error bodies are read only so that the connection can be used again.
@@ -17,7 +18,7 @@ const OUR_MISTAKES: ReadonlySet<string> = new Set([
 
 /** An answer whose body is as it came: still to be decoded where it came whole. */
 export interface Received extends Pick<Answer, "status" | "headers" | "wireBytes"> {
-  readonly body: AnswerBody | { readonly kind: "encoded"; readonly chunks: readonly Uint8Array[] };
+  readonly body: AnswerBody | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -32,8 +33,7 @@ export class Reception implements Dispatcher.DispatchHandler {
   readonly #capBytes: number;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
-  readonly #chunks: Uint8Array[] = [];
-  #wireBytes = 0;
+  readonly #body = new ByteBuffer();
   #controller: Controller | undefined;
   #head: Pick<Answer, "status" | "headers"> | undefined;
   #isOver = false;
@@ -71,15 +71,14 @@ export class Reception implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    this.#wireBytes += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#wireBytes <= (this.#isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
+    this.#body.add(chunk);
+    if (this.#body.length <= (this.#isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
     this.#finish({ kind: "oversize" });
     this.#disconnect(); // nothing more is downloaded
   }
 
   onResponseEnd(): void {
-    this.#finish({ kind: "encoded", chunks: this.#chunks });
+    this.#finish({ kind: "encoded", bytes: this.#body.bytes });
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -104,7 +103,7 @@ export class Reception implements Dispatcher.DispatchHandler {
     if (this.#isOver || this.#head === undefined) return;
     this.#isOver = true;
     const read = this.#isRead ? body : ({ kind: "unread" } as const);
-    this.#resolve({ ...this.#head, wireBytes: this.#wireBytes, body: read });
+    this.#resolve({ ...this.#head, wireBytes: this.#body.length, body: read });
   }
 
   #disconnect(): void {

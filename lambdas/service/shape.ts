@@ -1,18 +1,29 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
+import { elements, members, OversizeJson, rootSpan } from "../snapshot/json-bytes.ts";
 import { shownKey } from "../snapshot/shown-key.ts";
-import { elements, members, rootSpan, type Span } from "../snapshot/source-text.ts";
+import type { Span } from "../snapshot/source-text.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
+const MAX_COUNTED = 100_000;
 
 /** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. */
-export function describeShape(text: string, span: Span = rootSpan(text), depth = 0): string {
-  switch (text[span.start]) {
+export function describeShape(bytes: Buffer, root?: Span): string {
+  try {
+    return describe(bytes, root ?? rootSpan(bytes), 0);
+  } catch (error) {
+    if (error instanceof OversizeJson) return `a text that ${error.message}`;
+    throw error;
+  }
+}
+
+function describe(bytes: Buffer, span: Span, depth: number): string {
+  switch (bytes.toString("latin1", span.start, span.start + 1)) {
     case "{":
-      return depth < MAX_DEPTH ? describeObject(text, span, depth) : "{…}";
+      return depth < MAX_DEPTH ? describeObject(bytes, span, depth) : "{…}";
     case "[":
-      return depth < MAX_DEPTH ? describeArray(text, span, depth) : "[…]";
+      return depth < MAX_DEPTH ? describeArray(bytes, span, depth) : "[…]";
     case '"':
       return "string";
     case "t":
@@ -25,26 +36,29 @@ export function describeShape(text: string, span: Span = rootSpan(text), depth =
   }
 }
 
-function describeObject(text: string, span: Span, depth: number): string {
+function describeObject(bytes: Buffer, span: Span, depth: number): string {
   const shown: string[] = [];
   let count = 0;
-  for (const { key, value } of members(text, span)) {
+  for (const { key, value } of members(bytes, span)) {
     count += 1;
-    if (count <= MAX_KEYS) shown.push(`${shownKey(key)}: ${describeShape(text, value, depth + 1)}`);
+    if (count <= MAX_KEYS) shown.push(`${shownKey(key)}: ${describe(bytes, value, depth + 1)}`);
+    if (count > MAX_COUNTED) break;
   }
   return `{${shown.join(", ")}${more(count, MAX_KEYS)}}`;
 }
 
-function describeArray(text: string, span: Span, depth: number): string {
+function describeArray(bytes: Buffer, span: Span, depth: number): string {
   let first = "";
   let count = 0;
-  for (const element of elements(text, span)) {
+  for (const element of elements(bytes, span)) {
     count += 1;
-    if (count === 1) first = describeShape(text, element, depth + 1);
+    if (count === 1) first = describe(bytes, element, depth + 1);
+    if (count > MAX_COUNTED) break;
   }
   return `[${first}${more(count, 1)}]`;
 }
 
 function more(count: number, shown: number): string {
+  if (count > MAX_COUNTED) return `, … more than ${MAX_COUNTED} in all`;
   return count > shown ? `, … ${count} in all` : "";
 }

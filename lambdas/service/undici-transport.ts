@@ -45,7 +45,7 @@ export class UndiciTransport implements Transport {
       const { body, ...answer } = await reception.received;
       if (body.kind !== "encoded") return { ...answer, body };
       const encoding = answer.headers.get("content-encoding")?.join(",") ?? "";
-      return { ...answer, body: await decodeBody(body.chunks, encoding, request.bodyCapBytes) };
+      return { ...answer, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);

@@ -42,7 +42,7 @@ export function afterLiteral(text: string, start: number): number {
 }
 
 // Letters, digits, "+", "-", ".": all that numbers, true, false and null are made of.
-function isLiteral(code: number): boolean {
+export function isLiteral(code: number): boolean {
   const lower = code | 0x20;
   return (
     (lower >= 0x61 && lower <= 0x7a) ||

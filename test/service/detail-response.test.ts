@@ -113,6 +113,15 @@ describe("a detail", () => {
     expect(error).not.toHaveProperty("cause");
   });
 
+  it("holds no event where it is nested deeply: the error says so instead of a shape", () => {
+    const depth = 2_000_000;
+
+    expect(errorOf("[".repeat(depth) + "]".repeat(depth))).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      fields: { shape: "a text that is nested more than 1,000 levels deep" },
+    });
+  });
+
   it.each([
     ["{}", undefined, "{}"],
     ["null", undefined, "null"],

@@ -9,8 +9,13 @@ const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEve
   requestAs,
   listing,
 });
-const page = (entries: ListPage["entries"], claims: Partial<ListPage["claims"]> = {}): ListPage => ({
-  entries,
+/** Undefined stands for an entry without a valid uuid. */
+const page = (
+  entries: readonly (ListedEvent | undefined)[],
+  claims: Partial<ListPage["claims"]> = {},
+): ListPage => ({
+  events: entries.filter((entry) => entry !== undefined),
+  rejected: entries.filter((entry) => entry === undefined).length,
   claims: { total: undefined, next: undefined, ...claims },
 });
 const listOf = (...pages: readonly ListPage[]) => {

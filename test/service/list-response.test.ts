@@ -10,9 +10,9 @@ const a = `{"uuid":"${A}","n":1.10}`;
 const b = `{"uuid":"${B}"}`;
 
 const read = (text: string, pointer?: string) =>
-  readListPage(text, pointer === undefined ? undefined : parsePointer(pointer));
-const uuids = (text: string, pointer?: string): readonly (string | undefined)[] =>
-  read(text, pointer).entries.map((entry) => entry?.uuid);
+  readListPage(Buffer.from(text), pointer === undefined ? undefined : parsePointer(pointer));
+const uuids = (text: string, pointer?: string): readonly string[] =>
+  read(text, pointer).events.map(({ uuid }) => uuid);
 const errorOf = (text: string, pointer?: string): unknown => {
   try {
     read(text, pointer);
@@ -54,7 +54,7 @@ describe("a page of the list", () => {
   it("keeps an entry's text as it came, without the white space between tokens", () => {
     const text = `{"data":[ { "b" : 9007199254740993 , "a":1e400,"a":1.10, "uuid":"${A}","t":"a  b\\u0041" } ]}`;
 
-    expect(read(text).entries).toEqual([
+    expect(read(text).events).toEqual([
       {
         uuid: A,
         requestAs: A,
@@ -66,9 +66,9 @@ describe("a page of the list", () => {
   it("compares uuids in lower case and requests them as listed", () => {
     const upper = A.toUpperCase();
 
-    expect(read(`[{"uuid":"${upper}"}]`).entries).toMatchObject([{ uuid: A, requestAs: upper }]);
-    expect(read(`{"data":{"${upper}":{}}}`).entries).toMatchObject([{ uuid: A, requestAs: upper }]);
-    expect(read(`{"data":{"${A}":{"uuid":"${upper}"}}}`).entries).toMatchObject([
+    expect(read(`[{"uuid":"${upper}"}]`).events).toMatchObject([{ uuid: A, requestAs: upper }]);
+    expect(read(`{"data":{"${upper}":{}}}`).events).toMatchObject([{ uuid: A, requestAs: upper }]);
+    expect(read(`{"data":{"${A}":{"uuid":"${upper}"}}}`).events).toMatchObject([
       { uuid: A, requestAs: upper },
     ]);
   });
@@ -90,11 +90,11 @@ describe("a page of the list", () => {
     [`{"Uuid":"${A}"}`],
     [`{"uuid":"${A}","uuid":1}`],
   ])("takes %s for an entry without a valid uuid", (entry) => {
-    expect(uuids(`[${entry},${b}]`)).toEqual([undefined, B]);
+    expect(read(`[${entry},${b}]`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
   });
 
   it("takes a key whose value is no object for an entry without a valid uuid", () => {
-    expect(uuids(`{"data":{"${A}":1,"${B}":{}}}`)).toEqual([undefined, B]);
+    expect(read(`{"data":{"${A}":1,"${B}":{}}}`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
   });
 
   it.each([
@@ -148,6 +148,25 @@ describe("a page of the list", () => {
     expect(error).toBeInstanceOf(UnusableBody);
     expect(error).toHaveProperty("message", "a body that is not JSON");
     expect(error).not.toBeInstanceOf(SyncError);
+  });
+
+  it("that is not UTF-8 is unusable", () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`[{"uuid":"${A}","t":"`),
+      Buffer.from([0xc3]),
+      Buffer.from('"}]'),
+    ]);
+
+    expect(() => readListPage(bytes, undefined)).toThrow(new UnusableBody("a body that is not UTF-8"));
+  });
+
+  it("may have text of any script, a byte order mark, and its list behind a key of any script", () => {
+    const entry = `{"uuid":"${A}","t":"ж\ud83d\udc4dé"}`;
+
+    expect(read(`\ufeff{"ж":"é","данные":[${entry}],"total":1}`, "/данные")).toMatchObject({
+      events: [{ uuid: A, listing: entry }],
+      claims: { total: { count: 1 } },
+    });
   });
 
   it("says what the rest of the page claims", () => {

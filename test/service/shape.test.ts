@@ -22,6 +22,6 @@ describe("a shape", () => {
     ],
     ['{"a":{"b":{"c":{"d":{}}}}}', "{a: {b: {c: {…}}}}"],
   ])("of %s is %s", (text, expected) => {
-    expect(describeShape(text)).toBe(expected);
+    expect(describeShape(Buffer.from(text))).toBe(expected);
   });
 });
