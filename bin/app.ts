@@ -1,6 +1,6 @@
 // The entry point of the CDK: reads `cdk.json` and describes the stack.
 
-import { eventSyncApp } from "../lib/event-sync-app.ts";
+import { eventSyncApp } from "../lib/app.ts";
 
 try {
   eventSyncApp().app.synth();

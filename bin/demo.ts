@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
-import { EXIT } from "./local/exit-code.ts";
-import { stopSignals } from "./local/stop-signals.ts";
-import { Terminal } from "./local/terminal.ts";
+import { EXIT } from "./cli/output/exit-code.ts";
+import { Terminal } from "./cli/output/terminal.ts";
+import { stopSignals } from "./cli/wiring/stop-signals.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
 /** An account of its own, so that a snapshot of one's real account never has the simulated one for its head. */

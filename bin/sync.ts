@@ -1,22 +1,22 @@
 // The command line: reads options, starts a command, turns what comes back into words and an exit code.
 
 import { Command, CommanderError } from "commander";
-import { withoutUserinfo } from "../lambdas/errors/shown-text.ts";
-import { SyncError } from "../lambdas/errors/sync-error.ts";
-import { checkCommand } from "./local/check-command.ts";
-import type { CommandSpec, Output } from "./local/command.ts";
-import { discoverCommand } from "./local/discover-command.ts";
-import { EXIT, exitCodeOfError } from "./local/exit-code.ts";
-import type { OptionName } from "./local/options.ts";
-import { refusePastedArguments } from "./local/pasted-secret.ts";
-import { VERSION } from "./local/program-version.ts";
-import { queryCommand } from "./local/query-command.ts";
-import { type GivenOptions, helpOption, readOptions } from "./local/read-options.ts";
-import { acceptCommand, rollbackCommand } from "./local/review-commands.ts";
-import { runCommand } from "./local/run-command.ts";
-import { statusCommand } from "./local/status-command.ts";
-import { stopSignals } from "./local/stop-signals.ts";
-import { Terminal } from "./local/terminal.ts";
+import { withoutUserinfo } from "../lambdas/job/errors/shown-text.ts";
+import { SyncError } from "../lambdas/job/errors/sync-error.ts";
+import { VERSION } from "../lambdas/job/runtime/program-version.ts";
+import { acceptCommand, rollbackCommand } from "./cli/commands/accept-and-rollback.ts";
+import { checkCommand } from "./cli/commands/check.ts";
+import type { CommandSpec, Output } from "./cli/commands/command.ts";
+import { discoverCommand } from "./cli/commands/discover.ts";
+import { queryCommand } from "./cli/commands/query.ts";
+import { runCommand } from "./cli/commands/run.ts";
+import { statusCommand } from "./cli/commands/status.ts";
+import type { OptionName } from "./cli/options/options.ts";
+import { refusePastedArguments } from "./cli/options/pasted-secret.ts";
+import { type GivenOptions, helpOption, readOptions } from "./cli/options/read-options.ts";
+import { EXIT, exitCodeOfError } from "./cli/output/exit-code.ts";
+import { Terminal } from "./cli/output/terminal.ts";
+import { stopSignals } from "./cli/wiring/stop-signals.ts";
 
 const output: Output = {
   stdout: new Terminal(process.stdout),

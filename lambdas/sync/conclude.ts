@@ -1,10 +1,10 @@
 // The end of a run, an accept or a rollback: log, metrics, an event, and the answer to whoever asked.
 
-import type { RunResult } from "../run/outcome.ts";
-import type { Limit } from "../run/run-host.ts";
-import type { SyncRun } from "../run/sync-run.ts";
-import { findPublicationOf, readLog } from "../storage/publication-log.ts";
-import type { Store } from "../storage/store.ts";
+import type { SyncRun } from "../job/run/record/run-log.ts";
+import type { RunResult } from "../job/run/record/run-result.ts";
+import type { Limit } from "../job/run/run-ports.ts";
+import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
+import type { Store } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-host.ts";
 import { isRun, metricsOf } from "./metrics.ts";
 import { type ResponseFacts, responseOf } from "./response.ts";

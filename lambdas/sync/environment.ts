@@ -1,9 +1,9 @@
 // What the function is told by its environment: the names, what they hold, and the only place that reads them.
 
 import { z } from "zod";
-import { SyncError } from "../errors/sync-error.ts";
-import { parsePointer } from "../snapshot/json-pointer.ts";
-import { parseLiftedColumns } from "../snapshot/lifted-column.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
+import { parsePointer } from "../job/json/json-pointer.ts";
+import { parseLiftedColumns } from "../job/snapshot/rows/lifted-column.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT = {

@@ -1,6 +1,6 @@
 // The errors an invocation ends with: what Lambda shows to the caller, keeps in the failure queue and logs.
 
-import type { ErrorCode, SyncError } from "../errors/sync-error.ts";
+import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 
 /** Its `name` is the code, by which retry rules and log filters tell one failure from another. */
 export class InvocationFailed extends Error {

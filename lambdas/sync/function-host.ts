@@ -1,12 +1,12 @@
 // What a run is given on AWS.
 
-import type { Catalog } from "../catalog/catalog.ts";
-import type { Credentials } from "../credentials/credentials.ts";
-import type { Clock } from "../host/clock.ts";
-import type { Random } from "../host/random.ts";
-import type { RunHost, RunSettings } from "../run/run-host.ts";
-import { createEventService } from "../service/http-event-service.ts";
-import type { Store } from "../storage/store.ts";
+import type { Catalog } from "../job/catalog/catalog.ts";
+import type { Credentials } from "../job/credentials/credentials.ts";
+import type { RunHost, RunSettings } from "../job/run/run-ports.ts";
+import type { Clock } from "../job/runtime/clock.ts";
+import type { Random } from "../job/runtime/random.ts";
+import { createEventService } from "../job/service/http-event-service.ts";
+import type { Store } from "../job/storage/store.ts";
 import type { MetricSink } from "./embedded-metrics.ts";
 import type { AccountSettings, FunctionEnvironment } from "./environment.ts";
 import type { Announce } from "./event-bridge.ts";

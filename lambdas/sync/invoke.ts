@@ -1,14 +1,14 @@
 // One invocation: reads what is asked, does it, tells everybody how it ended.
 
 import type { Context } from "aws-lambda";
-import { SyncError } from "../errors/sync-error.ts";
-import { check } from "../run/check.ts";
-import { discover } from "../run/discover.ts";
-import { review } from "../run/review.ts";
-import { type RunStart, run } from "../run/run.ts";
-import type { RunHost, RunSettings } from "../run/run-host.ts";
-import { status } from "../run/status.ts";
-import { formatRunId } from "../storage/run-id.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
+import { review } from "../job/run/accept-or-rollback.ts";
+import { check } from "../job/run/check.ts";
+import { discover } from "../job/run/discover.ts";
+import { type RunStart, run } from "../job/run/run.ts";
+import type { RunHost, RunSettings } from "../job/run/run-ports.ts";
+import { status } from "../job/run/status.ts";
+import { formatRunId } from "../job/storage/run-id.ts";
 import { conclude } from "./conclude.ts";
 import { defectOf, failureOf } from "./failure.ts";
 import { type FunctionPorts, functionHost } from "./function-host.ts";

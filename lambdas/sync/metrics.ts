@@ -1,10 +1,10 @@
 // What CloudWatch is told about an attempt: the numbers that alarms and the dashboard read.
 
-import type { SyncError } from "../errors/sync-error.ts";
-import { BUDGET_SHARE } from "../run/estimate.ts";
-import type { RunResult } from "../run/outcome.ts";
-import type { Limit } from "../run/run-host.ts";
-import type { SyncRun, Trigger } from "../run/sync-run.ts";
+import type { SyncError } from "../job/errors/sync-error.ts";
+import { BUDGET_SHARE } from "../job/run/collect/estimate.ts";
+import type { SyncRun, Trigger } from "../job/run/record/run-log.ts";
+import type { RunResult } from "../job/run/record/run-result.ts";
+import type { Limit } from "../job/run/run-ports.ts";
 
 /** Contract: alarms and dashboard name these. Every metric has exactly this one dimension. */
 export const METRIC_NAMESPACE = "BrandEventsSync";

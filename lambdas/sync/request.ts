@@ -1,7 +1,7 @@
 // What the function may be asked to do: by the schedule, by the console's Test button, or by a caller.
 
 import { z } from "zod";
-import { SyncError } from "../errors/sync-error.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
 
 /** The schedule's own clock and ours may differ by so much. */
 const MAX_AHEAD_MS = 5 * 60_000;

@@ -1,7 +1,7 @@
 // What a run, an accept or a rollback came to, short enough to read in the console.
 
-import type { RunResult } from "../run/outcome.ts";
-import type { SyncRun } from "../run/sync-run.ts";
+import type { SyncRun } from "../job/run/record/run-log.ts";
+import type { RunResult } from "../job/run/record/run-result.ts";
 import type { Links } from "./links.ts";
 import { leftOut } from "./metrics.ts";
 

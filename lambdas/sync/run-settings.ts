@@ -1,7 +1,7 @@
 // From the function's environment to the settings of one account's run.
 
-import { BUDGET_SHARE } from "../run/estimate.ts";
-import type { Limit, RunSettings } from "../run/run-host.ts";
+import { BUDGET_SHARE } from "../job/run/collect/estimate.ts";
+import type { Limit, RunSettings } from "../job/run/run-ports.ts";
 import type { AccountSettings, FunctionEnvironment } from "./environment.ts";
 
 const LARGEST_SHARD = 1_000;

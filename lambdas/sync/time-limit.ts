@@ -1,7 +1,7 @@
 // The time an invocation has: how much is left for units of work, and the signal that ends what outlasts it.
 
 import type { Context } from "aws-lambda";
-import { SyncError } from "../errors/sync-error.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
 
 /** Enough to free the lease, write the run log and send the news before Lambda ends the process. */
 const CLOSING_MS = 10_000;

@@ -5,10 +5,10 @@ import { CreateDatabaseCommand, CreateTableCommand, GlueClient } from "@aws-sdk/
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { describe, inject } from "vitest";
-import { sdkStorage } from "../../lambdas/catalog/glue-database.ts";
-import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/catalog/glue-table.ts";
-import { TABLES, type TableName } from "../../lambdas/catalog/tables.ts";
-import { AWS_CLIENT } from "../../lambdas/host/aws-client.ts";
+import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
+import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
+import { TABLES, type TableName } from "../../lambdas/job/catalog/tables.ts";
+import { AWS_CLIENT } from "../../lambdas/job/runtime/aws-client.ts";
 
 const REGION = "eu-west-1";
 const KEY = "emulator";

@@ -1,6 +1,6 @@
 // Clients of AWS in a process that dies: each call that changes something is an effect, and after its death none goes out.
 
-import type { CrashPoint } from "../run/crash.ts";
+import type { CrashPoint } from "../job/run/crash.ts";
 import type { AwsClients } from "./emulator.ts";
 
 const READS = /^(Get|List|Head)/;

@@ -63,35 +63,35 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
   return phases;
 }
 
-const DIFF = ["lambdas/run/commit.ts", "lambdas/snapshot/changes.ts"];
+const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/changes.ts"];
 
 /** In their order. Without a phase of its own: a stage in which several things go on at once. */
 const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
-  { files: ["lambdas/service/exchange.ts"] },
-  { files: ["lambdas/run/merge.ts"], phase: "verify and merge" },
+  { files: ["lambdas/job/service/requests/api-client.ts"] },
+  { files: ["lambdas/job/run/publish/merge-shards.ts"], phase: "verify and merge" },
   { files: DIFF, phase: "diff" },
 ];
 
 const PARSING = [
-  "lambdas/snapshot/column-text.ts",
-  "lambdas/snapshot/json-line.ts",
-  "lambdas/snapshot/json-tokens.ts",
-  "lambdas/snapshot/lift.ts",
-  "lambdas/snapshot/row.ts",
-  "lambdas/snapshot/source-text.ts",
-  "lambdas/service/detail-response.ts",
-  "lambdas/service/event-list.ts",
-  "lambdas/service/json-text.ts",
-  "lambdas/service/list-response.ts",
+  "lambdas/job/json/column-text.ts",
+  "lambdas/job/json/json-line.ts",
+  "lambdas/job/json/json-tokens.ts",
+  "lambdas/job/snapshot/rows/lift.ts",
+  "lambdas/job/snapshot/rows/row.ts",
+  "lambdas/job/json/json-scanner.ts",
+  "lambdas/job/service/events/detail-response.ts",
+  "lambdas/job/service/events/event-list.ts",
+  "lambdas/job/service/events/json-text.ts",
+  "lambdas/job/service/events/list-response.ts",
 ];
 const STAGING = [
-  "lambdas/snapshot/breakable-shard.ts",
-  "lambdas/snapshot/gzip-lines.ts",
-  "lambdas/snapshot/line-digest.ts",
-  "lambdas/snapshot/plan.ts",
-  "lambdas/snapshot/shard.ts",
-  "bin/local/directory-store.ts",
-  "bin/local/durable-file.ts",
+  "lambdas/job/snapshot/staging/breakable-shard.ts",
+  "lambdas/job/snapshot/files/gzip-lines.ts",
+  "lambdas/job/snapshot/files/line-digest.ts",
+  "lambdas/job/snapshot/staging/plan.ts",
+  "lambdas/job/snapshot/staging/shard.ts",
+  "lambdas/job/storage/directory/directory-store.ts",
+  "lambdas/job/storage/directory/durable-file.ts",
   "node:zlib",
   "node:fs",
   "node:internal/fs/",

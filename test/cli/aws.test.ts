@@ -5,7 +5,7 @@ import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
 import { expect, test } from "vitest";
 import { awsWarehouse } from "../aws/aws-warehouse.ts";
 import { awsClients, awsEnvironment, onEmulator } from "../aws/emulator.ts";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, lastJson, sync, writeCredentials } from "./command-line.ts";

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { lastJson, sync } from "./command-line.ts";
 
 const HOSTILE = "\u001b[2J\u009b31m\u202e\nPUBLISHED";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, lastJson, sync, writeCredentials } from "./command-line.ts";

@@ -1,15 +1,15 @@
 // A real process of the laptop's job that kills itself with SIGKILL at a point that a test names.
 
 import { parseArgs } from "node:util";
-import { composeHost } from "../../bin/local/compose.ts";
-import { DirectoryStore } from "../../bin/local/directory-store.ts";
-import { FileCredentials } from "../../bin/local/file-credentials.ts";
-import { SqlViews } from "../../bin/local/sql-views.ts";
-import { systemRandom } from "../../bin/local/system-random.ts";
-import { run } from "../../lambdas/run/run.ts";
-import type { RunSettings } from "../../lambdas/run/run-host.ts";
-import type { Store } from "../../lambdas/storage/store.ts";
-import { LogLines } from "../host/log-lines.ts";
+import { composeHost } from "../../bin/cli/wiring/compose.ts";
+import { SqlViews } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
+import { run } from "../../lambdas/job/run/run.ts";
+import type { RunSettings } from "../../lambdas/job/run/run-ports.ts";
+import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
+import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
+import type { Store } from "../../lambdas/job/storage/store.ts";
+import { LogLines } from "../job/runtime/log-lines.ts";
 
 const { values } = parseArgs({
   options: {

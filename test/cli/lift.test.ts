@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
-import { customEvent } from "../run/custom-event.ts";
+import { customEvent } from "../job/run/custom-event.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, lastJson, sync, writeCredentials } from "./command-line.ts";

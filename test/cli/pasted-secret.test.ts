@@ -2,7 +2,7 @@
 
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../simulator/account.ts";
 import { lastJson, sync } from "./command-line.ts";
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { OPTIONS } from "../../bin/local/options.ts";
-import { temporaryDirectory } from "../local/temporary-directory.ts";
+import { OPTIONS } from "../../bin/cli/options/options.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const run = promisify(execFile);
@@ -37,8 +37,8 @@ test("git ignores what the command line writes beside the project, and none of i
     "demo-warehouse/views.sql",
   ];
   const sources = [
-    "lambdas/credentials/credentials.ts",
-    "test/credentials/credentials.test.ts",
+    "lambdas/job/credentials/credentials.ts",
+    "test/job/credentials/credentials.test.ts",
     "package.json",
   ];
 

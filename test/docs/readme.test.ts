@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { checkCommand } from "../../bin/local/check-command.ts";
-import { discoverCommand } from "../../bin/local/discover-command.ts";
-import { EXIT, exitCodeOfError } from "../../bin/local/exit-code.ts";
-import { OPTIONS, type OptionName } from "../../bin/local/options.ts";
-import { queryCommand } from "../../bin/local/query-command.ts";
-import { acceptCommand, rollbackCommand } from "../../bin/local/review-commands.ts";
-import { runCommand } from "../../bin/local/run-command.ts";
-import { statusCommand } from "../../bin/local/status-command.ts";
-import { TABLES } from "../../lambdas/catalog/tables.ts";
-import { ERROR_CODES, SyncError } from "../../lambdas/errors/sync-error.ts";
-import { syncRunSchema } from "../../lambdas/run/sync-run.ts";
+import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
+import { checkCommand } from "../../bin/cli/commands/check.ts";
+import { discoverCommand } from "../../bin/cli/commands/discover.ts";
+import { queryCommand } from "../../bin/cli/commands/query.ts";
+import { runCommand } from "../../bin/cli/commands/run.ts";
+import { statusCommand } from "../../bin/cli/commands/status.ts";
+import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
+import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
+import { TABLES } from "../../lambdas/job/catalog/tables.ts";
+import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { syncRunSchema } from "../../lambdas/job/run/record/run-log.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const COMMANDS = [

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
-import { accountSchema, settingsSchema } from "../../lib/settings.ts";
+import { accountSchema, settingsSchema } from "../../lib/settings/settings.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 

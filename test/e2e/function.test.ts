@@ -4,10 +4,10 @@
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TableName } from "../../lambdas/catalog/tables.ts";
-import { layout } from "../../lambdas/storage/layout.ts";
-import { formatRunId } from "../../lambdas/storage/run-id.ts";
-import { S3Store } from "../../lambdas/storage/s3-store.ts";
+import type { TableName } from "../../lambdas/job/catalog/tables.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
+import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";

@@ -2,7 +2,7 @@
 
 import { TrinoSQL } from "dt-sql-parser";
 import { describe, expect, it } from "vitest";
-import { savedQueries } from "../../lib/saved-queries.ts";
+import { savedQueries } from "../../lib/data/saved-queries.ts";
 
 const errorsOf = (sql: string): readonly unknown[] => new TrinoSQL().validate(sql);
 

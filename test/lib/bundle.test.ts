@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { App } from "aws-cdk-lib";
 import { afterAll, describe, expect, it } from "vitest";
-import { EventSyncStack } from "../../lib/event-sync-stack.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
+import { EventSyncStack } from "../../lib/stack.ts";
 import { CONTEXT } from "./synthesized.ts";
 
 const MAX_BYTES = 4_500_000;

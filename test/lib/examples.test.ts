@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { eventSyncApp } from "../../lib/event-sync-app.ts";
+import { eventSyncApp } from "../../lib/app.ts";
 import { CONTEXT, json, WITHOUT_BUNDLE } from "./synthesized.ts";
 
 const THREE = z.object({ eventSync: z.unknown() }).parse(json("../../examples/three-accounts.json"));

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { layout } from "../../lambdas/storage/layout.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { statements } from "./policy-statements.ts";
 import { type Resource, synthesized } from "./synthesized.ts";
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { displayWidth } from "../../bin/local/display-width.ts";
-import { parseS3Location } from "../../bin/local/s3-location.ts";
-import { awsError } from "../../lambdas/errors/aws-error.ts";
-import { parseBaseUrl } from "../../lambdas/service/base-url.ts";
-import { claimsOf } from "../../lambdas/service/incomplete.ts";
-import { isUuid } from "../../lambdas/service/json-text.ts";
-import { nextPage } from "../../lambdas/service/link.ts";
-import { redirected } from "../../lambdas/service/redirect.ts";
-import { retryAfterMs } from "../../lambdas/service/retry.ts";
-import { SessionCookies } from "../../lambdas/service/session-cookies.ts";
-import { parsePointer } from "../../lambdas/snapshot/json-pointer.ts";
-import { shownKey } from "../../lambdas/snapshot/shown-key.ts";
-import { suggestColumns } from "../../lambdas/snapshot/suggest-columns.ts";
+import { parseS3Location } from "../../bin/cli/options/s3-location.ts";
+import { displayWidth } from "../../bin/cli/output/display-width.ts";
+import { awsError } from "../../lambdas/job/errors/aws-error.ts";
+import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
+import { shownKey } from "../../lambdas/job/json/shown-key.ts";
+import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
+import { parseBaseUrl } from "../../lambdas/job/service/base-url.ts";
+import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
+import { nextPage } from "../../lambdas/job/service/events/link.ts";
+import { claimsOf } from "../../lambdas/job/service/events/pagination-hints.ts";
+import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
+import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
+import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { within } from "./bounded.ts";
 
 /** undici takes no more than 16 KB of headers; what is read in linear time is read as fast where it is 64 KB. */

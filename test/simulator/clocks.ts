@@ -1,7 +1,7 @@
 // Clocks for the simulator and for tests: real time, or real time that runs faster.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 
 /** A clock that starts now and runs `speed` times as fast as real time. */
 export const acceleratedClock = (speed: number): Clock => {

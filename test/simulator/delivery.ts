@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import type { Answer } from "./answer.ts";
 import type { Damage } from "./faults.ts";
 

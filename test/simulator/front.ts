@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import type { Answer } from "./answer.ts";
 import { type Delivery, deliver, deliveryOf } from "./delivery.ts";
 import { FaultPlan, sorted } from "./faults.ts";

@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it.
 
-import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 
 interface Sleeper {
   readonly untilMs: number;

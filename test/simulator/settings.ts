@@ -1,6 +1,6 @@
 // How a simulated service behaves: what tests choose, and what holds where they choose nothing.
 
-import type { Clock } from "../../lambdas/host/clock.ts";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import { type Account, CANARY_ACCOUNT } from "./account.ts";
 import type { Encoding } from "./delivery.ts";
 import type { DetailOptions } from "./detail-endpoint.ts";

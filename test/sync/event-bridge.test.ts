@@ -2,7 +2,7 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect, test } from "vitest";
 import { announceOn } from "../../lambdas/sync/event-bridge.ts";
 import type { RunEvent } from "../../lambdas/sync/run-event.ts";
-import { httpServer } from "../service/local-server.ts";
+import { httpServer } from "../job/service/http/local-server.ts";
 
 const EVENT: RunEvent = {
   detailType: "Snapshot Published",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../lambdas/errors/sync-error.ts";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { defectOf, failureOf } from "../../lambdas/sync/failure.ts";
 
 const start = { account: "uk", run_id: "2026-11-21T06-00-00.000Z" };

@@ -1,20 +1,20 @@
 // What an invocation works with, in memory: store, catalog, log, metrics, events; and the simulated service.
 
 import type { Context } from "aws-lambda";
-import type { ServiceCredentials } from "../../lambdas/credentials/credentials.ts";
-import { systemRandom } from "../../lambdas/host/system-random.ts";
+import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
+import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { type AccountSettings, environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-host.ts";
 import type { FunctionLog } from "../../lambdas/sync/function-log.ts";
 import { invoke } from "../../lambdas/sync/invoke.ts";
 import type { MetricValues } from "../../lambdas/sync/metrics.ts";
 import type { RunEvent } from "../../lambdas/sync/run-event.ts";
-import { MemoryCatalog } from "../catalog/memory-catalog.ts";
-import { LogLines } from "../host/log-lines.ts";
+import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
+import { LogLines } from "../job/runtime/log-lines.ts";
+import { MemoryStore } from "../job/storage/memory-store.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";
 import type { SimulatorOptions } from "../simulator/settings.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { MemoryStore } from "../storage/memory-store.ts";
 
 /** Keeps lines, and what they would carry. */
 class MemoryLog extends LogLines implements FunctionLog {

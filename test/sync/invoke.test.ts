@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../lambdas/errors/sync-error.ts";
-import { layout } from "../../lambdas/storage/layout.ts";
-import type { Store } from "../../lambdas/storage/store.ts";
-import { interposed } from "../run/interposed-store.ts";
-import { livingLease } from "../run/living-lease.ts";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../lambdas/job/storage/store.ts";
+import { interposed } from "../job/run/interposed-store.ts";
+import { livingLease } from "../job/run/living-lease.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionWorld } from "./function-world.ts";
 

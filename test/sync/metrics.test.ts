@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type ErrorCode, SyncError } from "../../lambdas/errors/sync-error.ts";
-import type { RunResult } from "../../lambdas/run/outcome.ts";
+import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
 import { metricsOf } from "../../lambdas/sync/metrics.ts";
 import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
 

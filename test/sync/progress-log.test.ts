@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { progressLog } from "../../lambdas/sync/progress-log.ts";
-import { LogLines } from "../host/log-lines.ts";
+import { LogLines } from "../job/runtime/log-lines.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 
 test("progress is logged once a minute", () => {

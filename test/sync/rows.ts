@@ -1,6 +1,6 @@
 // Rows of the run log for tests to change.
 
-import type { SyncRun } from "../../lambdas/run/sync-run.ts";
+import type { SyncRun } from "../../lambdas/job/run/record/run-log.ts";
 
 export const PUBLISHED: SyncRun = {
   run_id: "2026-11-21T06-00-00.000Z",

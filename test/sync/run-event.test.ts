@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ErrorCode, SyncError } from "../../lambdas/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../lambdas/sync/run-event.ts";
 import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
 

@@ -1,0 +1,72 @@
+// `accept` and `rollback`: publish a snapshot that is already there, without a request to the service.
+
+import { type Review, review } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import type { OptionName, OptionValues } from "../options/options.ts";
+import { Display } from "../output/display.ts";
+import { failureJson, report } from "../output/run-report.ts";
+import { openWarehouse, WAREHOUSE_OPTIONS } from "../wiring/open-warehouse.ts";
+import type { CommandSpec, Output } from "./command.ts";
+import { describeHead } from "./status.ts";
+
+const SHARED = ["account", ...WAREHOUSE_OPTIONS, "overDamaged", "json"] as const;
+const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
+
+export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
+  name: "accept",
+  summary: "publish a snapshot that is held, or one that was published before",
+  argument: ID,
+  options: [...SHARED, "force"],
+  example: "npm run sync -- accept 2026-11-21T06-00-00.000Z",
+  execute: (values, output, snapshotId) =>
+    publish(values, output, {
+      action: "accept",
+      snapshotId,
+      force: values.force,
+      overDamaged: values.overDamaged,
+    }),
+  failureJson,
+};
+
+export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
+  name: "rollback",
+  summary: "publish an older snapshot again, and hold later ones until an accept",
+  argument: ID,
+  options: [...SHARED, "noPin"],
+  example: "npm run sync -- rollback 2026-11-20T06-00-00.000Z",
+  execute: (values, output, snapshotId) =>
+    publish(values, output, {
+      action: "rollback",
+      snapshotId,
+      pin: !values.noPin,
+      overDamaged: values.overDamaged,
+    }),
+  failureJson,
+};
+
+async function publish(
+  values: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
+  output: Output,
+  request: Review,
+): Promise<number> {
+  const { account, json } = values;
+  const { store, catalog } = await openWarehouse(values);
+  const host = {
+    store,
+    catalog,
+    clock: systemClock,
+    random: systemRandom,
+    logger: new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
+    version: VERSION,
+    signal: output.signal,
+  };
+  const exitCode = report(output, await review(host, account, request), json);
+  if (!json) {
+    const head = await readHead(store, account);
+    output.stdout.lines(describeHead(head, systemClock.now()));
+  }
+  return exitCode;
+}

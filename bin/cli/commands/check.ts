@@ -1,0 +1,38 @@
+// `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
+
+import { type Check, check } from "../../../lambdas/job/run/check.ts";
+import { runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { serviceHost } from "../wiring/service-ports.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = [...SERVICE_OPTIONS, "deep"] as const;
+
+export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "check",
+  summary: "try credentials, service and warehouse, and say what to do about what fails",
+  options: OPTIONS,
+  example: "npm run sync -- check --base-url https://service.example",
+  execute: async (values, output) => {
+    const settings = runSettings(values);
+    const { host, display } = await serviceHost(values, settings, output);
+    const checks = await check(host, settings, { deep: values.deep }).finally(() => display.end());
+    const ok = checks.every((one) => one.ok);
+    if (values.json) output.stdout.json({ ok, checks });
+    else {
+      for (const { name, ok: isOk, code, remedy } of checks) {
+        output.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
+      }
+    }
+    return exitCodeOf(checks);
+  },
+  failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
+};
+
+/** A lease that is taken says nothing bad of the settings, so whatever else fails weighs more. */
+function exitCodeOf(checks: readonly Check[]): number {
+  const failed = checks.filter(({ ok }) => !ok);
+  if (failed.length === 0) return EXIT.done;
+  if (failed.some(({ code }) => code === "CREDENTIALS_INVALID")) return EXIT.wrongInput;
+  return failed.every(({ name }) => name === "lease") ? EXIT.skipped : EXIT.failed;
+}

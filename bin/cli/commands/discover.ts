@@ -1,0 +1,82 @@
+// `discover`: shows which fields events have, and the options that make columns of them.
+
+import { type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
+import { typesOf } from "../../../lambdas/job/snapshot/fields/field-news.ts";
+import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { count } from "../output/progress-text.ts";
+import { formatTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { serviceHost } from "../wiring/service-ports.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
+const DEFAULT_LIMIT = 50;
+
+export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "discover",
+  summary: "read a sample of the events and show their fields, and which could be columns",
+  options: OPTIONS,
+  example: "npm run sync -- discover --base-url https://service.example --limit 200",
+  execute: async (values, output) => {
+    const settings = runSettings(values);
+    const { host, display } = await serviceHost(values, settings, output);
+    const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
+    if ("outcome" in found) {
+      if (values.json) output.stdout.json(found);
+      output.stderr.message(`${found.outcome}: ${found.explanation}`);
+      return EXIT.skipped;
+    }
+    if (values.json) output.stdout.json(asJson(found));
+    else print(found, output.stdout);
+    return EXIT.done;
+  },
+};
+
+function asJson({ fields, suggestions }: Discovery): object {
+  return {
+    fields: fields.map((field) => {
+      const types = [...typesOf(field)].sort();
+      return { pointer: field.pointer, types, count: field.count };
+    }),
+    suggestions: suggestions.map(liftText),
+  };
+}
+
+function print({ listed, events, fields, isComplete, suggestions }: Discovery, terminal: Terminal): void {
+  if (events === 0) {
+    terminal.line("The service lists no events, so there is nothing to discover yet.");
+    return;
+  }
+  const rows = fields.map((field) => [
+    field.pointer,
+    typesOf(field).join(", "),
+    `${Math.round((field.count / events) * 100)} %`,
+  ]);
+  terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }));
+  terminal.lines([
+    `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
+    ...advice(suggestions),
+  ]);
+}
+
+function advice(suggestions: readonly LiftedColumn[]): readonly string[] {
+  if (suggestions.length === 0) return ["No field that half of them have is fit for a column of its own."];
+  return [
+    "Columns of your own: give run those you want, after any that it has already, and always in the same order:",
+    ...suggestions.map((column, index) => {
+      const isLast = index === suggestions.length - 1;
+      return `  --lift ${shellQuoted(liftText(column))}${isLast ? "" : " \\"}`;
+    }),
+  ];
+}
+
+function liftText({ name, pointer }: LiftedColumn): string {
+  return `${name}=${pointer}`;
+}
+
+/** For a POSIX shell: inside single quotes only the quote itself means something. */
+function shellQuoted(text: string): string {
+  return /^[\w/=.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

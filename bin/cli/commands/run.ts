@@ -1,0 +1,42 @@
+// `run`: makes and publishes a snapshot.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { run } from "../../../lambdas/job/run/run.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { RUN_OPTIONS, runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { failureJson, report } from "../output/run-report.ts";
+import { expireRuns } from "../wiring/expire-runs.ts";
+import { serviceHost } from "../wiring/service-ports.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS, "dryRun", "limit", "fresh", "overDamaged"] as const;
+
+export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "run",
+  summary: "make a snapshot of all listed events and publish it",
+  options: OPTIONS,
+  example: "npm run sync -- run --base-url https://service.example --account uk",
+  execute: async (values, output) => {
+    const settings = runSettings(values);
+    if (values.limit !== undefined && !values.dryRun) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "--limit goes with --dry-run only: a published snapshot is never partial.",
+      );
+    }
+    const { host, warehouse, credentials, display } = await serviceHost(values, settings, output);
+    await credentials.read();
+    if (!warehouse.expiresByItself) {
+      await expireRuns(warehouse.store, settings.account, systemClock.now());
+    }
+    const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
+    const result = await run(host, settings, {
+      trigger: "manual",
+      fresh: values.fresh,
+      overDamaged: values.overDamaged,
+      ...dryRun,
+    }).finally(() => display.end());
+    return report(output, result, values.json);
+  },
+  failureJson,
+};

@@ -1,0 +1,81 @@
+// `status`: when the data is from, who works on it, what is held and why, what the last runs did.
+
+import type { SyncRun } from "../../../lambdas/job/run/record/run-log.ts";
+import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { describeFieldNews } from "../../../lambdas/job/snapshot/fields/field-news.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { changeCounts, duration, plural } from "../output/progress-text.ts";
+import { openWarehouse, WAREHOUSE_OPTIONS } from "../wiring/open-warehouse.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
+
+export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "status",
+  summary: "show when the data is from, what is held and what the last runs did",
+  options: OPTIONS,
+  example: "npm run sync -- status --account uk",
+  execute: async (values, output) => {
+    const now = systemClock.now();
+    const { store } = await openWarehouse(values);
+    const found = await status(store, values.account, now);
+    if (values.json) {
+      const { account, head, lease, held, runs } = found;
+      output.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
+    } else output.stdout.lines(describe(found, now));
+    return EXIT.done;
+  },
+};
+
+/** What readers see, from when, and whether later runs are held. */
+export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
+  if (head === undefined) return ["  readers see  nothing: no snapshot is published yet"];
+  const { events, snapshot_id: snapshotId, published_at, publication, action, pinned } = head;
+  const madeAtMs = runInstant(snapshotId) ?? Date.parse(published_at);
+  const by = action === "run" ? "" : ` by ${action}`;
+  const lines = [
+    `  readers see  ${plural(events, "event")} of ${minute(madeAtMs)}, ${age(madeAtMs, nowMs)} (snapshot ${snapshotId})`,
+    `  published    ${minute(Date.parse(published_at))}${by}, as number ${Number(publication)}: ${changeCounts(head)}`,
+  ];
+  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one (accept ID)");
+  return lines;
+}
+
+function describe(found: Status, nowMs: number): readonly string[] {
+  const { account, head, lease, held, runs, fieldNews } = found;
+  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
+  lines.push(`  at work      ${lease ? `the run ${lease.run_id}` : "nobody"}`);
+  const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
+  for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
+    lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
+    lines.push(`               publish it all the same with: npm run sync -- accept ${snapshotId}`);
+  }
+  for (const line of fieldNews ? describeFieldNews(fieldNews) : []) lines.push(`  fields       ${line}`);
+  const older = held.filter((one) => !isPublishable(one)).length;
+  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
+  if (runs.length > 0) lines.push("last attempts, newest first", ...runs.map((row) => describeRun(row)));
+  return lines;
+}
+
+function describeRun(row: SyncRun): string {
+  const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
+  const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const what = [events, row.added === null ? why : changeCounts(row)]
+    .filter((part) => part !== "")
+    .join(": ");
+  const took = duration(row.seconds * 1000).padStart(7);
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
+}
+
+/** `2026-11-21 06:00 UTC`. */
+function minute(instantMs: number): string {
+  return `${new Date(instantMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function age(instantMs: number, nowMs: number): string {
+  return instantMs > nowMs ? "in the future by this machine's clock" : `${duration(nowMs - instantMs)} ago`;
+}

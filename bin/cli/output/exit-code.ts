@@ -1,0 +1,32 @@
+// The exit code of a command (design section 7).
+
+import type { ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+
+export const EXIT = { done: 0, failed: 1, wrongInput: 2, held: 3, skipped: 4, interrupted: 130 } as const;
+
+const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
+  "CONFIG_INVALID",
+  "CREDENTIALS_INVALID",
+  "SNAPSHOT_NOT_FOUND",
+]);
+
+export function exitCodeOfError({ code }: SyncError): number {
+  if (code === "INTERRUPTED") return EXIT.interrupted;
+  return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;
+}
+
+export function exitCodeOfRun({ row, error }: RunResult): number {
+  switch (row.outcome) {
+    case "PUBLISHED":
+    case "DRY_RUN":
+      return EXIT.done;
+    case "HELD":
+      return EXIT.held;
+    case "SKIPPED":
+    case "SUPERSEDED":
+      return EXIT.skipped;
+    case "FAILED":
+      return error === undefined ? EXIT.failed : exitCodeOfError(error);
+  }
+}

@@ -1,0 +1,44 @@
+// What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
+
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import type { Output } from "../commands/command.ts";
+import { exitCodeOfRun } from "./exit-code.ts";
+import { changeCounts, count, duration, plural } from "./progress-text.ts";
+
+/** Prints the result and returns the exit code. */
+export function report(output: Output, result: RunResult, asJson: boolean): number {
+  const { row, error } = result;
+  if (asJson) output.stdout.json(row);
+  else output.stdout.lines(describe(result));
+  if (error) output.stderr.message(`${error.code}: ${error.message}`);
+  return exitCodeOfRun(result);
+}
+
+/** The line of JSON for a failure before anything began. */
+export function failureJson(code: string, message: string): unknown {
+  return { outcome: "FAILED", error_code: code, error_message: message };
+}
+
+function describe({ row, explanation, error }: RunResult): readonly string[] {
+  const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
+  // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
+  const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
+  const lines = [`${outcome}  ${name} ${row.run_id}, ${duration(row.seconds * 1000)}`];
+  if (row.events !== null) {
+    const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
+    const left = missing === 0 ? "" : `, ${count(missing)} of ${count(row.listed ?? 0)} listed have none`;
+    lines.push(`  ${plural(row.events, "event")} with details${left}`);
+  }
+  if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
+  if (row.requests !== null) {
+    const [logins, retries] = [row.logins ?? 0, row.retries ?? 0];
+    const parts = [
+      plural(row.requests, "request"),
+      plural(logins, "login"),
+      plural(retries, "retry", "retries"),
+    ];
+    lines.push(`  ${parts.join(", ")}`);
+  }
+  if (explanation !== undefined) lines.push(`  ${explanation}`);
+  return lines;
+}

@@ -1,0 +1,57 @@
+// Puts a run together on a laptop: warehouse and credentials from wherever they are, this machine, the network.
+
+import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
+import type { Progress, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
+import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import type { Warehouse } from "./open-warehouse.ts";
+import { isGone, thisProcess } from "./this-process.ts";
+
+export interface HostOptions {
+  readonly warehouse: Pick<Warehouse, "store" | "catalog">;
+  readonly credentials: Credentials;
+  readonly settings: RunSettings;
+  readonly logger: Logger;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onWait: (wait: Wait | undefined) => void;
+  readonly signal: AbortSignal;
+}
+
+export function composeHost(options: HostOptions): RunHost {
+  const { warehouse, credentials, settings, logger, onProgress, onWait, signal } = options;
+  return {
+    store: warehouse.store,
+    catalog: warehouse.catalog,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    process: thisProcess(),
+    isGone,
+    openService: async (budget) => {
+      const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
+      return createEventService({
+        baseUrl,
+        credentials: await credentials.read(),
+        readCredentials: () => credentials.read(),
+        versionOf: (read) => credentials.versionOf?.(read),
+        isListed,
+        ...(listPointer === undefined ? {} : { listPointer }),
+        ...(detailPointer === undefined ? {} : { detailPointer }),
+        concurrency,
+        budget,
+        clock: systemClock,
+        random: systemRandom,
+        logger,
+        onWait,
+        version: VERSION,
+      });
+    },
+    onProgress,
+    version: VERSION,
+    signal,
+  };
+}

@@ -1,0 +1,42 @@
+// What a command that talks to the service works with, from its options.
+
+import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
+import type { RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import type { Output } from "../commands/command.ts";
+import type { OptionValues } from "../options/options.ts";
+import type { SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { Display } from "../output/display.ts";
+import { composeHost } from "./compose.ts";
+import { openCredentials } from "./open-credentials.ts";
+import { openWarehouse, type Warehouse } from "./open-warehouse.ts";
+
+export interface ServiceHost {
+  readonly host: RunHost;
+  readonly warehouse: Warehouse;
+  readonly credentials: Credentials;
+  /** To be ended before the result is printed. */
+  readonly display: Display;
+}
+
+/** Reads no credentials yet, and sends nothing. */
+export async function serviceHost(
+  values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
+  settings: RunSettings,
+  { stderr, signal }: Output,
+): Promise<ServiceHost> {
+  const { requestsPerMinute } = settings;
+  const display = new Display({ terminal: stderr, clock: systemClock, requestsPerMinute });
+  const warehouse = await openWarehouse(values);
+  const credentials = await openCredentials(values.credentials, display);
+  const host = composeHost({
+    warehouse,
+    credentials,
+    settings,
+    logger: display,
+    onProgress: (progress) => display.progress(progress),
+    onWait: (wait) => display.waiting(wait),
+    signal,
+  });
+  return { host, warehouse, credentials, display };
+}

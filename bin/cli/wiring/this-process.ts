@@ -1,0 +1,58 @@
+// Tells a dead process of this computer from a living one, so that a dead one's lease need not be waited for.
+
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import type { Holder } from "../../../lambdas/job/run/lease/lease-file.ts";
+
+/** What says of a process which one it is, beyond its host's name and its id, which two containers may share. */
+type Identity = Required<Pick<Holder, "boot_id" | "pid_namespace" | "start_ticks">>;
+
+export function thisProcess(): Omit<Holder, "token"> {
+  return { host: hostname(), pid: process.pid, ...identity() };
+}
+
+/**
+ * True only if the process ran on this computer since its last start, among the processes that this one can see, and no
+ * longer exists. Linux alone says all that; elsewhere a process is never known to be gone.
+ */
+export function isGone({ host, pid, boot_id, pid_namespace, start_ticks }: Holder): boolean {
+  const own = identity();
+  if (own === undefined || pid === undefined || start_ticks === undefined) return false;
+  if (host !== hostname() || boot_id !== own.boot_id || pid_namespace !== own.pid_namespace) return false;
+  if (!exists(pid)) return true;
+  const startTicks = startTicksOf(pid);
+  return startTicks !== undefined && startTicks !== start_ticks; // another process has its id now
+}
+
+/** Undefined where the system does not say it all: outside Linux, or with a /proc of other processes than ours. */
+function identity(): Identity | undefined {
+  try {
+    if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
+    const boot_id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const start_ticks = startTicksOf(process.pid);
+    if (boot_id === "" || start_ticks === undefined) return undefined;
+    return { boot_id, pid_namespace: readlinkSync("/proc/self/ns/pid"), start_ticks };
+  } catch {
+    return undefined;
+  }
+}
+
+/** /proc may hide the processes of other users, so it is not asked. */
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+}
+
+/** Field 22 of proc_pid_stat(5), counted after the name, which may hold spaces and brackets. */
+function startTicksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+// The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts.
+
+import { resolve, sep } from "node:path";
+import type { AccountLog } from "../../../../bin/cli/query/table-folders.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { tableColumns } from "../../snapshot/rows/table-columns.ts";
+import { layout } from "../../storage/layout.ts";
+import { accounts, readLog } from "../../storage/publication-log.ts";
+import { listSnapshots } from "../../storage/snapshot-marks.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Catalog } from "../catalog.ts";
+import { viewsSql } from "./views-sql.ts";
+
+const KEY = "views.sql";
+const MAX_TRIES = 10;
+
+export interface SqlViewsOptions {
+  readonly store: Store;
+  /** Where the store's files lie. */
+  readonly directory: string;
+}
+
+export interface ReadTables {
+  readonly sql: string;
+  readonly accounts: readonly AccountLog[];
+}
+
+export class SqlViews implements Catalog {
+  readonly directory: string;
+  readonly #store: Store;
+
+  /** Throws `CONFIG_INVALID` for a directory that DuckDB's file patterns cannot name. */
+  constructor({ store, directory }: SqlViewsOptions) {
+    this.#store = store;
+    this.directory = resolve(directory);
+    if (sep === "/" && this.directory.includes("\\")) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        `The warehouse ${this.directory} has a backslash in its path, which DuckDB cannot read. Choose another directory with --warehouse.`,
+      );
+    }
+  }
+
+  /** The SQL that defines the five tables. */
+  async render(): Promise<string> {
+    return (await this.read()).sql;
+  }
+
+  /** From a fresh reading of all accounts' logs: these, and the SQL that defines the tables over them. */
+  async read(): Promise<ReadTables> {
+    const logs: AccountLog[] = [];
+    for (const account of await accounts(this.#store)) {
+      const snapshots = await listSnapshots(this.#store, account);
+      const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
+      logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
+    }
+    const sql = viewsSql({
+      directory: this.directory,
+      accounts: logs,
+      columns: await this.columns(),
+      hasRunLogs: await this.#hasRunLogs(),
+    });
+    return { sql, accounts: logs };
+  }
+
+  /** From a fresh reading of all accounts' heads. */
+  columns(): Promise<readonly string[]> {
+    return tableColumns(this.#store);
+  }
+
+  /** One file serves all accounts, so it is rendered from all of them, whichever has published. */
+  async follow(): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // Read before the logs are: who replaces it from older logs in between makes this replacement fail.
+      const current = await this.#store.read(KEY);
+      const sql = new TextEncoder().encode(await this.render());
+      if (current && Buffer.from(current.bytes).equals(sql)) return;
+      const written = current
+        ? await this.#store.replace(KEY, sql, current.version)
+        : await this.#store.create(KEY, sql);
+      if (written !== undefined) return;
+    }
+    throw new SyncError(
+      "CATALOG_FAILED",
+      `Other processes have replaced ${KEY} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
+    );
+  }
+
+  async #hasRunLogs(): Promise<boolean> {
+    for await (const _ of this.#store.list(layout.allRunLogs)) return true;
+    return false;
+  }
+}

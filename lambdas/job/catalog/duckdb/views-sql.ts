@@ -1,0 +1,117 @@
+// The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path.
+
+import { sep } from "node:path";
+import {
+  type AccountLog,
+  changesOf,
+  headsOf,
+  keptOf,
+  type Published,
+} from "../../../../bin/cli/query/table-folders.ts";
+import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
+import { layout } from "../../storage/layout.ts";
+import { TABLES, type TableName } from "../tables.ts";
+import { escapePattern, literal } from "./duckdb-text.ts";
+import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
+
+export interface WarehouseFiles {
+  /** Absolute, without a closing slash. */
+  readonly directory: string;
+  readonly accounts: readonly AccountLog[];
+  /** Of a row of a snapshot, lifted ones included, in order; where a snapshot has fewer, the rest is null. */
+  readonly columns: readonly string[];
+  /** Whether there is any run log, of whatever account. */
+  readonly hasRunLogs: boolean;
+}
+
+const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
+
+/** The files of a table. */
+interface Source {
+  readonly directory: string;
+  /** Below the directory; each finds a file, for DuckDB refuses one that does not. None: an empty table. */
+  readonly patterns: readonly string[];
+  readonly compression: "gzip" | "uncompressed";
+  /** Where in a file's path each partition column stands, from the end. */
+  readonly partitions: Readonly<Record<string, number>>;
+  /** Only files two levels below a folder of this name. */
+  readonly folder?: string;
+  /** Strings that come after the table's own columns, before the partitions. */
+  readonly lifted?: readonly string[];
+}
+
+/** Reads nothing: the same publications give the same text. */
+export function viewsSql({ directory, accounts, columns, hasRunLogs }: WarehouseFiles): string {
+  const gzip = { directory, compression: "gzip" } as const;
+  const rows = { ...gzip, lifted: columns.slice(TABLES.events.columns.length) };
+  // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
+  // finds something before the first of them is written.
+  const lines = {
+    directory,
+    patterns: accounts.length > 0 || hasRunLogs ? ["*/*/*.ndjson"] : [],
+    compression: "uncompressed",
+    partitions: { account: -2 },
+  } as const;
+  return [
+    "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
+    "-- Replaced whole after each publication, so change nothing here.",
+    JSON_EXTRACT_SCALAR,
+    view("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
+    view("event_snapshots", {
+      ...rows,
+      patterns: keptOf(accounts).map(snapshotParts),
+      partitions: { account: -3, snapshot_id: -2 },
+    }),
+    view("event_changes", {
+      ...gzip,
+      patterns: changesOf(accounts).map(changesParts),
+      partitions: { account: -4, publication: -3 },
+    }),
+    view("publications", { ...lines, folder: "publications" }),
+    view("sync_runs", { ...lines, folder: "run-log" }),
+  ].join("\n");
+}
+
+const snapshotParts = ({ account, publication: { snapshot_id } }: Published): string =>
+  partsBelow(layout.snapshot(account, snapshot_id));
+
+/** The folder of the snapshot too: under the same number lies what runs left that lost the race for it. */
+const changesParts = ({ account, publication: { publication, snapshot_id } }: Published): string =>
+  partsBelow(layout.changes(account, publication, snapshot_id));
+
+const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
+
+function view(table: TableName, source: Source): string {
+  const lifted = (source.lifted ?? []).map((name) => ({ name, type: TYPES.string }));
+  const columns = [
+    ...TABLES[table].columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...lifted,
+  ];
+  const partitions = Object.entries(source.partitions);
+  // DuckDB leaves files unopened only by a column of this name, which a lifted one may have already.
+  const file = columns.some(({ name }) => name === "filename") ? "its file" : "filename";
+  if (source.patterns.length === 0) {
+    const nothing = [
+      ...columns.map(({ name, type }) => `  NULL::${type} AS "${name}"`),
+      ...partitions.map(([name]) => `  NULL::VARCHAR AS "${name}"`),
+    ];
+    return `CREATE OR REPLACE VIEW ${table} AS SELECT\n${nothing.join(",\n")}\nWHERE false;\n`;
+  }
+  const selected = [
+    ...columns.map(({ name }) => `  "${name}"`),
+    ...partitions.map(([name, at]) => `  parse_path("${file}")[${at}] AS "${name}"`),
+  ];
+  const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
+  const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
+  // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
+  const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder}'` : "";
+  return `CREATE OR REPLACE VIEW ${table} AS SELECT
+${selected.join(",\n")}
+FROM read_json([
+${files.join(",\n")}
+], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
+  maximum_object_size = ${MAX_ROW_BYTES}, filename = '${file}', hive_partitioning = false)${where};
+`;
+}
+
+const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));

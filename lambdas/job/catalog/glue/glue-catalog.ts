@@ -1,0 +1,155 @@
+// The catalog in AWS: Glue's tables, whose partitions follow the publication log.
+
+import type { GlueClient } from "@aws-sdk/client-glue";
+import { SyncError } from "../../errors/sync-error.ts";
+import { layout } from "../../storage/layout.ts";
+import { type Publication, publicationsSince, readHead, readLog } from "../../storage/publication-log.ts";
+import { listSnapshots } from "../../storage/snapshot-marks.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Catalog } from "../catalog.ts";
+import { type Columns, GlueDatabase } from "./glue-database.ts";
+import { LIFTED_TABLES } from "./glue-table.ts";
+
+/** The parameter of the partition of `events` that names the publication it shows. */
+const PUBLICATION = "publication";
+const MAX_TRIES = 10;
+
+export interface GlueCatalogOptions {
+  readonly client: GlueClient;
+  readonly store: Store;
+  readonly database: string;
+  /** `s3://bucket/prefix`, without a closing slash: where the store's keys begin. */
+  readonly location: string;
+}
+
+interface TableColumns {
+  readonly events: Columns;
+  readonly event_snapshots: Columns;
+  readonly event_changes: Columns;
+}
+
+export class GlueCatalog implements Catalog {
+  readonly #store: Store;
+  readonly #glue: GlueDatabase;
+  readonly #location: string;
+
+  constructor({ client, store, database, location }: GlueCatalogOptions) {
+    this.#store = store;
+    this.#glue = new GlueDatabase({ client, database });
+    this.#location = location;
+  }
+
+  /**
+   * Glue has no compare-and-swap: a slow process may put an older head in a later one's place. So whoever has
+   * written reads the log once more, and the last one to write ends at the head.
+   */
+  async follow(account: string): Promise<void> {
+    const columns: TableColumns = {
+      events: await this.#glue.columns("events"),
+      event_snapshots: await this.#glue.columns("event_snapshots"),
+      event_changes: await this.#glue.columns("event_changes"),
+    };
+    let followed: string | undefined;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const head = await readHead(this.#store, account);
+      if (head === undefined || head.publication === followed) return;
+      await this.#followTo(head, account, columns);
+      followed = head.publication;
+    }
+    throw new SyncError(
+      "CATALOG_FAILED",
+      `Others have published ${MAX_TRIES} times while the catalog followed. The snapshots are safe; start again when fewer runs are under way.`,
+    );
+  }
+
+  /** The longer list where one table has been deployed and the other not yet. Throws `CONFIG_INVALID` for columns that no deployment makes. */
+  async columns(): Promise<readonly string[]> {
+    let longest: readonly string[] = [];
+    for (const table of LIFTED_TABLES) {
+      const columns = await this.#glue.columns(table);
+      const typed = columns.find(({ type }) => type !== "string");
+      if (typed) throw foreign(table, `its column ${typed.name} is of the type ${typed.type}, not a string`);
+      const names = columns.map(({ name }) => name);
+      const common = Math.min(names.length, longest.length);
+      const at = names.slice(0, common).findIndex((name, index) => name !== longest[index]);
+      if (at !== -1) throw foreign(table, `its column ${names[at]} is ${longest[at]} in ${LIFTED_TABLES[0]}`);
+      if (names.length > longest.length) longest = names;
+    }
+    return longest;
+  }
+
+  /** `events` is moved last: what it names is then there in the other two tables as well. */
+  async #followTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
+    const shown = await this.#glue.find("events", [account]);
+    const behind = await readLog(this.#store, account, shown?.parameters?.[PUBLICATION]);
+    const changes = behind.map(({ publication, snapshot_id }) => ({
+      values: [account, publication],
+      location: this.#at(layout.changes(account, publication, snapshot_id)),
+    }));
+    await this.#glue.put("event_changes", columns.event_changes, changes);
+    await this.#followSnapshots(head, behind, account, columns.event_snapshots);
+    const location = this.#at(layout.snapshot(account, head.snapshot_id));
+    if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
+    const parameters = { [PUBLICATION]: head.publication };
+    await this.#glue.put("events", columns.events, [{ values: [account], location, parameters }]);
+  }
+
+  /** Published snapshots are there as long as they have files and are not retired; the head's always is. */
+  async #followSnapshots(
+    head: Publication,
+    behind: readonly Publication[],
+    account: string,
+    columns: Columns,
+  ): Promise<void> {
+    const locationOf = (snapshotId: string): string => this.#at(layout.snapshot(account, snapshotId));
+    const partitions = await this.#glue.list("event_snapshots", account);
+    const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
+    const kept = new Set([head.snapshot_id]);
+    for (const { snapshotId, isRetired } of await listSnapshots(this.#store, account)) {
+      if (!isRetired) kept.add(snapshotId);
+    }
+    const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
+    const published = await this.#published(account, absent, behind);
+    await this.#glue.put(
+      "event_snapshots",
+      columns,
+      published.map((snapshotId) => ({ values: [account, snapshotId], location: locationOf(snapshotId) })),
+    );
+    const over = [...there.keys()].filter((snapshotId) => !kept.has(snapshotId));
+    await this.#glue.remove(
+      "event_snapshots",
+      over.map((snapshotId) => [account, snapshotId]),
+    );
+  }
+
+  /** Those that some publication names, oldest first: held ones, and what runs that died have left, are in no table. */
+  async #published(
+    account: string,
+    snapshotIds: readonly string[],
+    behind: readonly Publication[],
+  ): Promise<readonly string[]> {
+    // What is new to the catalog is known already, whatever the clocks said when it was published.
+    const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
+    const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
+    const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
+    const [oldest] = [...sought].sort();
+    if (oldest === undefined) return found.sort();
+    for await (const { snapshot_id: snapshotId } of publicationsSince(this.#store, account, oldest)) {
+      if (sought.delete(snapshotId)) found.push(snapshotId);
+      if (sought.size === 0) break;
+    }
+    return found.sort();
+  }
+
+  #at(prefix: string): string {
+    return `${this.#location}/${prefix}`;
+  }
+}
+
+function foreign(table: string, what: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The table ${table} is not as this program's stack makes it: ${what}. Deploy the stack, which puts its columns right; nothing is published until then.`,
+    { fields: { table } },
+  );
+}

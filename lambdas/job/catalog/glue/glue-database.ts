@@ -1,0 +1,180 @@
+// One database of Glue, in the few calls that a catalog needs.
+
+import {
+  BatchCreatePartitionCommand,
+  BatchDeletePartitionCommand,
+  GetPartitionCommand,
+  GetTableCommand,
+  type GlueClient,
+  type PartitionInput,
+  paginateGetPartitions,
+  type Column as SdkColumn,
+  type Partition as SdkPartition,
+  type StorageDescriptor,
+  UpdatePartitionCommand,
+} from "@aws-sdk/client-glue";
+import { awsError } from "../../errors/aws-error.ts";
+import type { TableName } from "../tables.ts";
+import { batchError, type GlueCall, glueError } from "./glue-error.ts";
+import { type GlueStorage, storageAt } from "./glue-table.ts";
+
+export type Columns = GlueStorage["columns"];
+
+export interface Partition {
+  readonly values: readonly string[];
+  readonly location: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+export interface GlueDatabaseOptions {
+  readonly client: GlueClient;
+  readonly database: string;
+}
+
+/** Limits of the API. */
+const CREATED_AT_ONCE = 100;
+const DELETED_AT_ONCE = 25;
+
+/** Every method throws `CATALOG_FAILED`; none repeats anything. */
+export class GlueDatabase {
+  readonly #client: GlueClient;
+  readonly #database: string;
+
+  constructor({ client, database }: GlueDatabaseOptions) {
+    this.#client = client;
+    this.#database = database;
+  }
+
+  /** The table's columns, without its partition columns. */
+  async columns(table: TableName): Promise<Columns> {
+    const request = { DatabaseName: this.#database, Name: table };
+    const found = await this.#call("GetTable", table, () => this.#client.send(new GetTableCommand(request)));
+    return (found.Table?.StorageDescriptor?.Columns ?? []).map(plainColumn);
+  }
+
+  /** The partition, or undefined where the table has none of these values. */
+  async find(table: TableName, values: readonly string[]): Promise<Partition | undefined> {
+    const request = { ...this.#in(table), PartitionValues: [...values] };
+    return this.#call("GetPartition", table, async () => {
+      try {
+        const { Partition } = await this.#client.send(new GetPartitionCommand(request));
+        return Partition && plainPartition(Partition);
+      } catch (error) {
+        // It says the same of a table that is missing; `columns` is what finds that out.
+        if (awsError(error)?.name === "EntityNotFoundException") return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** The account's partitions, in no order. */
+  async list(table: TableName, account: string): Promise<readonly Partition[]> {
+    const request = {
+      ...this.#in(table),
+      Expression: `account = '${account}'`,
+      ExcludeColumnSchema: true,
+    };
+    return this.#call("GetPartitions", table, async () => {
+      const found: Partition[] = [];
+      for await (const { Partitions = [] } of paginateGetPartitions({ client: this.#client }, request)) {
+        found.push(...Partitions.map(plainPartition));
+      }
+      return found;
+    });
+  }
+
+  /** Makes the partitions, in order; one that is there already is replaced whole, whatever it was. */
+  async put(table: TableName, columns: Columns, partitions: readonly Partition[]): Promise<void> {
+    for (const batch of batches(partitions, CREATED_AT_ONCE)) {
+      const inputs = batch.map((partition) => partitionInput(partition, columns));
+      const request = { ...this.#in(table), PartitionInputList: inputs };
+      const { Errors = [] } = await this.#call("BatchCreatePartition", table, () =>
+        this.#client.send(new BatchCreatePartitionCommand(request)),
+      );
+      const taken = new Set<string>();
+      for (const { PartitionValues = [], ErrorDetail } of Errors) {
+        if (ErrorDetail?.ErrorCode !== "AlreadyExistsException") {
+          const { ErrorCode, ErrorMessage } = ErrorDetail ?? {};
+          throw batchError(this.#named("BatchCreatePartition", table), ErrorCode, ErrorMessage);
+        }
+        taken.add(PartitionValues.join("/"));
+      }
+      for (const input of inputs) {
+        if (taken.has((input.Values ?? []).join("/"))) await this.#replace(table, input);
+      }
+    }
+  }
+
+  /** Takes partitions away; the files stay. One that is not there is no error. */
+  async remove(table: TableName, partitions: readonly (readonly string[])[]): Promise<void> {
+    for (const batch of batches(partitions, DELETED_AT_ONCE)) {
+      const PartitionsToDelete = batch.map((values) => ({ Values: [...values] }));
+      const request = { ...this.#in(table), PartitionsToDelete };
+      const { Errors = [] } = await this.#call("BatchDeletePartition", table, () =>
+        this.#client.send(new BatchDeletePartitionCommand(request)),
+      );
+      const failed = Errors.find(({ ErrorDetail }) => ErrorDetail?.ErrorCode !== "EntityNotFoundException");
+      if (failed) {
+        const { ErrorCode, ErrorMessage } = failed.ErrorDetail ?? {};
+        throw batchError(this.#named("BatchDeletePartition", table), ErrorCode, ErrorMessage);
+      }
+    }
+  }
+
+  /** One call for location, columns and parameters together: a reader never sees half of it. */
+  async #replace(table: TableName, input: PartitionInput): Promise<void> {
+    const request = { ...this.#in(table), PartitionValueList: input.Values ?? [], PartitionInput: input };
+    await this.#call("UpdatePartition", table, () => this.#client.send(new UpdatePartitionCommand(request)));
+  }
+
+  async #call<T>(action: string, table: TableName, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw glueError(error, this.#named(action, table));
+    }
+  }
+
+  #in(table: TableName): { readonly DatabaseName: string; readonly TableName: string } {
+    return { DatabaseName: this.#database, TableName: table };
+  }
+
+  #named(action: string, table: TableName): GlueCall {
+    return { action, database: this.#database, table };
+  }
+}
+
+/** As the API takes it. */
+export function sdkStorage(storage: GlueStorage): StorageDescriptor {
+  const { columns, location, inputFormat, outputFormat, serdeInfo } = storage;
+  return {
+    Columns: columns.map(({ name, type }) => ({ Name: name, Type: type })),
+    Location: location,
+    InputFormat: inputFormat,
+    OutputFormat: outputFormat,
+    SerdeInfo: {
+      SerializationLibrary: serdeInfo.serializationLibrary,
+      Parameters: { ...serdeInfo.parameters },
+    },
+  };
+}
+
+function partitionInput({ values, location, parameters }: Partition, columns: Columns): PartitionInput {
+  return {
+    Values: [...values],
+    StorageDescriptor: sdkStorage(storageAt(location, columns)),
+    ...(parameters === undefined ? {} : { Parameters: { ...parameters } }),
+  };
+}
+
+function plainPartition({ Values = [], StorageDescriptor, Parameters = {} }: SdkPartition): Partition {
+  return { values: Values, location: StorageDescriptor?.Location ?? "", parameters: Parameters };
+}
+
+function plainColumn({ Name = "", Type = "" }: SdkColumn): Columns[number] {
+  return { name: Name, type: Type };
+}
+
+function* batches<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
+}

@@ -1,0 +1,46 @@
+// What an error of Glue means for the person on call, and what to do about it.
+
+import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+
+/** What was asked of Glue: the API's own name of it, and the table. */
+export interface GlueCall {
+  readonly action: string;
+  readonly database: string;
+  readonly table: string;
+}
+
+/** `CATALOG_FAILED` with why and what to do. Anything but a failure of a request to AWS comes back as it is. */
+export function glueError(error: unknown, call: GlueCall): unknown {
+  const failure = awsError(error);
+  if (failure === undefined) return error;
+  const { name, message } = failure;
+  const meaning = meaningOf(name, message, call) ?? commonRemedy(failure);
+  return catalogFailed(call, meaning ?? `AWS says: ${message}`, name, shortCause(failure));
+}
+
+/** One entry of a batch that Glue did not take. */
+export function batchError(call: GlueCall, name = "unknown error", message = "nothing"): SyncError {
+  const meaning = meaningOf(name, message, call) ?? `Start again. AWS says: ${message}`;
+  return catalogFailed(call, meaning, name);
+}
+
+function meaningOf(name: string, message: string, { action, database, table }: GlueCall): string | undefined {
+  switch (name) {
+    case "EntityNotFoundException":
+      return `the database ${database} or its table ${table} does not exist. Deploy the stack, or name the right database.`;
+    case "AccessDeniedException":
+      return `AWS refuses it. Give this process glue:${action} on the catalog, the database and the table; where Lake Formation governs the database, grant it there too: DESCRIBE, ALTER, INSERT and DELETE on the table, and the data location. AWS says: ${message}`;
+    default:
+      return undefined;
+  }
+}
+
+function catalogFailed(call: GlueCall, meaning: string, name: string, cause?: Error): SyncError {
+  const { action, database, table } = call;
+  return new SyncError(
+    "CATALOG_FAILED",
+    `What is published is safe, but readers may not see it yet: Glue's ${action} on ${database}.${table} failed: ${meaning} (${name})`,
+    { fields: { action, database, table, aws_error: name }, cause },
+  );
+}

@@ -1,0 +1,77 @@
+// What Glue says of a table and of its partitions: one description, used by the template and by the catalog alike.
+
+import { layout } from "../../storage/layout.ts";
+import { TABLES, type TableName } from "../tables.ts";
+
+/** A storage descriptor with the names that CloudFormation's construct library has for its parts. */
+export interface GlueStorage {
+  readonly columns: { readonly name: string; readonly type: string }[];
+  readonly location: string;
+  readonly inputFormat: string;
+  readonly outputFormat: string;
+  readonly serdeInfo: {
+    readonly serializationLibrary: string;
+    readonly parameters: Readonly<Record<string, string>>;
+  };
+}
+
+/** The tables that have lifted columns, after their own. */
+export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies readonly TableName[];
+
+/** For every table: kept outside Hive, JSON lines. */
+export const TABLE_TYPE = "EXTERNAL_TABLE";
+export const TABLE_PARAMETERS = { EXTERNAL: "TRUE", classification: "json" } as const;
+
+/** `s3://bucket/prefix` of a warehouse, without a closing slash. `prefix` is `""` or ends in a slash. */
+export function warehouseLocation(bucket: string, prefix: string): string {
+  return `s3://${bucket}/${prefix}`.replace(/\/$/, "");
+}
+
+/** The columns of a table, without its partitions; `lifted` names count for the tables that have such columns. */
+function glueColumns(table: TableName, lifted: readonly string[] = []): GlueStorage["columns"] {
+  const own = TABLES[table].columns.map(({ name, type }) => ({ name, type }));
+  const isLifted = LIFTED_TABLES.some((name) => name === table);
+  return isLifted ? [...own, ...lifted.map((name) => ({ name, type: "string" }))] : own;
+}
+
+/** Of the table itself. No partition lies where Hive would look for it below this, so each names its own location. */
+export function tableStorage(
+  table: TableName,
+  warehouse: string,
+  lifted: readonly string[] = [],
+): GlueStorage {
+  return storageAt(`${warehouse}/${TABLE_PREFIXES[table]}`, glueColumns(table, lifted));
+}
+
+/** Of the one partition that an account has in a table of lines: `publications`, `sync_runs`. */
+export function linesStorage(
+  table: "publications" | "sync_runs",
+  warehouse: string,
+  account: string,
+): GlueStorage {
+  const prefix = table === "publications" ? layout.publications(account) : layout.runLogs(account);
+  return storageAt(`${warehouse}/${prefix}`, glueColumns(table));
+}
+
+/** JSON lines below `location`, gzipped where a file's name says so. Files that begin with `_` are skipped. */
+export function storageAt(location: string, columns: GlueStorage["columns"]): GlueStorage {
+  return {
+    columns,
+    location,
+    inputFormat: "org.apache.hadoop.mapred.TextInputFormat",
+    outputFormat: "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    // AWS documents row counts of the OpenX one as non-deterministic.
+    serdeInfo: {
+      serializationLibrary: "org.apache.hive.hcatalog.data.JsonSerDe",
+      parameters: { "serialization.format": "1" },
+    },
+  };
+}
+
+const TABLE_PREFIXES: Readonly<Record<TableName, string>> = {
+  events: "snapshots/",
+  event_snapshots: "snapshots/",
+  event_changes: "changes/",
+  publications: layout.allPublications,
+  sync_runs: layout.allRunLogs,
+};

@@ -1,0 +1,120 @@
+// `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
+import { layout } from "../storage/layout.ts";
+import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
+import { formatRunId, runInstant } from "../storage/run-id.ts";
+import { readRetired } from "../storage/snapshot-marks.ts";
+import type { Store } from "../storage/store.ts";
+import { headAsBase, wholeBase } from "./publish/base.ts";
+import { commit } from "./publish/commit.ts";
+import { readHold } from "./publish/hold.ts";
+import { followOver } from "./publish/refresh-catalog.ts";
+import { publishedConclusion } from "./record/published-state.ts";
+import { closeAttempt, type Ending, startNow } from "./record/record-attempt.ts";
+import type { RunResult } from "./record/run-result.ts";
+import type { RunHost } from "./run-ports.ts";
+import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./run-state.ts";
+
+interface Shared {
+  readonly snapshotId: string;
+  /** Although files of the head are damaged. */
+  readonly overDamaged?: boolean | undefined;
+}
+
+export type Review = Shared &
+  (
+    | {
+        readonly action: "accept";
+        /** Also one older than the head. */
+        readonly force: boolean;
+      }
+    | {
+        readonly action: "rollback";
+        /** Later runs are held until an `accept`. */
+        readonly pin: boolean;
+      }
+  );
+
+export type ReviewHost = Pick<
+  RunHost,
+  "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
+>;
+
+/** Publishes the snapshot against the present head, or says why not. Comes back with the attempt's row in every outcome. */
+export async function review(host: ReviewHost, account: string, request: Review): Promise<RunResult> {
+  const started = startNow(host.clock);
+  const runId = formatRunId(started.atMs);
+  const facts: RunFacts = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
+  const ending: Ending = await publishAgain(host, account, request, facts).catch((error: unknown) => ({
+    error,
+  }));
+  return closeAttempt({ host, account, trigger: request.action, started, facts }, ending);
+}
+
+async function publishAgain(
+  host: ReviewHost,
+  account: string,
+  request: Review,
+  facts: RunFacts,
+): Promise<Conclusion> {
+  const { store, catalog } = host;
+  const { action, snapshotId } = request;
+  const baseOf = request.overDamaged ? wholeBase(host, account) : headAsBase;
+  await followOver(host, account, await readHead(store, account), baseOf);
+  const manifest = await reviewable(store, account, request);
+  facts.counts = countsOf(manifest);
+  const pinned = request.action === "rollback" && request.pin;
+  const decide = async (head: Publication | undefined) => {
+    const isOlder = head !== undefined && head.snapshot_id > snapshotId;
+    return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
+  };
+  const published = await commit(host, manifest, { action, run_id: facts.runId, pinned }, decide, baseOf);
+  if ("newer" in published) return olderThan(published.newer, snapshotId);
+  facts.counts = countsOf(manifest, published);
+  await catalog.follow(account);
+  return publishedConclusion(store, account, published);
+}
+
+/** The manifest of a snapshot that this action takes. Throws `SNAPSHOT_NOT_FOUND` for any other, saying what to do. */
+async function reviewable(store: Store, account: string, { action, snapshotId }: Review): Promise<Manifest> {
+  if (runInstant(snapshotId) === undefined) {
+    throw notFound(
+      snapshotId,
+      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status shows those there are",
+    );
+  }
+  if ((await readRetired(store, account, snapshotId)) !== undefined) {
+    throw notFound(
+      snapshotId,
+      "is retired: its files are deleted, or will be within a day. Make a new one with run",
+    );
+  }
+  const published = (await readLog(store, account)).some(({ snapshot_id }) => snapshot_id === snapshotId);
+  if ((await store.read(layout.manifest(account, snapshotId))) === undefined) {
+    if (published)
+      throw notFound(snapshotId, "was published, but its files are missing. Restore them from a backup");
+    throw notFound(snapshotId, "does not exist. Look at status and query publications for the ids there are");
+  }
+  if (published) return readManifest(store, account, snapshotId);
+  const isHeld = (await readHold(store, account, snapshotId)) !== undefined;
+  if (!isHeld) throw notFound(snapshotId, "is not finished. Start run again, which finishes it");
+  if (action === "rollback")
+    throw notFound(snapshotId, "is held and was never published. Publish it with accept");
+  return readManifest(store, account, snapshotId);
+}
+
+function notFound(snapshotId: string, why: string): SyncError {
+  return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
+    fields: { snapshot_id: snapshotId },
+  });
+}
+
+function olderThan(head: Publication, snapshotId: string): Conclusion {
+  return {
+    outcome: "SUPERSEDED",
+    reason: "LATER_HEAD",
+    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one all the same, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
+  };
+}

@@ -1,0 +1,100 @@
+// Whether what readers see is what was published: the checksums of the head, or of everything that is kept.
+
+import { isDamage } from "../errors/is-damage.ts";
+import { SyncError } from "../errors/sync-error.ts";
+import { checkForeign } from "../snapshot/files/check-foreign.ts";
+import { withWayOut } from "../snapshot/files/damaged-head-remedy.ts";
+import type { Manifest } from "../snapshot/files/manifest.ts";
+import { verifyChanges } from "../snapshot/files/verify-changes.ts";
+import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
+import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
+import { listSnapshots } from "../storage/snapshot-marks.ts";
+import type { RunHost } from "./run-ports.ts";
+
+export type SnapshotCheckHost = Pick<RunHost, "store" | "signal" | "timeLeftMs">;
+
+/** For what comes after it. */
+const RESERVE_MS = 30_000;
+/** Named in one message. */
+const MAX_NAMED = 10;
+
+/** The head, if there is one. Throws `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs out. */
+export async function checkHead(host: SnapshotCheckHost, account: string): Promise<void> {
+  const head = await readHead(host.store, account);
+  if (head === undefined) return;
+  const manifest = await verify(host, account, head.snapshot_id).catch((error: unknown) => {
+    throw withWayOut(error, account);
+  });
+  await checkForeign(host.store, manifest);
+}
+
+/**
+ * Every snapshot that is published or held and not retired, and the changes of every publication. Throws as
+ * `checkHead` does, naming all that is damaged.
+ */
+export async function checkEverything(host: SnapshotCheckHost, account: string): Promise<void> {
+  const { store } = host;
+  const log = await readLog(store, account);
+  const head = log.at(-1);
+  const errors: SyncError[] = [];
+  const collect = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      errors.push(error);
+      return undefined;
+    }
+  };
+  let isHeadWhole = true;
+  for (const snapshotId of await keptSnapshots(host, account, log)) {
+    const manifest = await collect(verify(host, account, snapshotId));
+    if (manifest) await collect(checkForeign(host.store, manifest));
+    else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
+  }
+  for (const publication of log) {
+    await collect(verifyChanges(store, account, publication, () => proceed(host)));
+  }
+  const [first, ...others] = errors;
+  if (first === undefined) return;
+  const error = others.length === 0 ? first : severalDamaged(errors);
+  throw isHeadWhole ? error : withWayOut(error, account);
+}
+
+async function keptSnapshots(
+  { store }: SnapshotCheckHost,
+  account: string,
+  log: readonly Publication[],
+): Promise<readonly string[]> {
+  const kept = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  const head = log.at(-1)?.snapshot_id;
+  for (const { snapshotId, isHeld, isRetired } of await listSnapshots(store, account)) {
+    if (isHeld) kept.add(snapshotId);
+    if (isRetired && snapshotId !== head) kept.delete(snapshotId);
+  }
+  return [...kept].sort();
+}
+
+function verify(host: SnapshotCheckHost, account: string, snapshotId: string): Promise<Manifest> {
+  return verifySnapshot(host.store, account, snapshotId, () => proceed(host));
+}
+
+function proceed({ signal, timeLeftMs }: SnapshotCheckHost): void {
+  signal.throwIfAborted();
+  if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
+  throw new SyncError(
+    "INTERRUPTED",
+    "The snapshot has too many bytes to verify them within the time limit. What was read is as it was written. Verify all of it from the command line, which has no limit: npm run sync -- check",
+  );
+}
+
+function severalDamaged(errors: readonly SyncError[]): SyncError {
+  const keys = errors.map(({ fields }) => String(fields["key"]));
+  const named = keys.slice(0, MAX_NAMED).join(", ");
+  const more = keys.length > MAX_NAMED ? `, and ${keys.length - MAX_NAMED} more` : "";
+  return new SyncError(
+    "STORE_CORRUPT",
+    `${keys.length} files are damaged: ${named}${more}. Restore them from a backup or from older versions of them.`,
+    { fields: { keys: keys.join(",") } },
+  );
+}

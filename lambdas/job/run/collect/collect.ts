@@ -1,0 +1,135 @@
+// COLLECT: fetches the details of a plan, N at once, and stages them shard by shard in plan order.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import type { EventService } from "../../service/event-service.ts";
+import { lifter } from "../../snapshot/rows/lift.ts";
+import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import { rowLine } from "../../snapshot/rows/row.ts";
+import { fitsRow } from "../../snapshot/rows/row-size.ts";
+import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
+import { writeShard } from "../../snapshot/staging/shard.ts";
+import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { keepWork } from "./keep-partial-shard.ts";
+import { mapOrdered } from "./map-ordered.ts";
+import { Edge } from "./shard-gate.ts";
+import { outOfTime, type Pace } from "./time-budget.ts";
+import type { Unfinished } from "./unfinished-run.ts";
+import { Unit } from "./unit.ts";
+
+/** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
+const MAX_WAITING_TEXT = 16 * 1024 * 1024;
+
+export interface FetchOptions {
+  readonly service: EventService;
+  readonly concurrency: number;
+  readonly lifted: readonly LiftedColumn[];
+  readonly signal: AbortSignal;
+  /** Told at the end what was finished but not taken, in order. */
+  readonly onUntaken?: (results: readonly StagedResult[]) => void;
+}
+
+/** The results of `events` in their order: a row's line, or why there is none. */
+export function fetchResults(
+  events: Iterable<PlannedEvent>,
+  options: FetchOptions,
+): AsyncGenerator<StagedResult, void, undefined> {
+  const { service, concurrency, signal, onUntaken = () => undefined } = options;
+  const lift = lifter(options.lifted);
+  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
+    const { uuid, requestAs, listing, isOversize } = planned;
+    if (isOversize) return { uuid, leftOut: "oversize" };
+    const detail = await service.detail(requestAs, stop);
+    if (detail.kind === "left-out") return { uuid, leftOut: detail.reason };
+    const { eventDate, scope, event } = detail;
+    const row = { uuid, event_date: eventDate, scope, event, listing };
+    const lifted = lift(event);
+    if (!fitsRow({ ...row, ...lifted })) return { uuid, leftOut: "oversize" };
+    return { uuid, line: rowLine(row, lifted) };
+  };
+  return mapOrdered(events, fetchOne, {
+    concurrency,
+    ahead: Math.max(64, concurrency * 4),
+    maxWeight: MAX_WAITING_TEXT,
+    weigh: (result) => ("line" in result ? result.line.length : 0),
+    signal,
+    onUntaken,
+  });
+}
+
+export interface CollectOptions extends FetchOptions {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly account: string;
+  /** The plan, and what an earlier attempt has done of it. */
+  readonly work: Unfinished;
+  readonly pace: Pace;
+  /** Called for each event that was fetched. */
+  readonly onDone: () => void;
+}
+
+/**
+ * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
+ * shards. Throws `INTERRUPTED` at a shard's edge, with nothing fetched beyond it, where the time left does not cover
+ * the next one. An error that leaves the run unfinished passes through after what is finished of begun shards is kept.
+ */
+export async function collect(options: CollectOptions): Promise<void> {
+  const { store, logger, account, work, pace, onDone } = options;
+  const { plan, staged, kept } = work;
+  const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
+  const toFetch = (index: number): readonly PlannedEvent[] =>
+    plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
+  const edge = new Edge({ pace, total: plan.events.length, toFetch: (index) => toFetch(index).length });
+  let untaken: readonly StagedResult[] = [];
+  const onUntaken = (results: readonly StagedResult[]): void => {
+    untaken = results;
+  };
+  const end = new AbortController();
+  const signal = AbortSignal.any([options.signal, end.signal]);
+  const fetched = fetchResults(eventsOf(missing, edge, toFetch), { ...options, signal, onUntaken });
+  const onFetched = (): void => {
+    edge.taken();
+    onDone();
+  };
+  try {
+    for (const [done, index] of missing.entries()) {
+      if (!edge.mayBegin(index)) throw outOfTime(edge.describe(missing));
+      const unit = new Unit({ events: plan.shard(index), fetched, kept, onFetched });
+      const begun = missing.slice(done);
+      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, unit, {
+        planSha256: plan.header.sha256,
+        restAfter: (error) => {
+          const hasNews = unit.fetched > 0 || untaken.length > 0;
+          return hasNews && leavesUnfinished(error)
+            ? unit.rest(untaken, begun.flatMap(plan.shard))
+            : undefined;
+        },
+        keep: (broken) => keepWork({ store, logger, account, work, begun }, broken),
+      });
+      for await (const _ of unit); // a store that knows early that the key is taken leaves results untaken
+      pace.endUnit();
+    }
+  } finally {
+    end.abort(); // a result that is still waited for, where the store has failed, would hold the return up
+    await fetched.return();
+    await kept.close();
+  }
+}
+
+function* eventsOf(
+  shards: readonly number[],
+  edge: Edge,
+  toFetch: (index: number) => readonly PlannedEvent[],
+): Generator<PlannedEvent> {
+  for (const index of shards) {
+    if (!edge.mayBegin(index)) return;
+    yield* toFetch(index);
+  }
+}
+
+/** A lost lease is no such error: another process works on this run, and keeps its own work. */
+function leavesUnfinished(error: unknown): boolean {
+  return error instanceof SyncError && error.mendedByRetry;
+}

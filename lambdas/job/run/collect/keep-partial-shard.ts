@@ -1,0 +1,41 @@
+// Keeps what an unfinished run has fetched of shards that it had only begun, so that the next start need not ask again.
+
+import type { Logger } from "../../runtime/logger.ts";
+import type { BrokenShard } from "../../snapshot/staging/breakable-shard.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { countText } from "../record/count-text.ts";
+import type { Unfinished } from "./unfinished-run.ts";
+
+/** Other processes that work on this run by accident may keep theirs. */
+const MAX_TRIES = 5;
+
+export interface KeepingTask {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly account: string;
+  readonly work: Unfinished;
+  /** The shards that are not staged. */
+  readonly begun: readonly number[];
+}
+
+/** One write. Never throws: it is only a saving, and the error to report is the one that ended the run. */
+export async function keepWork(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
+  const { store, logger, account, work, begun } = task;
+  const { plan, keptFiles } = work;
+  try {
+    for (let n = keptFiles; n < keptFiles + MAX_TRIES; n += 1) {
+      const version = await store.create(layout.kept(account, plan.header.run_id, n), file);
+      if (version === undefined) continue;
+      const open = begun.reduce((sum, index) => sum + plan.shard(index).length, 0);
+      const total = plan.events.length;
+      logger.info(
+        `${countText(total - open + events)} of ${countText(total)} events are kept for the next start of this run`,
+      );
+      return;
+    }
+  } catch {
+    // Said below: the finished events of begun shards are fetched again.
+  }
+  logger.warn("what was fetched of the unit under way could not be kept; the next start fetches it again");
+}

@@ -1,0 +1,99 @@
+// Looks for work that an earlier start has left: a plan, the shards that are staged, and what is finished beside them.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { KeptWork } from "../../snapshot/staging/partial-shard.ts";
+import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store, StoredKey } from "../../storage/store.ts";
+
+/** A run that has a plan but is not finished. */
+export interface Unfinished {
+  readonly plan: Plan;
+  /** Indices of staged shards. */
+  readonly staged: ReadonlySet<number>;
+  /** What is finished beside them. */
+  readonly kept: KeptWork;
+  /** How many files of such work there are: the number of the next one. */
+  readonly keptFiles: number;
+}
+
+/** The work of this very run, as far as it got. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
+export async function findOwnWork(
+  store: Store,
+  account: string,
+  runId: string,
+  fingerprint: string,
+): Promise<Unfinished | undefined> {
+  const files = await Array.fromAsync(store.list(layout.run(account, runId)));
+  const unfinished = await open(store, account, runId, files);
+  if (unfinished && unfinished.plan.header.fingerprint !== fingerprint) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
+      { fields: { run_id: runId } },
+    );
+  }
+  return unfinished;
+}
+
+export interface AdoptionTerms {
+  readonly fingerprint: string;
+  /** The snapshot that readers see: only a later run can still be published. */
+  readonly head: string | undefined;
+  /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
+  readonly progressSinceMs: number;
+  /** True for a run that was published, though nothing says that it is finished: its outcome is recorded by then. */
+  readonly settle: (runId: string) => Promise<boolean>;
+}
+
+/** The newest unfinished run of the account that a manual start may go on with. */
+export async function findAdoptable(
+  store: Store,
+  account: string,
+  terms: AdoptionTerms,
+): Promise<Unfinished | undefined> {
+  const byRun = new Map<string, StoredKey[]>();
+  const prefix = layout.runs(account);
+  // From the head's own run on, which may have died when it had just published.
+  const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
+  for await (const file of store.list(prefix, after)) {
+    const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
+    const files = byRun.get(runId);
+    if (files) files.push(file);
+    else byRun.set(runId, [file]);
+  }
+  for (const [runId, files] of [...byRun].reverse()) {
+    const finished = files.some(({ key }) => key === layout.outcome(account, runId));
+    const progressMs = files.reduce((latest, file) => Math.max(latest, file.modifiedAtMs), 0);
+    if (finished || progressMs < terms.progressSinceMs) continue;
+    if ((await terms.settle(runId)) || runId === terms.head) continue;
+    const unfinished = await open(store, account, runId, files);
+    if (unfinished?.plan.header.fingerprint === terms.fingerprint) return unfinished;
+  }
+  return undefined;
+}
+
+async function open(
+  store: Store,
+  account: string,
+  runId: string,
+  files: readonly StoredKey[],
+): Promise<Unfinished | undefined> {
+  const planKey = layout.plan(account, runId);
+  if (!files.some(({ key }) => key === planKey)) return undefined;
+  const plan = await readPlan(store, planKey);
+  const keys = new Set(files.map(({ key }) => key));
+  const indices = Array.from({ length: plan.shards }, (_, index) => index);
+  const staged = new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i))));
+  const keptKeys = [...keys].filter((key) => key.startsWith(layout.keptFiles(account, runId)));
+  return { plan, staged, kept: await findKept(store, keptKeys, plan), keptFiles: keptKeys.length };
+}
+
+/** The newest that is whole: each holds what the ones before it held and was not staged by then. */
+async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<KeptWork> {
+  for (const key of keys.toReversed()) {
+    const kept = await KeptWork.read(store, key, header.sha256);
+    if (kept) return kept;
+  }
+  return KeptWork.none;
+}

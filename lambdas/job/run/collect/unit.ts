@@ -1,0 +1,66 @@
+// The results of one shard in plan order: kept by an earlier start, or fetched now.
+
+import type { KeptWork } from "../../snapshot/staging/partial-shard.ts";
+import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
+import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
+
+export interface UnitOptions {
+  /** Of the shard. */
+  readonly events: readonly PlannedEvent[];
+  /** Of every event that is not kept, in order; stays open for the shards after this one. */
+  readonly fetched: AsyncGenerator<StagedResult, void>;
+  readonly kept: KeptWork;
+  readonly onFetched: () => void;
+}
+
+export class Unit implements AsyncIterable<StagedResult> {
+  readonly #options: UnitOptions;
+  #taken = 0;
+  #fetched = 0;
+
+  constructor(options: UnitOptions) {
+    this.#options = options;
+  }
+
+  /** How many results were fetched, and taken, so far. */
+  get fetched(): number {
+    return this.#fetched;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<StagedResult, void> {
+    return { next: () => this.#next() };
+  }
+
+  /**
+   * What else is finished once no more is fetched, in plan order: results that waited for an older one, and kept ones.
+   * @param planned the events of this shard and of those after it
+   */
+  async *rest(
+    untaken: readonly StagedResult[],
+    planned: readonly PlannedEvent[],
+  ): AsyncGenerator<StagedResult> {
+    const waiting = new Map(untaken.map((result) => [result.uuid, result]));
+    for (const { uuid } of planned.slice(this.#taken)) {
+      const result = waiting.get(uuid);
+      if (result) yield result;
+      else if (this.#options.kept.has(uuid)) yield await this.#options.kept.take(uuid);
+    }
+  }
+
+  async #next(): Promise<IteratorResult<StagedResult, void>> {
+    const { events, fetched, kept, onFetched } = this.#options;
+    const event = events[this.#taken];
+    if (event === undefined) return { done: true, value: undefined };
+    if (kept.has(event.uuid)) {
+      const value = await kept.take(event.uuid);
+      this.#taken += 1;
+      return { done: false, value };
+    }
+    const next = await fetched.next();
+    if (next.done === true) return next;
+    this.#taken += 1;
+    this.#fetched += 1;
+    onFetched();
+    return next;
+  }
+}

@@ -1,0 +1,108 @@
+// Looks at a sample of the events: which fields they have, and which of them are worth a column.
+
+import { SyncError } from "../errors/sync-error.ts";
+import type { Detail, ListedEvent } from "../service/event-service.ts";
+import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
+import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import { mapOrdered } from "./collect/map-ordered.ts";
+import type { Skipped } from "./lease/take-lease.ts";
+import { underLease } from "./lease/under-lease.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+
+export interface Discovery {
+  readonly listed: number;
+  /** Events whose details were read. */
+  readonly events: number;
+  readonly fields: readonly Field[];
+  /** False where events have more fields than are counted. */
+  readonly isComplete: boolean;
+  readonly suggestions: readonly LiftedColumn[];
+}
+
+/** A sample, not a run: what it costs of the budget stays small. */
+const MAX_SAMPLE = 500;
+
+/** Finished details that may wait for an older one, in UTF-16 code units. */
+const MAX_WAITING_TEXT = 16 * 1024 * 1024;
+
+/**
+ * At most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile. Throws
+ * `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
+ */
+export async function discover(
+  host: RunHost,
+  settings: RunSettings,
+  limit: number,
+): Promise<Discovery | Skipped> {
+  if (limit > MAX_SAMPLE) throw tooLarge(limit);
+  return underLease(host, settings, "discover", async (open, leased) => {
+    const service = await open();
+    try {
+      return await readSample(service, leased, settings.concurrency, limit);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+async function readSample(
+  service: CountingService,
+  host: RunHost,
+  concurrency: number,
+  limit: number,
+): Promise<Discovery> {
+  const list = await service.list(host.signal);
+  const sample = spread(list.events, limit);
+  const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
+    service.detail(requestAs, stop);
+  const details = mapOrdered(sample, fetchOne, {
+    concurrency,
+    ahead: Math.max(64, concurrency * 4),
+    maxWeight: MAX_WAITING_TEXT,
+    weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
+    signal: host.signal,
+  });
+  const profiler = new FieldProfiler();
+  let events = 0;
+  let tried = 0;
+  for await (const detail of details) {
+    tried += 1;
+    host.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    if (detail.kind !== "event") continue;
+    events += 1;
+    profiler.add(detail.event);
+  }
+  if (tried > 0 && events === 0) throw noneReadable(tried);
+  const { fields, fields_complete } = profiler.profile();
+  return {
+    listed: list.events.length + list.rejected,
+    events,
+    fields,
+    isComplete: fields_complete,
+    suggestions: suggestColumns(fields, events),
+  };
+}
+
+/** The first ones by uuid may be the oldest ones, so the sample is taken from all over. */
+function spread<Item>(items: readonly Item[], limit: number): readonly Item[] {
+  if (items.length <= limit) return items;
+  return Array.from({ length: limit }, (_, index) => Math.floor((index * items.length) / limit)).flatMap(
+    (at) => items.slice(at, at + 1),
+  );
+}
+
+function tooLarge(limit: number): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Give one of ${MAX_SAMPLE} or less.`,
+    { fields: { limit } },
+  );
+}
+
+function noneReadable(tried: number): SyncError {
+  return new SyncError(
+    "NOT_ENTITLED",
+    `None of ${tried} listed events gives its details to this account. Ask the service's operator what the account is licensed for.`,
+  );
+}

@@ -1,0 +1,77 @@
+// A dry run: everything a run does but write. It says what would be published and why it would be held.
+
+import { diffRows } from "../snapshot/rows/changes.ts";
+import { parseRow, type Row } from "../snapshot/rows/row.ts";
+import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
+import type { Publication } from "../storage/publication-log.ts";
+import { fetchResults } from "./collect/collect.ts";
+import type { BaseOf } from "./publish/base.ts";
+import { checkAgainstBase } from "./publish/columns.ts";
+import { baseRows } from "./publish/commit.ts";
+import { explainDamage } from "./publish/damaged-head.ts";
+import { guard } from "./publish/guard.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import type { Conclusion, RunFacts } from "./run-state.ts";
+
+export interface DryRunTask {
+  readonly host: RunHost;
+  readonly settings: RunSettings;
+  readonly facts: RunFacts;
+  readonly head: Publication | undefined;
+  /** How many of the listed events are fetched, the first by uuid; undefined for all. */
+  readonly limit: number | undefined;
+  readonly openService: () => Promise<CountingService>;
+  readonly baseOf: BaseOf;
+}
+
+/** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
+export async function dryRun(task: DryRunTask): Promise<Conclusion> {
+  const { host, settings, facts, head, limit, baseOf } = task;
+  const base = await baseOf(head);
+  await checkAgainstBase(host, settings, base);
+  const service = await task.openService();
+  const list = await service.list(host.signal);
+  const listed = list.events.length + list.rejected;
+  const planned = list.events.slice(0, limit);
+  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
+  let events = 0;
+  let seen = 0;
+
+  async function* rows(): AsyncGenerator<Row> {
+    const options = {
+      service,
+      concurrency: settings.concurrency,
+      lifted: settings.lifted,
+      signal: host.signal,
+    };
+    for await (const result of fetchResults(planned, options)) {
+      seen += 1;
+      host.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });
+      if ("leftOut" in result) {
+        left[result.leftOut] += 1;
+        continue;
+      }
+      events += 1;
+      yield parseRow(result.line);
+    }
+  }
+
+  const changes = { added: 0, changed: 0, removed: 0 };
+  const before = baseRows(host.store, settings.account, base);
+  try {
+    if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
+    else for await (const _ of rows());
+  } catch (error) {
+    throw await explainDamage(error, host, settings.account, { base });
+  }
+
+  const rejected = list.rejected + left.oversize;
+  const { gone, forbidden } = left;
+  const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
+  facts.counts = { listed, events, gone, forbidden, rejected, ...counted };
+  if (limit !== undefined) return { outcome: "DRY_RUN", reason: null };
+  const missing = gone + forbidden + rejected;
+  const hold = guard({ listed, events, missing, headEvents: head?.events }, settings);
+  if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
+  return { outcome: "DRY_RUN", reason: hold.reason, explanation: `It would be held: ${hold.explanation}` };
+}

@@ -1,0 +1,50 @@
+// Opens the service for an account: not for a schedule whose credentials the service has just refused.
+
+import type { Budget } from "../service/rate-limit/rate-limiter.ts";
+import { readRefusal, withheldUntil } from "./lease/login-refusal.ts";
+import { rememberingLogins } from "./lease/remembering-logins.ts";
+import type { Trigger } from "./record/run-log.ts";
+import type { CountingService, RunHost } from "./run-ports.ts";
+import type { Conclusion } from "./run-state.ts";
+
+/** A schedule would send credentials that the service has just refused. */
+export class LoginWithheld extends Error {
+  override readonly name = "LoginWithheld";
+  readonly conclusion: Conclusion;
+
+  constructor(explanation: string) {
+    super(explanation);
+    this.conclusion = { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation };
+  }
+}
+
+/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
+export async function openAccount(
+  host: RunHost,
+  account: string,
+  budget: Budget,
+  trigger: Trigger,
+): Promise<CountingService> {
+  const service = await host.openService(budget);
+  try {
+    if (trigger === "schedule") await withholdRefused(host, account, service.credentialsVersion);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  return rememberingLogins(service, host, account);
+}
+
+async function withholdRefused(
+  { store, clock }: RunHost,
+  account: string,
+  version: string | undefined,
+): Promise<void> {
+  const refusal = await readRefusal(store, account);
+  const untilMs = refusal && withheldUntil(refusal, version, clock.now());
+  if (refusal === undefined || untilMs === undefined) return;
+  const { code, refused_at } = refusal;
+  throw new LoginWithheld(
+    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. Store other credentials, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
+  );
+}

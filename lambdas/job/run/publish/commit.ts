@@ -1,0 +1,107 @@
+// The second half of PUBLISH: what changed, and the one write that commits.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { readParts, writeParts } from "../../snapshot/files/part.ts";
+import { changeLine, diffRows } from "../../snapshot/rows/changes.ts";
+import { parseRow, type Row } from "../../snapshot/rows/row.ts";
+import { layout, publicationId } from "../../storage/layout.ts";
+import { type Publication, publish, readHead } from "../../storage/publication-log.ts";
+import type { Store } from "../../storage/store.ts";
+import type { RunHost } from "../run-ports.ts";
+import type { BaseOf } from "./base.ts";
+import { explainDamage } from "./damaged-head.ts";
+
+type Action = Pick<Publication, "action" | "run_id" | "pinned">;
+
+/**
+ * Publishes a snapshot (design section 6, steps 3 to 5). `decide` is asked before each try, with the head of
+ * that moment, and may end it with a word of its own; a lost race reads the log again. `baseOf` says what the changes
+ * are found against.
+ */
+export async function commit<Verdict>(
+  host: Pick<RunHost, "store" | "clock" | "random" | "signal">,
+  manifest: Manifest,
+  action: Action,
+  decide: (head: Publication | undefined) => Promise<Verdict | undefined>,
+  baseOf: BaseOf,
+): Promise<Verdict | Publication> {
+  const { store, clock, random, signal } = host;
+  const { account, snapshot_id: snapshotId } = manifest;
+  let lost: string | undefined;
+  for (;;) {
+    signal.throwIfAborted();
+    const head = await readHead(store, account);
+    const verdict = await decide(head);
+    if (verdict !== undefined) return verdict;
+
+    const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
+    // A lost race moves the head. A number that is taken and not in the log would be lost again for ever.
+    if (number === lost) throw unlisted(layout.publication(account, number));
+    const base = await baseOf(head);
+    const changes = await writeChanges(host, number, base, manifest).catch(async (error: unknown) => {
+      throw await explainDamage(error, host, account, { base, snapshotId });
+    });
+    const publication: Publication = {
+      publication: number,
+      snapshot_id: snapshotId,
+      base_snapshot_id: base,
+      published_at: new Date(clock.now()).toISOString(),
+      events: manifest.counts.events,
+      ...changes,
+      ...action,
+      write_id: random.token(),
+    };
+    if ((await publish(store, account, publication)) === "committed") return publication;
+    lost = number;
+  }
+}
+
+function unlisted(key: string): SyncError {
+  return new SyncError(
+    "STORE_FAILED",
+    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it. Look at the folder (its rights, its links, its disk), then start again.`,
+    { fields: { key } },
+  );
+}
+
+async function writeChanges(
+  { store, signal }: Pick<RunHost, "store" | "signal">,
+  number: string,
+  base: string | null,
+  manifest: Manifest,
+): Promise<Pick<Publication, "added" | "changed" | "removed">> {
+  const { account, snapshot_id: snapshotId } = manifest;
+  const counts = { added: 0, changed: 0, removed: 0 };
+  async function* lines(): AsyncGenerator<string> {
+    const after = abortable(rowsOf(store, manifest), signal);
+    for await (const change of diffRows(baseRows(store, account, base), after)) {
+      counts[change.change] += 1;
+      yield changeLine(change);
+    }
+  }
+  await writeParts({
+    store,
+    key: (index) => layout.changesPart(account, number, snapshotId, index),
+    lines: lines(),
+  });
+  return counts;
+}
+
+/** Comparing takes long where nothing has changed, and then writes nothing that would notice. */
+async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    yield row;
+  }
+}
+
+/** The rows that changes are found against, sorted by uuid; none where nothing is. */
+export async function* baseRows(store: Store, account: string, base: string | null): AsyncGenerator<Row> {
+  if (base !== null) yield* rowsOf(store, await readManifest(store, account, base));
+}
+
+async function* rowsOf(store: Store, manifest: Manifest): AsyncGenerator<Row> {
+  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+  for await (const line of readParts(store, prefix, manifest.parts)) yield parseRow(line);
+}

@@ -1,0 +1,31 @@
+// A comparison with the head met damage: which file it is, and the way out.
+
+import { isDamage } from "../../errors/is-damage.ts";
+import { withWayOut } from "../../snapshot/files/damaged-head-remedy.ts";
+import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
+import type { RunHost } from "../run-ports.ts";
+
+/**
+ * What the error of a comparison comes from. A damaged part shows in its rows before it shows in its checksum, and a
+ * row does not know its file; so both snapshots are verified then, the base first.
+ */
+export async function explainDamage(
+  error: unknown,
+  { store, signal }: Pick<RunHost, "store" | "signal">,
+  account: string,
+  { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
+): Promise<unknown> {
+  if (!isDamage(error)) return error;
+  const damageOf = async (id: string | null | undefined): Promise<unknown> => {
+    if (id === null || id === undefined) return undefined;
+    try {
+      await verifySnapshot(store, account, id, () => signal.throwIfAborted());
+      return undefined;
+    } catch (found) {
+      return found;
+    }
+  };
+  const ofBase = await damageOf(base);
+  if (ofBase !== undefined) return withWayOut(ofBase, account);
+  return (await damageOf(snapshotId)) ?? error;
+}

@@ -1,0 +1,58 @@
+// The mark of a held snapshot: complete and verified, but kept from readers until a person has looked.
+
+import { z } from "zod";
+import { isDamage } from "../../errors/is-damage.ts";
+import { readJson, writeJsonUnlessWhole } from "../../storage/json-object.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { HOLD_REASONS, type Hold } from "./guard.ts";
+
+const heldSchema = z.object({
+  reason: z.enum(HOLD_REASONS),
+  explanation: z.string(),
+  held_at: z.iso.datetime(),
+});
+
+/** Of a snapshot whose mark is there but cannot be read: it was held, and stays held. */
+const REASON_LOST: Hold = {
+  reason: "MARK_DAMAGED",
+  explanation:
+    "The file that said why this snapshot is held was damaged. Look at the snapshot's counts before it is published.",
+};
+
+/** Why this snapshot is held; undefined if it is not. Of a damaged mark only the reason is lost. */
+export async function readHold(store: Store, account: string, snapshotId: string): Promise<Hold | undefined> {
+  try {
+    const mark = await readJson(store, layout.held(account, snapshotId), heldSchema);
+    return mark && { reason: mark.reason, explanation: mark.explanation };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return REASON_LOST;
+  }
+}
+
+/**
+ * Marks the snapshot. The first mark stands, unless it is damaged: a snapshot once held stays held, whatever the head
+ * is by now.
+ */
+export async function hold(
+  store: Store,
+  account: string,
+  snapshotId: string,
+  { reason, explanation }: Hold,
+  nowMs: number,
+): Promise<void> {
+  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString() };
+  await writeJsonUnlessWhole(store, layout.held(account, snapshotId), heldSchema, mark);
+}
+
+/** Makes a damaged mark again. */
+export async function renewHold(
+  store: Store,
+  account: string,
+  snapshotId: string,
+  nowMs: number,
+): Promise<void> {
+  const standing = await readHold(store, account, snapshotId);
+  if (standing === REASON_LOST) await hold(store, account, snapshotId, REASON_LOST, nowMs);
+}

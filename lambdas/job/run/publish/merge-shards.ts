@@ -1,0 +1,104 @@
+// The first half of PUBLISH: shards, read back and verified, become parts, left-out list and manifest.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
+import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
+import { writeLeftOut } from "../../snapshot/files/left-out.ts";
+import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
+import { writeParts } from "../../snapshot/files/part.ts";
+import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
+import { parseRow } from "../../snapshot/rows/row.ts";
+import type { Plan } from "../../snapshot/staging/plan.ts";
+import { readShard } from "../../snapshot/staging/shard.ts";
+import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
+import { layout } from "../../storage/layout.ts";
+import type { RunHost, RunSettings } from "../run-ports.ts";
+
+/** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
+export async function mergeShards(host: RunHost, settings: RunSettings, plan: Plan): Promise<Manifest> {
+  const { store } = host;
+  const { account } = settings;
+  const { run_id: runId } = plan.header;
+  const leftOut: LeftOut[] = [];
+  const profiler = new FieldProfiler();
+  const parts = await writeParts({
+    store,
+    key: (index) => layout.part(account, runId, index),
+    lines: rowLines(host, account, plan, { leftOut, profiler }),
+  });
+  await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
+
+  const events = parts.reduce((sum, part) => sum + part.rows, 0);
+  if (events + leftOut.length !== plan.events.length) {
+    throw new SyncError(
+      "SNAPSHOT_INCOMPLETE",
+      `Of ${plan.events.length} planned events ${events} have a row and ${leftOut.length} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
+      { fields: { planned: plan.events.length, events, left_out: leftOut.length } },
+    );
+  }
+  const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
+  const oversize = left("oversize");
+  return createManifest(store, layout.manifest(account, runId), {
+    version: 1,
+    account,
+    snapshot_id: runId,
+    run_id: runId,
+    fingerprint: plan.header.fingerprint,
+    plan_sha256: plan.header.sha256,
+    counts: {
+      listed: plan.header.listed,
+      events,
+      gone: left("gone"),
+      forbidden: left("forbidden"),
+      rejected: plan.header.rejected + oversize,
+      oversize,
+      repeated: plan.header.repeated,
+    },
+    parts: [...parts],
+    columns: eventColumns(settings.lifted),
+    lifted: settings.lifted.map(({ name, pointer }) => ({ name, pointer })),
+    ...profiler.profile(),
+    started_at: plan.header.created_at,
+    finished_at: new Date(host.clock.now()).toISOString(),
+    program: { name: "brand-events-sync", version: host.version },
+    settings: {
+      base_url: settings.baseUrl,
+      is_listed: settings.isListed,
+      list_pointer: settings.listPointer ?? null,
+      detail_pointer: settings.detailPointer ?? null,
+    },
+  });
+}
+
+/** What is found out on the way, beside the rows. */
+interface Findings {
+  readonly leftOut: LeftOut[];
+  readonly profiler: FieldProfiler;
+}
+
+/** Every shard's rows in plan order. */
+async function* rowLines(
+  host: RunHost,
+  account: string,
+  plan: Plan,
+  { leftOut, profiler }: Findings,
+): AsyncGenerator<string> {
+  for (let index = 0; index < plan.shards; index += 1) {
+    host.signal.throwIfAborted();
+    const expected = plan.shard(index).map(({ uuid }) => uuid);
+    const key = layout.shard(account, plan.header.run_id, index);
+    const trailer = yield* readShard(host.store, key, index, expected, (line) =>
+      profile(line, key, profiler),
+    );
+    leftOut.push(...trailer.left_out);
+  }
+}
+
+function profile(line: string, key: string, profiler: FieldProfiler): void {
+  try {
+    profiler.add(parseRow(line).event);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+    throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it
+  }
+}

@@ -1,0 +1,124 @@
+// PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
+
+import type { Manifest } from "../../snapshot/files/manifest.ts";
+import type { Plan } from "../../snapshot/staging/plan.ts";
+import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
+import { outOfTime, Pace } from "../collect/time-budget.ts";
+import { publishedConclusion } from "../record/published-state.ts";
+import type { RunHost, RunSettings } from "../run-ports.ts";
+import { type Conclusion, countsOf, type RunFacts } from "../run-state.ts";
+import type { BaseOf } from "./base.ts";
+import { checkColumns } from "./columns.ts";
+import { commit } from "./commit.ts";
+import { guard, type Hold } from "./guard.ts";
+import { hold, readHold } from "./hold.ts";
+import { logFieldNews } from "./log-field-news.ts";
+import { mergeShards } from "./merge-shards.ts";
+
+export interface PublishTask {
+  readonly host: RunHost;
+  readonly settings: RunSettings;
+  readonly plan: Plan;
+  /** The head at the start: no publication up to it is this run's. */
+  readonly head: Publication | undefined;
+  readonly facts: RunFacts;
+  readonly baseOf: BaseOf;
+}
+
+/** The last thing that a run does; design section 6. */
+export async function publishRun(task: PublishTask): Promise<Conclusion> {
+  const { host, settings, plan, facts } = task;
+  const { store, clock } = host;
+  const { account } = settings;
+  const pace = new Pace(host);
+  const rows = plan.events.length;
+  if (!pace.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
+  const manifest = await mergeShards(host, settings, plan);
+  pace.advance(rows);
+  pace.endUnit();
+  facts.snapshotId = manifest.snapshot_id;
+  facts.counts = countsOf(manifest);
+
+  const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
+  const published = await commit(
+    host,
+    manifest,
+    action,
+    (head) => decide(task, manifest, pace, head),
+    task.baseOf,
+  );
+  if ("later" in published) return superseded(manifest.run_id, published.later);
+  if ("holding" in published) {
+    await hold(store, account, manifest.snapshot_id, published.holding, clock.now());
+    return held(manifest.snapshot_id, published.holding);
+  }
+  const publication = "own" in published ? published.own : published;
+  facts.counts = countsOf(manifest, publication);
+  await host.catalog.follow(account);
+  await logFieldNews(host, manifest, publication);
+  return publishedConclusion(store, account, publication);
+}
+
+type Verdict = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
+
+/**
+ * Design section 6, steps 2 and 3, by the head of this very moment: the one at the start may be long gone. Whatever
+ * process got there first, one publication carries this run, and that it exists is asked before anything else.
+ */
+async function decide(
+  { host, settings, head: atStart }: PublishTask,
+  manifest: Manifest,
+  pace: Pace,
+  head: Publication | undefined,
+): Promise<Verdict | undefined> {
+  const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
+  const since = await readLog(host.store, account, atStart?.publication);
+  const own = since.find((publication) => isOfRun(publication, runId));
+  if (own) return { own };
+  if (head && head.snapshot_id >= snapshotId) return { later: head };
+  const mark = await readHold(host.store, account, snapshotId);
+  const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
+  const holding = isKnown ? mark : (guardAgainst(manifest, head, settings) ?? mark);
+  if (holding) return { holding };
+  if (head?.pinned) return { holding: pinnedBy(head) };
+
+  // Comparing with the head reads the rows of both.
+  const { events } = manifest.counts;
+  if (!pace.covers(events + (head?.events ?? 0))) throw outOfTime(`the snapshot of ${events} events is made`);
+  await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
+  return undefined;
+}
+
+function guardAgainst(
+  { counts }: Manifest,
+  head: Publication | undefined,
+  limits: RunSettings,
+): Hold | undefined {
+  const { listed, events, gone, forbidden, rejected } = counts;
+  const missing = gone + forbidden + rejected;
+  return guard({ listed, events, missing, headEvents: head?.events }, limits);
+}
+
+/** A later snapshot is what readers see, so this run has nothing to give them. */
+export function superseded(runId: string, head: Publication): Conclusion {
+  return {
+    outcome: "SUPERSEDED",
+    reason: "LATER_HEAD",
+    explanation: `Readers already see the snapshot ${head.snapshot_id}, which is later than this run (${runId}). If that instant lies in the future, check the clock of the machine that made it.`,
+  };
+}
+
+function held(snapshotId: string, { reason, explanation }: Hold): Conclusion {
+  return {
+    outcome: "HELD",
+    reason,
+    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. accept ${snapshotId} publishes it.`,
+  };
+}
+
+function pinnedBy(head: Publication): Hold {
+  return {
+    reason: "PINNED",
+    explanation: `The account is pinned to the snapshot ${head.snapshot_id} (publication ${head.publication}).`,
+  };
+}

@@ -1,0 +1,83 @@
+// Takes old snapshots away in two steps, so that no query under way loses its files: retired first, deleted by a
+// run at least a day later.
+
+import { layout } from "../../storage/layout.ts";
+import { type Publication, readLog } from "../../storage/publication-log.ts";
+import { runInstant } from "../../storage/run-id.ts";
+import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
+import type { RunHost } from "../run-ports.ts";
+import { renewHold } from "./hold.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** What nobody published in that time, held or left behind by a run that died, nobody will. */
+const UNPUBLISHED_DAYS = 30;
+
+export interface RetentionTask {
+  readonly host: Pick<RunHost, "store" | "catalog" | "clock" | "logger">;
+  readonly account: string;
+  /** Published snapshots older than so many days are due; undefined keeps all. */
+  readonly retainDays: number | undefined;
+}
+
+/** Design section 6. Never touches the head, nor what was the head within the last day. */
+export async function applyRetention(task: RetentionTask): Promise<void> {
+  const { host, account } = task;
+  const { store, clock, logger } = host;
+  const log = await readLog(store, account);
+  const nowMs = clock.now();
+  const inUse = headsSince(log, nowMs - DAY_MS);
+  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  let hasCatalogChanged = false;
+  for (const snapshot of await listSnapshots(store, account)) {
+    const { snapshotId } = snapshot;
+    if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
+    if (snapshot.isRetired && inUse.has(snapshotId)) {
+      // Somebody published it again while it was being retired.
+      await store.delete(layout.retired(account, snapshotId));
+      hasCatalogChanged = true;
+    } else if (snapshot.isRetired) {
+      await deleteIfDue(task, snapshot, nowMs);
+    } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
+      await markRetired(store, account, snapshotId, nowMs);
+      hasCatalogChanged = true;
+      logger.info(`retires the snapshot ${snapshotId}; its files are deleted in a day`);
+    }
+  }
+  if (hasCatalogChanged) await host.catalog.follow(account);
+}
+
+/** The snapshots that were the head at any time since the instant, the present head among them. */
+function headsSince(log: readonly Publication[], sinceMs: number): ReadonlySet<string> {
+  const heads = log.filter((_, index) => {
+    const next = log[index + 1];
+    return next === undefined || Date.parse(next.published_at) >= sinceMs;
+  });
+  return new Set(heads.map(({ snapshot_id }) => snapshot_id));
+}
+
+function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, nowMs: number): boolean {
+  const madeAtMs = runInstant(snapshotId);
+  const days = isPublished ? task.retainDays : UNPUBLISHED_DAYS;
+  return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
+}
+
+/** The mark stays, so that a snapshot that was taken away is never mistaken for one that got lost. */
+async function deleteIfDue(
+  { host, account }: RetentionTask,
+  snapshot: SnapshotFiles,
+  nowMs: number,
+): Promise<void> {
+  const { store, logger } = host;
+  const { snapshotId, keys } = snapshot;
+  const retiredAtMs = await readRetired(store, account, snapshotId);
+  if (retiredAtMs === "damaged") {
+    // Since when is lost, so the day begins again: queries under way may still read the files.
+    await markRetired(store, account, snapshotId, nowMs);
+    return;
+  }
+  if (retiredAtMs === undefined || retiredAtMs > nowMs - DAY_MS) return;
+  const files = keys.filter((key) => key !== layout.retired(account, snapshotId));
+  if (files.length === 0) return;
+  for (const key of files) await store.delete(key);
+  logger.info(`has deleted the retired snapshot ${snapshotId}`);
+}

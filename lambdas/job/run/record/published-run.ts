@@ -1,0 +1,96 @@
+// A run whose snapshot was published is finished, whatever has happened since: a rollback, a later head, another clock.
+
+import { isDamage } from "../../errors/is-damage.ts";
+import { readManifest } from "../../snapshot/files/manifest.ts";
+import { layout } from "../../storage/layout.ts";
+import {
+  findPublicationOf,
+  findPublicationOfSnapshot,
+  type Publication,
+} from "../../storage/publication-log.ts";
+import type { Store } from "../../storage/store.ts";
+import { readHold } from "../publish/hold.ts";
+import type { RunHost } from "../run-ports.ts";
+import { type Conclusion, countsOf, NO_COUNTS, type SnapshotCounts } from "../run-state.ts";
+import { publishedConclusion } from "./published-state.ts";
+import { closeAttempt, startNow } from "./record-attempt.ts";
+
+/** How the run ended by itself, read off what it has left. */
+export interface PublishedEnd {
+  readonly conclusion: Conclusion;
+  readonly counts: SnapshotCounts;
+}
+
+/**
+ * Undefined for a run whose snapshot no publication names. The log is read only where there is a snapshot at all:
+ * its manifest is written before it is published, and the mark of a retired one stays. So a new run costs one list.
+ */
+export async function publishedEnd(
+  store: Store,
+  account: string,
+  runId: string,
+): Promise<PublishedEnd | undefined> {
+  if (!(await hasSnapshot(store, account, runId))) return undefined;
+  const newest = await findPublicationOfSnapshot(store, account, runId);
+  if (newest === undefined) return undefined;
+  const own = newest.action === "run" ? newest : await findPublicationOf(store, account, runId);
+  const counts = await countsOfRun(store, account, runId, own);
+  if (own) return { conclusion: await publishedConclusion(store, account, own), counts };
+  return { conclusion: await heldAtFirst(store, account, newest), counts };
+}
+
+/** Records the end of a run that died before it could; false where its snapshot was not published. */
+export async function settlePublished(
+  host: Pick<RunHost, "store" | "clock" | "logger" | "version">,
+  account: string,
+  runId: string,
+): Promise<boolean> {
+  const end = await publishedEnd(host.store, account, runId);
+  if (end === undefined) return false;
+  const facts = { runId, snapshotId: runId, counts: end.counts, service: undefined };
+  const started = startNow(host.clock);
+  // A start that its trigger names looks for its own run only, so this one is manual.
+  const { error } = await closeAttempt({ host, account, trigger: "manual", started, facts }, end.conclusion);
+  if (error) throw error;
+  host.logger.info(
+    `records that the run ${runId} ended as ${end.conclusion.outcome}; it died before it could`,
+  );
+  return true;
+}
+
+async function hasSnapshot(store: Store, account: string, runId: string): Promise<boolean> {
+  for await (const _ of store.list(layout.snapshot(account, runId))) return true;
+  return false;
+}
+
+/** Of a retired snapshot, which has no manifest any more, and of a damaged one, the publication is all that is known. */
+async function countsOfRun(
+  store: Store,
+  account: string,
+  runId: string,
+  own: Publication | undefined,
+): Promise<SnapshotCounts> {
+  try {
+    return countsOf(await readManifest(store, account, runId), own);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  if (own === undefined) return NO_COUNTS;
+  const { events, added, changed, removed } = own;
+  return { ...NO_COUNTS, events, added, changed, removed };
+}
+
+/** Its run did not publish it, so it was held, and a person has published it. */
+async function heldAtFirst(
+  store: Store,
+  account: string,
+  { snapshot_id: snapshotId, publication }: Publication,
+): Promise<Conclusion> {
+  const hold = await readHold(store, account, snapshotId);
+  const why = hold === undefined ? "" : `${hold.explanation} `;
+  return {
+    outcome: "HELD",
+    reason: hold?.reason ?? null,
+    explanation: `${why}The snapshot ${snapshotId} was held at first; a person has published it since (publication ${publication}).`,
+  };
+}

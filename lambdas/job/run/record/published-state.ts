@@ -1,0 +1,23 @@
+// The end of what has published: read off the log, so that any process finds the same.
+
+import { publicationId } from "../../storage/layout.ts";
+import { type Publication, readPublication } from "../../storage/publication-log.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Conclusion } from "../run-state.ts";
+
+/** Its reason is `DAMAGED_HEAD` where the changes are not those against the publication before. */
+export async function publishedConclusion(
+  store: Store,
+  account: string,
+  { publication, base_snapshot_id: base }: Publication,
+): Promise<Conclusion> {
+  const before = Number(publication) - 1;
+  const head = before === 0 ? null : await readPublication(store, account, publicationId(before));
+  if (head === null || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
+  const against = base === null ? "Every event is added" : `The changes are those against ${base}`;
+  return {
+    outcome: "PUBLISHED",
+    reason: "DAMAGED_HEAD",
+    explanation: `What readers saw before, ${head.snapshot_id}, is damaged. ${against}: whatever folds event_changes starts again from there.`,
+  };
+}

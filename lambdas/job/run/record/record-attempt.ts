@@ -1,0 +1,111 @@
+// The end of an attempt: its line in the run log, and the outcome when the run is finished for good.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { RunHost } from "../run-ports.ts";
+import type { Conclusion, RunFacts } from "../run-state.ts";
+import { appendRunLog, type Outcome, type SyncRun, type Trigger } from "./run-log.ts";
+import { type RunResult, writeOutcome } from "./run-result.ts";
+
+export type Ending = Conclusion | { readonly error: unknown };
+
+/** When an attempt began. */
+export interface Start {
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+  /** For its duration, which is right also where the clock is set meanwhile. */
+  readonly monotonicMs: number;
+}
+
+export function startNow(clock: Clock): Start {
+  return { atMs: clock.now(), monotonicMs: clock.monotonicMs() };
+}
+
+export interface ClosingTask {
+  readonly host: Pick<RunHost, "store" | "clock" | "logger" | "version">;
+  readonly account: string;
+  readonly trigger: Trigger;
+  readonly started: Start;
+  readonly facts: RunFacts;
+}
+
+/** These end a start, not a run: a later start with the same id goes on. */
+const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
+
+/** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
+export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<RunResult> {
+  const { host, account, facts } = task;
+  const row = rowOf(task, ending);
+  if ("error" in ending) {
+    const { error } = ending;
+    const written = await logFailure(task, row);
+    if (!(error instanceof SyncError)) throw error;
+    const result: RunResult = { row: written, error };
+    if (!error.mendedByRetry)
+      await writeOutcome(host.store, account, result).catch(() => warnNotWritten(host));
+    return result;
+  }
+  const { explanation } = ending;
+  try {
+    const written = await appendRunLog(host.store, account, row);
+    const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
+    if (isRun(task) && !NEVER_FINISH.has(ending.outcome)) await writeOutcome(host.store, account, result);
+    return result;
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    host.logger.error(`the outcome ${ending.outcome} could not be recorded`, { run_id: facts.runId });
+    return { row: { ...rowOf(task, { error }), attempt: 1 }, error };
+  }
+}
+
+/** An accept or a rollback is over when it is over: nothing starts it again under its id. */
+function isRun({ trigger }: ClosingTask): boolean {
+  return trigger === "schedule" || trigger === "manual";
+}
+
+/** The log must not hide the failure that it is about. */
+async function logFailure({ host, account }: ClosingTask, row: Omit<SyncRun, "attempt">): Promise<SyncRun> {
+  try {
+    return await appendRunLog(host.store, account, row);
+  } catch {
+    warnNotWritten(host);
+    return { ...row, attempt: 1 };
+  }
+}
+
+function warnNotWritten({ logger }: ClosingTask["host"]): void {
+  logger.warn("the end of this attempt could not be written to the warehouse");
+}
+
+function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
+  const { host, trigger, started, facts } = task;
+  const service = facts.service?.();
+  const failed = "error" in ending;
+  return {
+    run_id: facts.runId,
+    trigger,
+    outcome: failed ? "FAILED" : ending.outcome,
+    snapshot_id: facts.snapshotId,
+    ...facts.counts,
+    requests: service?.requests ?? null,
+    retries: service?.retries ?? null,
+    throttled: service?.throttled ?? null,
+    logins: service?.logins ?? null,
+    bytes: service?.bytes ?? null,
+    started_at: new Date(started.atMs).toISOString(),
+    seconds: Math.round(host.clock.monotonicMs() - started.monotonicMs) / 1000,
+    reason: failed ? null : ending.reason,
+    ...(failed ? describe(ending.error) : { error_code: null, error_message: null }),
+    version: host.version,
+  };
+}
+
+/** A foreign error's message may quote what it choked on, so only its kind is written. */
+function describe(error: unknown): Pick<SyncRun, "error_code" | "error_message"> {
+  if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
+  const kind = error instanceof Error ? error.name : typeof error;
+  return {
+    error_code: null,
+    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
+  };
+}

@@ -1,0 +1,57 @@
+// One line of the run log: what one attempt of a run did. A row of the table `sync_runs`.
+
+import { z } from "zod";
+import { ERROR_CODES } from "../../errors/sync-error.ts";
+import { jsonLine } from "../../json/json-line.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+
+const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "DRY_RUN", "FAILED"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const count = z.number().int().nonnegative().nullable();
+
+/** Keys in the order of the table's columns (design section 5). Counts are null where the run did not get that far. */
+export const syncRunSchema = z.object({
+  run_id: z.string(),
+  attempt: z.number().int().positive(),
+  trigger: z.enum(["schedule", "manual", "accept", "rollback"]),
+  outcome: z.enum(OUTCOMES),
+  snapshot_id: z.string().nullable(),
+  listed: count,
+  events: count,
+  added: count,
+  changed: count,
+  removed: count,
+  gone: count,
+  forbidden: count,
+  rejected: count,
+  requests: count,
+  retries: count,
+  throttled: count,
+  logins: count,
+  bytes: count,
+  started_at: z.string(),
+  seconds: z.number().nonnegative(),
+  reason: z.string().nullable(),
+  error_code: z.enum(ERROR_CODES).nullable(),
+  error_message: z.string().nullable(),
+  version: z.string(),
+});
+
+export type SyncRun = Readonly<z.infer<typeof syncRunSchema>>;
+export type Trigger = SyncRun["trigger"];
+
+/** Appends the row to the run log under the next free attempt number and returns it as written. */
+export async function appendRunLog(
+  store: Store,
+  account: string,
+  row: Omit<SyncRun, "attempt">,
+): Promise<SyncRun> {
+  const { run_id, ...rest } = row;
+  for (let attempt = 1; ; attempt += 1) {
+    const numbered = syncRunSchema.parse({ run_id, attempt, ...rest });
+    const line = Buffer.from(`${jsonLine(numbered)}\n`);
+    if ((await store.create(layout.runLog(account, run_id, attempt), line)) !== undefined) return numbered;
+  }
+}

@@ -1,0 +1,43 @@
+// How a finished run ended. It is the run's last write: a start that finds it makes no request.
+
+import { z } from "zod";
+import { SyncError } from "../../errors/sync-error.ts";
+import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { type SyncRun, syncRunSchema } from "./run-log.ts";
+
+/** What a start of a run comes back with. `error` is there exactly when the outcome is `FAILED`. */
+export interface RunResult {
+  readonly row: SyncRun;
+  readonly error?: SyncError;
+  /** True where the run was finished before this start, which did nothing. */
+  readonly isRepeat?: true;
+  /** Why a run was held or skipped and what to do, for a person. */
+  readonly explanation?: string;
+}
+
+const outcomeSchema = z.object({ row: syncRunSchema, explanation: z.string().optional() });
+
+/** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
+export async function readOutcome(
+  store: Store,
+  account: string,
+  runId: string,
+): Promise<RunResult | undefined> {
+  const recorded = await readJson(store, layout.outcome(account, runId), outcomeSchema);
+  if (recorded === undefined) return undefined;
+  const { row, explanation } = recorded;
+  const error =
+    row.error_code === null ? undefined : new SyncError(row.error_code, row.error_message ?? row.error_code);
+  return {
+    row,
+    ...(error === undefined ? {} : { error }),
+    ...(explanation === undefined ? {} : { explanation }),
+  };
+}
+
+export async function writeOutcome(store: Store, account: string, result: RunResult): Promise<void> {
+  const { row, explanation } = result;
+  await writeJsonOnce(store, layout.outcome(account, row.run_id), { row, explanation });
+}

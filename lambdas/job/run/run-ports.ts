@@ -1,0 +1,70 @@
+// What a run is given: its settings, and everything impure it touches.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+import type { EventService } from "../service/event-service.ts";
+import type { Budget } from "../service/rate-limit/rate-limiter.ts";
+import type { ServiceCounts } from "../service/requests/service-counters.ts";
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import type { Store } from "../storage/store.ts";
+import type { Holder } from "./lease/lease-file.ts";
+import type { GuardLimits } from "./publish/guard.ts";
+
+export type Limit = number | "unlimited";
+
+export interface RunSettings extends GuardLimits {
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly isListed: "true" | "false" | "any";
+  readonly listPointer: string | undefined;
+  readonly detailPointer: string | undefined;
+  /** In the order of their columns, after those of every row. */
+  readonly lifted: readonly LiftedColumn[];
+  readonly requestsPerMinute: Limit;
+  readonly bytesPerMinute: Limit;
+  /** Length of the budget's window in milliseconds: 60,000, but for tests. */
+  readonly windowMs: number;
+  readonly concurrency: number;
+  readonly resumeWithinMs: number;
+  /** Published snapshots older than so many days are taken away; undefined keeps all. */
+  readonly retainDays: number | undefined;
+  /** Events of one shard: 1,000, but for tests. */
+  readonly shardSize: number;
+}
+
+/** A service client and what it has counted so far. */
+export type CountingService = EventService & {
+  readonly counts: ServiceCounts;
+  /** Of the credentials that are in use now; undefined where they have no versions. */
+  readonly credentialsVersion?: string | undefined;
+};
+
+export interface RunHost {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The process this runs in, where another one can tell whether it still exists. */
+  readonly process: Omit<Holder, "token">;
+  readonly isGone: (holder: Holder) => boolean;
+  /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
+  readonly openService: (budget: Budget) => Promise<CountingService>;
+  readonly onProgress: (progress: Progress) => void;
+  /** Told the run's id once it is known, and again when the start adopts another run. */
+  readonly onRunId?: (runId: string) => void;
+  readonly version: string;
+  /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
+  readonly signal: AbortSignal;
+  /** How long this process may still work, in milliseconds; absent where nothing limits it. */
+  readonly timeLeftMs?: () => number;
+}
+
+/** How far the collection is: events done, of how many, and what the service made it repeat. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly retries: number;
+}

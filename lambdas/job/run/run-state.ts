@@ -1,0 +1,50 @@
+// What a run knows about itself while it works, and how an attempt can end.
+
+import type { ServiceCounts } from "../service/requests/service-counters.ts";
+import type { Manifest } from "../snapshot/files/manifest.ts";
+import type { Publication } from "../storage/publication-log.ts";
+import type { Outcome } from "./record/run-log.ts";
+
+/** Filled in as the attempt goes on, so that a failed one still reports how far it got. */
+export interface RunFacts {
+  /** Changes when a manual start adopts an unfinished run. */
+  runId: string;
+  snapshotId: string | null;
+  counts: SnapshotCounts;
+  service: (() => ServiceCounts) | undefined;
+}
+
+export interface SnapshotCounts {
+  readonly listed: number | null;
+  readonly events: number | null;
+  readonly added: number | null;
+  readonly changed: number | null;
+  readonly removed: number | null;
+  readonly gone: number | null;
+  readonly forbidden: number | null;
+  readonly rejected: number | null;
+}
+
+export const NO_COUNTS: SnapshotCounts = {
+  listed: null,
+  events: null,
+  added: null,
+  changed: null,
+  removed: null,
+  gone: null,
+  forbidden: null,
+  rejected: null,
+};
+
+/** How an attempt ended without an error. */
+export interface Conclusion {
+  readonly outcome: Exclude<Outcome, "FAILED">;
+  readonly reason: string | null;
+  readonly explanation?: string;
+}
+
+export function countsOf(manifest: Manifest, publication?: Publication): SnapshotCounts {
+  const { listed, events, gone, forbidden, rejected } = manifest.counts;
+  const { added = null, changed = null, removed = null } = publication ?? {};
+  return { listed, events, added, changed, removed, gone, forbidden, rejected };
+}

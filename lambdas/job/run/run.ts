@@ -1,0 +1,137 @@
+// One start of a run, from the lease to the outcome, in the order of design section 3.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { readHead } from "../storage/publication-log.ts";
+import { formatRunId } from "../storage/run-id.ts";
+import { dryRun } from "./dry-run.ts";
+import { Lease, LeaseLost } from "./lease/lease.ts";
+import { alreadyWorking, leasedBudget, takeLease } from "./lease/take-lease.ts";
+import { attempt } from "./make-snapshot.ts";
+import { LoginWithheld, openAccount } from "./open-account.ts";
+import { headAsBase, wholeBase } from "./publish/base.ts";
+import { followOver } from "./publish/refresh-catalog.ts";
+import { applyRetention } from "./publish/retention.ts";
+import { closeAttempt, type Ending, startNow } from "./record/record-attempt.ts";
+import type { Trigger } from "./record/run-log.ts";
+import { type RunResult, readOutcome } from "./record/run-result.ts";
+import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import { type Conclusion, NO_COUNTS, type RunFacts } from "./run-state.ts";
+
+export interface RunStart {
+  readonly trigger: Trigger;
+  /** The run's own id where a trigger gives it; a manual start makes one. */
+  readonly runId?: string;
+  /** Begins anew, whatever an earlier start has left. */
+  readonly fresh?: boolean;
+  /** Publishes although files of the head are damaged; with a whole head it changes nothing. */
+  readonly overDamaged?: boolean;
+  readonly dryRun?: { readonly limit: number | undefined };
+}
+
+/**
+ * Makes a snapshot, or says why not. Comes back with the run's row for every outcome, `FAILED` included;
+ * throws only what nobody foresaw.
+ */
+export async function run(host: RunHost, settings: RunSettings, start: RunStart): Promise<RunResult> {
+  const started = startNow(host.clock);
+  const runId = start.runId ?? formatRunId(started.atMs);
+  const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
+  host.onRunId?.(runId);
+  let lease: Lease | undefined;
+  try {
+    let ending: Ending;
+    try {
+      const finished = await finishedBefore(host, settings, start);
+      if (finished) return finished;
+      const taken = await takeLease(host, settings.account, {
+        runId,
+        waitForOwnRun: start.runId !== undefined,
+        waitForCommand: true,
+      });
+      lease = taken instanceof Lease ? taken : undefined;
+      // A second delivery of the trigger may have waited for the first one, which has finished the run.
+      const meanwhile = lease && (await finishedBefore(host, settings, start));
+      if (meanwhile) return meanwhile;
+      ending =
+        taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyWorking(taken);
+    } catch (error) {
+      ending = endingOf(error, host.signal, lease);
+    }
+    return await closeAttempt(
+      { host, account: settings.account, trigger: start.trigger, started, facts },
+      ending,
+    );
+  } finally {
+    await lease?.release();
+  }
+}
+
+/** The result of a run that is finished; only a run that its trigger names can be. */
+async function finishedBefore(
+  { store }: RunHost,
+  { account }: RunSettings,
+  { runId }: RunStart,
+): Promise<RunResult | undefined> {
+  const finished = runId === undefined ? undefined : await readOutcome(store, account, runId);
+  return finished && { ...finished, isRepeat: true };
+}
+
+/** Everything between the lease and the outcome. */
+async function work(
+  outer: RunHost,
+  settings: RunSettings,
+  start: RunStart,
+  lease: Lease,
+  facts: RunFacts,
+): Promise<Conclusion> {
+  const { account } = settings;
+  const budget = leasedBudget(lease, outer, settings);
+  const mortal: RunHost = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
+  const head = await readHead(mortal.store, account);
+  const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
+  const host: RunHost = { ...mortal, catalog: await followOver(mortal, account, head, baseOf) };
+  let service: CountingService | undefined;
+  const openService = async (): Promise<CountingService> => {
+    const opened = await openAccount(host, settings.account, budget, start.trigger);
+    facts.service = () => opened.counts;
+    service = opened;
+    return opened;
+  };
+  try {
+    if (start.dryRun) {
+      return await dryRun({ host, settings, facts, head, limit: start.dryRun.limit, openService, baseOf });
+    }
+    const mayAdopt = start.runId === undefined && start.fresh !== true;
+    const adopt = async (runId: string): Promise<void> => {
+      await lease.adopt(runId);
+      host.onRunId?.(runId);
+    };
+    const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService, baseOf });
+    if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
+    return conclusion;
+  } finally {
+    await service?.close();
+  }
+}
+
+/** What it cannot do now, the next run does: the snapshot that was made counts. */
+async function tidy(host: RunHost, { account, retainDays }: RunSettings): Promise<void> {
+  try {
+    await applyRetention({ host, account, retainDays });
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    host.logger.warn(`old snapshots could not be taken away: ${error.message}`, { error_code: error.code });
+  }
+}
+
+function endingOf(error: unknown, signal: AbortSignal, lease: Lease | undefined): Ending {
+  if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
+  if (error instanceof LoginWithheld) return error.conclusion;
+  const lost = lease?.lost.reason;
+  if (!(lost instanceof LeaseLost)) return { error };
+  return {
+    outcome: "SKIPPED",
+    reason: "LEASE_LOST",
+    explanation: `Another process has taken this run's work over: ${lost.message}. What was staged is kept.`,
+  };
+}

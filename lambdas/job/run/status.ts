@@ -1,0 +1,99 @@
+// What an account's warehouse says about itself: what readers see, who works on it, what is held, the last runs.
+
+import { isDamage } from "../errors/is-damage.ts";
+import { SyncError } from "../errors/sync-error.ts";
+import { type FieldNews, fieldNews } from "../snapshot/fields/field-news.ts";
+import { readManifest } from "../snapshot/files/manifest.ts";
+import { parseJson } from "../storage/json-object.ts";
+import { layout } from "../storage/layout.ts";
+import { type Publication, readLog } from "../storage/publication-log.ts";
+import { listSnapshots } from "../storage/snapshot-marks.ts";
+import type { Store, StoredKey } from "../storage/store.ts";
+import { expiryMs, isHeld, readLease } from "./lease/lease-file.ts";
+import type { Hold } from "./publish/guard.ts";
+import { readHold } from "./publish/hold.ts";
+import { type SyncRun, syncRunSchema } from "./record/run-log.ts";
+
+const LAST_RUNS = 10;
+
+export interface Status {
+  readonly account: string;
+  readonly head: Publication | null;
+  readonly lease: { readonly run_id: string; readonly expires_at: string } | null;
+  /** Snapshots that wait for a person, oldest first. */
+  readonly held: readonly HeldSnapshot[];
+  /** The last attempts, newest first. */
+  readonly runs: readonly SyncRun[];
+  /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
+  readonly fieldNews: FieldNews | undefined;
+}
+
+export interface HeldSnapshot extends Hold {
+  readonly snapshotId: string;
+}
+
+/** Reads only. Throws `STORE_CORRUPT` for a damaged file. */
+export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
+  const lease = (await readLease(store, account))?.lease;
+  const living = lease?.run_id && isHeld(lease, nowMs) ? lease.run_id : undefined;
+  const log = await readLog(store, account);
+  const head = log.at(-1);
+  return {
+    account,
+    head: head ?? null,
+    lease:
+      lease && living ? { run_id: living, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() } : null,
+    held: await heldSnapshots(store, account, log),
+    runs: await lastRuns(store, account),
+    fieldNews: head && (await newsOf(store, account, head)),
+  };
+}
+
+async function heldSnapshots(
+  store: Store,
+  account: string,
+  log: readonly Publication[],
+): Promise<readonly HeldSnapshot[]> {
+  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  const held: HeldSnapshot[] = [];
+  for (const { snapshotId, isHeld: isMarked, isRetired } of await listSnapshots(store, account)) {
+    const hold =
+      isMarked && !isRetired && !published.has(snapshotId) && (await readHold(store, account, snapshotId));
+    if (hold) held.push({ snapshotId, ...hold });
+  }
+  return held;
+}
+
+async function newsOf(
+  store: Store,
+  account: string,
+  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
+): Promise<FieldNews | undefined> {
+  if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
+  try {
+    return fieldNews(
+      await readManifest(store, account, base),
+      await readManifest(store, account, snapshotId),
+    );
+  } catch (error) {
+    // A damaged manifest is for check and run to report: here it must not hide everything else.
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
+}
+
+async function lastRuns(store: Store, account: string): Promise<readonly SyncRun[]> {
+  const files = await Array.fromAsync(store.list(layout.runLogs(account)));
+  const rows: SyncRun[] = [];
+  for (const { key } of files.sort(byEnd).slice(-LAST_RUNS).reverse()) {
+    const stored = await store.read(key);
+    if (stored === undefined) throw new SyncError("STORE_CORRUPT", `The run log entry ${key} is gone.`);
+    rows.push(parseJson(stored.bytes, key, syncRunSchema));
+  }
+  return rows;
+}
+
+/** A run that was resumed ends after ones that began later, so its id says nothing. */
+function byEnd(a: StoredKey, b: StoredKey): number {
+  return a.modifiedAtMs - b.modifiedAtMs || a.key.localeCompare(b.key, "en", { numeric: true });
+}

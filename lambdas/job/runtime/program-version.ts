@@ -1,0 +1,5 @@
+// The program's version, from the one place that states it.
+
+import packageJson from "../../../package.json" with { type: "json" };
+
+export const VERSION: string = packageJson.version;

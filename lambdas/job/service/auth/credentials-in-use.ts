@@ -1,0 +1,52 @@
+// The credentials that requests are sent with: those read at first, until the service refuses them and others are stored.
+
+import { isDeepStrictEqual } from "node:util";
+import type { ServiceCredentials } from "../../credentials/credentials.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Logger } from "../../runtime/logger.ts";
+
+/** Reads what is stored now. Throws `SyncError`. */
+type ReadAgain = () => Promise<ServiceCredentials>;
+
+/** Sends nothing and repeats nothing. The method stays what it was: another one needs a new run. */
+export class CredentialsInUse {
+  readonly #readAgain: ReadAgain | undefined;
+  readonly #logger: Pick<Logger, "info">;
+  #present: ServiceCredentials;
+  #reading: Promise<ServiceCredentials | undefined> | undefined;
+
+  constructor(first: ServiceCredentials, readAgain: ReadAgain | undefined, logger: Pick<Logger, "info">) {
+    this.#present = first;
+    this.#readAgain = readAgain;
+    this.#logger = logger;
+  }
+
+  get present(): ServiceCredentials {
+    return this.#present;
+  }
+
+  /** Whether others than those refused are in use now: they are read once for all who ask at the same time. */
+  async haveChangedSince(refused: ServiceCredentials): Promise<boolean> {
+    if (this.#present !== refused) return true;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    const stored = await this.#reading;
+    if (this.#present !== refused) return true;
+    if (stored === undefined || stored.method !== refused.method || isDeepStrictEqual(stored, refused))
+      return false;
+    this.#present = stored;
+    this.#logger.info("the service has refused the credentials; others are stored by now and used instead");
+    return true;
+  }
+
+  /** Undefined where they cannot be read: the refusal is then what a person must hear of. */
+  async #read(): Promise<ServiceCredentials | undefined> {
+    try {
+      return await this.#readAgain?.();
+    } catch (error) {
+      if (error instanceof SyncError) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+// A login with the credentials in use, and with those that have been stored since, where the former are refused.
+
+import { isRefusedLogin } from "../../errors/refused-login.ts";
+import type { CredentialsInUse } from "./credentials-in-use.ts";
+import { type LoginOptions, login } from "./login.ts";
+import type { Login } from "./session-authenticator.ts";
+
+export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
+  readonly credentials: CredentialsInUse;
+};
+
+/** Unchanged credentials are never sent twice: a refused login that is repeated can lock the account. */
+export function sessionLogin(options: SessionLoginOptions): Login {
+  const inUse = options.credentials;
+  return async (signal) => {
+    const credentials = inUse.present;
+    try {
+      return await login({ ...options, credentials }, signal);
+    } catch (error) {
+      if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;
+      return login({ ...options, credentials: inUse.present }, signal);
+    }
+  };
+}

@@ -1,0 +1,40 @@
+// The request for one event and what each of its answers means: read it, leave the event out, or stop.
+
+import { endpoint } from "../base-url.ts";
+import type { Detail } from "../event-service.ts";
+import type { ApiRequest } from "../requests/api-request.ts";
+import { requestName, unexpectedStatus } from "../requests/failure.ts";
+import { readDetail } from "./detail-response.ts";
+import { decodeText } from "./json-text.ts";
+
+export interface DetailRequestOptions {
+  readonly baseUrl: URL;
+  readonly requestAs: string;
+  readonly pointer: readonly string[] | undefined;
+  readonly capBytes: number;
+}
+
+export function detailRequest(options: DetailRequestOptions): ApiRequest<Detail> {
+  const { baseUrl, requestAs, pointer, capBytes } = options;
+  const url = endpoint(baseUrl, `/v1/events/${encodeURIComponent(requestAs)}`);
+  return {
+    url,
+    kind: "detail",
+    bodyCapBytes: capBytes,
+    read: (bytes) => readDetail(decodeText(bytes), requestAs, pointer),
+    oversize: () => ({ kind: "left-out", reason: "oversize" }),
+    refused: (status) => {
+      switch (status) {
+        // Interface document §7: not entitled to this event.
+        case 403:
+          return { kind: "left-out", reason: "forbidden" };
+        // Not shown there: an event that was archived or removed after it was listed.
+        case 404:
+        case 410:
+          return { kind: "left-out", reason: "gone" };
+        default:
+          throw unexpectedStatus(requestName("GET", url), status);
+      }
+    },
+  };
+}

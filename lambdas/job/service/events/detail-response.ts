@@ -1,0 +1,86 @@
+// Reads the answer of the single-event endpoint: where the event is, that it is the right one, its date and scope.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { columnText } from "../../json/column-text.ts";
+import { compact, type Span, valueAt } from "../../json/json-scanner.ts";
+import type { Detail } from "../event-service.ts";
+import { UnusableBody } from "../requests/failure.ts";
+import { isObject, type JsonObject, parseJson } from "./json-text.ts";
+import { describeShape } from "./shape.ts";
+
+/** The event is the outermost of these that is an object with a uuid. */
+const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
+
+/** The event as a value and where its text is. */
+interface Place {
+  readonly value: JsonObject;
+  readonly span: Span;
+}
+
+/**
+ * Throws `UnusableBody` for text that is not JSON and for an event with another uuid, `UNEXPECTED_RESPONSE` where
+ * there is no event. With a pointer the event may lack its uuid.
+ */
+export function readDetail(text: string, uuid: string, pointer: readonly string[] | undefined): Detail {
+  const body = parseJson(text);
+  const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
+  if (place === undefined) throw unexpectedShape(text);
+  const { value, span } = place;
+  if (!isSame(value["uuid"], uuid)) {
+    throw new UnusableBody(
+      "an event with another uuid",
+      "If the event is not where its uuid was found, say with --detail-pointer where it is.",
+    );
+  }
+  return {
+    kind: "event",
+    event: compact(text, span),
+    eventDate: column(text, place, "date"),
+    scope: column(text, place, "scope"),
+  };
+}
+
+// Looked for in the value that validation has made anyway: scanning the text for each place would repeat work.
+function usualPlace(text: string, body: unknown): Place | undefined {
+  for (const path of USUAL_PLACES) {
+    const value = path.reduce<unknown>((parent, key) => (isObject(parent) ? parent[key] : undefined), body);
+    if (!isObject(value) || typeof value["uuid"] !== "string") continue;
+    const span = valueAt(text, path, validatedSpan(text));
+    return span && { value, span };
+  }
+  return undefined;
+}
+
+function placeAt(text: string, pointer: readonly string[]): Place | undefined {
+  const span = valueAt(text, pointer, validatedSpan(text));
+  if (span === undefined) return undefined;
+  const value = parseJson(text.slice(span.start, span.end));
+  return isObject(value) ? { value, span } : undefined;
+}
+
+/** The one value of a text that is known to be JSON, found without scanning it. */
+function validatedSpan(text: string): Span {
+  return { start: text.length - text.trimStart().length, end: text.trimEnd().length };
+}
+
+/** As `columnText`, which is asked only where the value is no text that can be written as it is. */
+function column(text: string, { value, span }: Place, key: string): string | null {
+  const own = value[key] ?? null;
+  if (own === null || (typeof own === "string" && own.isWellFormed())) return own;
+  return columnText(text, valueAt(text, [key], span));
+}
+
+/** An event that somebody pointed at may lack its uuid. */
+function isSame(own: unknown, uuid: string): boolean {
+  return (own ?? null) === null || (typeof own === "string" && own.toLowerCase() === uuid.toLowerCase());
+}
+
+function unexpectedShape(text: string): SyncError {
+  const shape = describeShape(Buffer.from(text));
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `No event was found in the answer of the single-event endpoint, whose shape is ${shape}. Say with --detail-pointer ` +
+      "where the event is, for example --detail-pointer /data/item.",
+    { fields: { shape } },
+  );
+}

@@ -1,0 +1,147 @@
+// Reads one page of the list: where the entries are, which of them are events, what else the page says.
+
+import { isUtf8 } from "node:buffer";
+import { SyncError } from "../../errors/sync-error.ts";
+import { elements, members, OversizeJson, rootSpan, valueAt } from "../../json/json-bytes.ts";
+import { compact, type Span } from "../../json/json-scanner.ts";
+import { MalformedJson, OPEN_ARRAY, OPEN_OBJECT } from "../../json/json-tokens.ts";
+import type { ListedEvent } from "../event-service.ts";
+import { isObject, isUuid, notJson, notUtf8, parseJson } from "./json-text.ts";
+import { type Claims, claimsOf } from "./pagination-hints.ts";
+import { describeShape } from "./shape.ts";
+
+export interface ListPage {
+  /** In the page's order. */
+  readonly events: readonly ListedEvent[];
+  /** How many entries are without a valid uuid. */
+  readonly rejected: number;
+  readonly claims: Claims;
+}
+
+export const MAX_ENTRIES = 1_000_000;
+/** Of one entry, and of all that is not the list: what is parsed at once may take many times its size. */
+const MAX_PARSED_BYTES = 4 * 1_048_576;
+
+interface Place {
+  readonly span: Span;
+  readonly path: readonly string[];
+  readonly kind: "array" | "keyed";
+}
+
+/**
+ * Only one entry at a time becomes a string and is parsed: a list may be as large as a quarter of a gigabyte.
+ * Throws `UnusableBody` for text that is not JSON, `UNEXPECTED_RESPONSE` for JSON that is no list, `OversizeJson`
+ * for more than `maxEntries` entries, or what is too large otherwise.
+ */
+export function readListPage(
+  body: Uint8Array,
+  pointer: readonly string[] | undefined,
+  maxEntries = MAX_ENTRIES,
+): ListPage {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!isUtf8(bytes)) throw notUtf8();
+  try {
+    const root = rootSpan(bytes);
+    const place = pointer === undefined ? usualPlace(bytes, root) : placeAt(bytes, pointer, root);
+    if (place === undefined) throw unexpectedShape(bytes, root);
+    const claims = claimsOf(envelope(bytes, place), [place.path.slice(0, -1)]);
+    return { ...readEntries(bytes, place, maxEntries), claims };
+  } catch (error) {
+    if (error instanceof MalformedJson) throw notJson();
+    throw error;
+  }
+}
+
+/** A top-level array, `data` as an array, `data` keyed by uuid, or `data.events` as an array. */
+function usualPlace(bytes: Buffer, root: Span): Place | undefined {
+  if (bytes[root.start] === OPEN_ARRAY) return { span: root, path: [], kind: "array" };
+  const data = valueAt(bytes, ["data"], root);
+  if (data === undefined) return undefined;
+  const events = valueAt(bytes, ["events"], data);
+  if (events === undefined || bytes[events.start] !== OPEN_ARRAY) return placeOf(bytes, data, ["data"]);
+  // Both at once: which of the two is the list is not ours to guess.
+  for (const { key } of members(bytes, data)) if (isUuid(key)) return undefined;
+  return { span: events, path: ["data", "events"], kind: "array" };
+}
+
+function placeAt(bytes: Buffer, path: readonly string[], root: Span): Place | undefined {
+  const span = valueAt(bytes, path, root);
+  return span && placeOf(bytes, span, path);
+}
+
+/** An array, or an object all of whose keys are uuids. */
+function placeOf(bytes: Buffer, span: Span, path: readonly string[]): Place | undefined {
+  if (bytes[span.start] === OPEN_ARRAY) return { span, path, kind: "array" };
+  if (bytes[span.start] !== OPEN_OBJECT) return undefined;
+  for (const { key } of members(bytes, span)) if (!isUuid(key)) return undefined;
+  return { span, path, kind: "keyed" };
+}
+
+/** The page with its list emptied: validated and read at once. */
+function envelope(bytes: Buffer, { span, kind }: Place): unknown {
+  const size = span.start + (bytes.length - span.end);
+  if (size > MAX_PARSED_BYTES) throw new OversizeJson("has more than 4 MiB beside its entries");
+  const before = textOf(bytes, { start: 0, end: span.start }).replace(/^\uFEFF/, "");
+  const behind = textOf(bytes, { start: span.end, end: bytes.length });
+  return parseJson(before + (kind === "array" ? "[]" : "{}") + behind);
+}
+
+function readEntries(
+  bytes: Buffer,
+  { span, kind }: Place,
+  maxEntries: number,
+): Pick<ListPage, "events" | "rejected"> {
+  const events: ListedEvent[] = [];
+  let rejected = 0;
+  const take = (value: Span, key: string | undefined): void => {
+    if (events.length + rejected === maxEntries) throw new OversizeJson("has more than 1,000,000 entries");
+    const event = readEntry(bytes, value, key);
+    if (event === undefined) rejected += 1;
+    else events.push(event);
+  };
+  if (kind === "array") for (const element of elements(bytes, span)) take(element, undefined);
+  else for (const { key, value } of members(bytes, span)) take(value, key);
+  return { events, rejected };
+}
+
+function readEntry(bytes: Buffer, span: Span, key: string | undefined): ListedEvent | undefined {
+  if (span.end - span.start > MAX_PARSED_BYTES) throw new OversizeJson("has an entry of more than 4 MiB");
+  const text = textOf(bytes, span);
+  const entry = parseJson(text);
+  if (!isObject(entry)) return undefined;
+  const own = entry["uuid"];
+  if (
+    key !== undefined &&
+    own !== undefined &&
+    own !== null &&
+    !(typeof own === "string" && own.toLowerCase() === key.toLowerCase())
+  ) {
+    throw contradiction();
+  }
+  const requestAs = own ?? key;
+  if (!isUuid(requestAs)) return undefined;
+  return { uuid: requestAs.toLowerCase(), requestAs, listing: compact(text, { start: 0, end: text.length }) };
+}
+
+function textOf(bytes: Buffer, { start, end }: Span): string {
+  return bytes.toString("utf8", start, end);
+}
+
+function contradiction(): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
+      "the service's operator, or say with --list-pointer where the list is.",
+  );
+}
+
+function unexpectedShape(bytes: Buffer, root: Span): SyncError {
+  if (bytes.length <= MAX_PARSED_BYTES) parseJson(textOf(bytes, root)); // or it is no JSON at all
+  const shape = describeShape(bytes, root);
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The list of events was not found in the answer, whose shape is ${shape}. Say with --list-pointer where it is, ` +
+      "for example --list-pointer /data/items; it must be an array, or an object whose keys are uuids.",
+    { fields: { shape } },
+  );
+}

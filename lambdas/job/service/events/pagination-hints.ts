@@ -1,0 +1,76 @@
+// Looks into the body of a list page for signs that there is more than was sent.
+
+import { formatPointer } from "../../json/json-pointer.ts";
+import { isObject, type JsonObject } from "./json-text.ts";
+
+// Where services put such things; the interface document shows nothing (§4.5), so all the usual names count.
+const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
+const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
+const NEXT = [
+  "next",
+  "next_page",
+  "nextPage",
+  "next_url",
+  "nextUrl",
+  "next_cursor",
+  "nextCursor",
+  "next_page_token",
+  "nextPageToken",
+];
+const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
+
+export interface Claims {
+  /** The largest total that the page states, and where. */
+  readonly total: { readonly pointer: string; readonly count: number } | undefined;
+  /** Where the page says that another one follows. */
+  readonly next: string | undefined;
+}
+
+/** @param envelope the page with its list emptied. @param extra pointers of more objects to look into. */
+export function claimsOf(envelope: unknown, extra: readonly (readonly string[])[] = []): Claims {
+  let total: Claims["total"];
+  let next: string | undefined;
+  for (const [path, object] of containers(envelope, extra)) {
+    for (const key of TOTALS) {
+      const count = asCount(object[key]);
+      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
+    }
+    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
+    if (key !== undefined) next ??= formatPointer([...path, key]);
+  }
+  return { total, next };
+}
+
+/** The envelope, the usual containers in it, those in them, and what the extra pointers lead to. */
+function* containers(
+  envelope: unknown,
+  extra: readonly (readonly string[])[],
+): Generator<readonly [readonly string[], JsonObject]> {
+  for (const path of [[], ...extra]) {
+    const object = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
+    if (isObject(object)) yield* withContainers(path, object, 2);
+  }
+}
+
+function* withContainers(
+  path: readonly string[],
+  object: JsonObject,
+  levels: number,
+): Generator<readonly [readonly string[], JsonObject]> {
+  yield [path, object];
+  if (levels === 0) return;
+  for (const key of CONTAINERS) {
+    const inner = object[key];
+    if (isObject(inner)) yield* withContainers([...path, key], inner, levels - 1);
+  }
+}
+
+function asCount(value: unknown): number {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
+}
+
+function leadsOn(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
+  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
+}

@@ -1,0 +1,118 @@
+// The events of the service over HTTP: puts the parts of this folder together for one account.
+
+import type { ServiceCredentials } from "../credentials/credentials.ts";
+import { parsePointer } from "../json/json-pointer.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+import { BasicAuthenticator } from "./auth/basic-authenticator.ts";
+import { CredentialsInUse } from "./auth/credentials-in-use.ts";
+import { SessionAuthenticator } from "./auth/session-authenticator.ts";
+import { sessionLogin } from "./auth/session-login.ts";
+import { parseBaseUrl } from "./base-url.ts";
+import type { EventService } from "./event-service.ts";
+import { detailRequest } from "./events/detail-request.ts";
+import { fetchList } from "./events/fetch-list.ts";
+import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
+import type { Transport } from "./http/transport.ts";
+import { UndiciTransport } from "./http/undici-transport.ts";
+import type { Budget } from "./rate-limit/rate-limiter.ts";
+import { Exchange } from "./requests/api-client.ts";
+import { Pause } from "./requests/cooldown.ts";
+import { Sender } from "./requests/sender.ts";
+import { ServiceCounters, type ServiceCounts } from "./requests/service-counters.ts";
+import { type OnWait, Waits } from "./requests/waits.ts";
+
+export interface EventServiceOptions {
+  readonly baseUrl: string;
+  readonly credentials: ServiceCredentials;
+  /** Asked once the service refuses the credentials: they may have been changed since they were read. */
+  readonly readCredentials?: () => Promise<ServiceCredentials>;
+  /** Which version of the stored credentials these are, where they have versions. */
+  readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
+  /** What `is_listed` is sent as; `any` leaves it out. */
+  readonly isListed: "true" | "false" | "any";
+  /** JSON Pointers (RFC 6901) to the list and to the event, where they are not in one of the usual places. */
+  readonly listPointer?: string;
+  readonly detailPointer?: string;
+  /** How many requests the caller makes at once: so many connections are opened. */
+  readonly concurrency: number;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Called whenever what everybody waits for changes; undefined when work goes on. */
+  readonly onWait?: OnWait;
+  /** Goes into the User-Agent. */
+  readonly version?: string;
+  /** Of one attempt: connect, headers and body. */
+  readonly timeoutMs?: number;
+  readonly detailCapBytes?: number;
+  /** Over all pages. */
+  readonly listCapBytes?: number;
+  readonly transport?: Transport;
+}
+
+export type HttpEventService = EventService & {
+  readonly counts: ServiceCounts;
+  /** Of the credentials that are in use now; undefined where they have no versions. */
+  readonly credentialsVersion: string | undefined;
+};
+
+const MIB = 1_048_576;
+
+/** Sends nothing before it is asked for something. Throws `CONFIG_INVALID` for a base URL or pointer it cannot use. */
+export function createEventService(options: EventServiceOptions): HttpEventService {
+  const {
+    budget,
+    clock,
+    logger,
+    random,
+    timeoutMs = 30_000,
+    detailCapBytes = 4 * MIB,
+    listCapBytes = 256 * MIB,
+  } = options;
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
+  const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
+  const transport = options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs });
+  const headers = {
+    "user-agent":
+      options.version === undefined ? "brand-events-sync" : `brand-events-sync/${options.version}`,
+    accept: "application/json",
+    "accept-encoding": ACCEPT_ENCODING,
+  };
+  const pause = new Pause(clock);
+  const waits = new Waits(options.onWait);
+  const counters = new ServiceCounters();
+  const sender = new Sender({ transport, budget, pause, waits, counters });
+  const shared = { sender, waits, counters, headers, clock, random, logger };
+  const credentials = new CredentialsInUse(options.credentials, options.readCredentials, logger);
+  const authenticator =
+    options.credentials.method === "basic"
+      ? new BasicAuthenticator(baseUrl, credentials)
+      : new SessionAuthenticator(sessionLogin({ ...shared, baseUrl, credentials }));
+  const exchange = new Exchange({ ...shared, authenticator, pause });
+
+  return {
+    logIn: async (signal) => (await authenticator.pass(signal)).release(),
+    list: (signal) =>
+      fetchList(
+        exchange,
+        { baseUrl, isListed: options.isListed, pointer: listPointer, capBytes: listCapBytes },
+        signal,
+      ),
+    detail: (requestAs, signal) =>
+      exchange.get(
+        detailRequest({ baseUrl, requestAs, pointer: detailPointer, capBytes: detailCapBytes }),
+        signal,
+      ),
+    close: () => transport.close(),
+    get counts() {
+      return counters.counts;
+    },
+    get credentialsVersion() {
+      return options.versionOf?.(credentials.present);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
+
+import { Agent, buildConnector } from "undici";
+import { decodeBody } from "./content-encoding.ts";
+import { skippingInterimAnswers } from "./interim-answers.ts";
+import { Reception } from "./response-collector.ts";
+import type { Answer, Transport, TransportRequest } from "./transport.ts";
+
+/** Of one answer: what is read from headers is bounded by it. Node's own default, which a flag could change. */
+const MAX_HEADER_BYTES = 16_384;
+const TIMED_OUT = "TIMED_OUT";
+
+export interface UndiciTransportOptions {
+  readonly connections: number;
+  /** For connect, headers and body together. Real time: a network does not follow a simulated clock. */
+  readonly timeoutMs: number;
+}
+
+export class UndiciTransport implements Transport {
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+
+  constructor(options: UndiciTransportOptions) {
+    this.#timeoutMs = options.timeoutMs;
+    this.#agent = new Agent({
+      connections: options.connections,
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The total time-out below rules; undici's own timers would only blur it.
+      connect: skippingInterimAnswers(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<Answer> {
+    signal?.throwIfAborted();
+    const reception = new Reception(request.bodyCapBytes);
+    const timer = setTimeout(() => reception.giveUp(TIMED_OUT), this.#timeoutMs);
+    const stop = (): void => reception.stop(signal?.reason);
+    signal?.addEventListener("abort", stop);
+    try {
+      this.#dispatch(request, reception);
+      const { body, ...answer } = await reception.received;
+      if (body.kind !== "encoded") return { ...answer, body };
+      const encoding = answer.headers.get("content-encoding")?.join(",") ?? "";
+      return { ...answer, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #dispatch({ url, method, headers, body }: TransportRequest, reception: Reception): void {
+    const { origin, pathname, search } = url;
+    const path = pathname + search;
+    this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, reception);
+  }
+}

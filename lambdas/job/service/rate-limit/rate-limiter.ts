@@ -1,0 +1,179 @@
+// Lets requests through no faster than the service allows: a sliding window of requests and one of bytes.
+
+import type { Clock } from "../../runtime/clock.ts";
+import { RecentSizes } from "./recent-sizes.ts";
+import { type Use, UseWindow } from "./usage-window.ts";
+
+/** What was used in the last window: carried from run to run, so that the next one stays within the limit too. */
+export type BudgetUse = readonly Use[];
+
+export interface BudgetOptions {
+  readonly requestsPerWindow: number | "unlimited";
+  /** Body bytes as they come over the wire. */
+  readonly bytesPerWindow: number | "unlimited";
+  readonly windowMs?: number;
+  /** The part of both limits that is used. The rest is room for bytes that nobody could foresee. */
+  readonly share?: number;
+  readonly clock: Clock;
+  readonly earlier?: BudgetUse;
+}
+
+/** How a request's bytes are foreseen: a detail is as large as the largest of late; of others nothing is known. */
+export type BudgetKind = "detail" | "other";
+
+/** Leave to send one request. Exactly one of the two ends it; only the first call counts. */
+export interface Permit {
+  /** It was sent, and answered (or not) with so many bytes. */
+  settle(bytes: number): void;
+  /** It was not sent. */
+  cancel(): void;
+}
+
+interface Waiter {
+  readonly kind: BudgetKind;
+  readonly grant: (permit: Permit) => void;
+}
+
+/**
+ * A request counts from the moment it is let through until a window after its *answer*: the service counts it
+ * somewhere in between, so whatever the latency, no window of the service's holds more than the allowance.
+ * First come, first served.
+ */
+export class Budget {
+  readonly #clock: Clock;
+  readonly #requests: number;
+  readonly #bytes: number;
+  readonly #window: UseWindow;
+  readonly #waiters: Waiter[] = [];
+  readonly #details = new RecentSizes();
+  #inFlight = 0;
+  #detailsInFlight = 0;
+  #alarm: AbortController | undefined;
+
+  constructor({ windowMs = 60_000, share = 0.9, ...options }: BudgetOptions) {
+    this.#clock = options.clock;
+    this.#requests = allowance(options.requestsPerWindow, share);
+    this.#bytes = allowance(options.bytesPerWindow, share);
+    this.#window = new UseWindow(windowMs, options.clock);
+    if (options.earlier !== undefined) this.add(options.earlier);
+  }
+
+  /** When the next request may go, as far as the clock decides it; by the monotonic clock. */
+  get nextMs(): number {
+    return this.#window.nextExpiryMs ?? this.#clock.monotonicMs();
+  }
+
+  /** A permit, if one is free and nobody waits. */
+  tryAcquire(kind: BudgetKind): Permit | undefined {
+    return this.#waiters.length === 0 && this.#mayGo(kind) ? this.#permit(kind) : undefined;
+  }
+
+  /** Waits for a permit; rejects with the signal's reason. */
+  acquire(kind: BudgetKind, signal?: AbortSignal): Promise<Permit> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const leave = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        reject(signal?.reason);
+        this.#serve();
+      };
+      const waiter: Waiter = {
+        kind,
+        grant: (permit) => {
+          signal?.removeEventListener("abort", leave);
+          resolve(permit);
+        },
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiters.push(waiter);
+      this.#serve();
+    });
+  }
+
+  /** The last window's use, what is in flight included, in about 60 buckets. */
+  use(): BudgetUse {
+    const buckets = this.#window.buckets();
+    if (this.#inFlight === 0) return buckets;
+    const bytes = this.#details.largest * this.#detailsInFlight;
+    return [...buckets, { atMs: this.#clock.now(), requests: this.#inFlight, bytes }];
+  }
+
+  /** Counts what others used. */
+  add(earlier: BudgetUse): void {
+    this.#window.merge(earlier);
+  }
+
+  #isUnlimited(): boolean {
+    return this.#requests === Number.POSITIVE_INFINITY && this.#bytes === Number.POSITIVE_INFINITY;
+  }
+
+  #mayGo(kind: BudgetKind): boolean {
+    if (this.#isUnlimited()) return true;
+    this.#window.forget();
+    if (this.#window.requests + this.#inFlight >= this.#requests) return false;
+    return this.#bytes === Number.POSITIVE_INFINITY || this.#bytesMayGo(kind);
+  }
+
+  #bytesMayGo(kind: BudgetKind): boolean {
+    // With nothing in flight and an empty window one request always goes, or a large event would wait for ever.
+    if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
+    if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
+    const reserve = this.#details.largest;
+    const next = kind === "detail" ? Math.max(1, reserve) : 1;
+    return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
+  }
+
+  #permit(kind: BudgetKind): Permit {
+    const details = kind === "detail" ? 1 : 0;
+    let open = true;
+    const end = (sentBytes: number | undefined): void => {
+      if (!open) return;
+      open = false;
+      this.#inFlight -= 1;
+      this.#detailsInFlight -= details;
+      if (sentBytes !== undefined) this.#record(kind, sentBytes);
+      this.#serve();
+    };
+    this.#inFlight += 1;
+    this.#detailsInFlight += details;
+    return { settle: (bytes) => end(bytes), cancel: () => end(undefined) };
+  }
+
+  #record(kind: BudgetKind, bytes: number): void {
+    this.#window.add(1, bytes); // also without a limit: the next run may have one
+    if (kind === "detail" && bytes > 0) this.#details.add(bytes);
+  }
+
+  #serve(): void {
+    for (let next = this.#waiters[0]; next !== undefined && this.#mayGo(next.kind); next = this.#waiters[0]) {
+      this.#waiters.shift();
+      next.grant(this.#permit(next.kind));
+    }
+    if (this.#waiters.length > 0) this.#wakeLater();
+    else this.#hush();
+  }
+
+  #hush(): void {
+    this.#alarm?.abort();
+    this.#alarm = undefined;
+  }
+
+  // One alarm for all. Where the window is empty there is something in flight, and its end serves the next.
+  #wakeLater(): void {
+    const atMs = this.#window.nextExpiryMs;
+    if (atMs === undefined || this.#alarm !== undefined) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#clock.sleep(Math.max(1, atMs - this.#clock.monotonicMs()), alarm.signal).then(
+      () => {
+        this.#alarm = undefined;
+        this.#serve();
+      },
+      () => undefined, // aborted: nobody waits any more
+    );
+  }
+}
+
+function allowance(limit: number | "unlimited", share: number): number {
+  return limit === "unlimited" ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit * share));
+}

@@ -1,0 +1,68 @@
+// What one GET asks for, and what an answer to it means: use it, try again, or stop.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Answer } from "../http/transport.ts";
+import type { BudgetKind } from "../rate-limit/rate-limiter.ts";
+import { type Failure, requestName, UnusableBody } from "./failure.ts";
+import { redirected } from "./redirect.ts";
+import { retryAfterMs, statusClass } from "./retry.ts";
+
+export interface ApiRequest<T> {
+  readonly url: URL;
+  readonly kind: BudgetKind;
+  readonly bodyCapBytes: number;
+  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may mend it, `SyncError` where none does. */
+  read(bytes: Uint8Array, headers: Answer["headers"]): T;
+  /** What a body over the cap means. */
+  oversize(): T;
+  /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
+  refused(status: number): T;
+}
+
+export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
+
+/** Of any answer but a 401. Throws `SyncError` where no further attempt can help. */
+export function outcomeOf<T>(request: ApiRequest<T>, answer: Answer, nowMs: number): Outcome<T> {
+  const { status, headers } = answer;
+  switch (statusClass(status)) {
+    case "read":
+      return readBody(request, answer);
+    case "retry":
+      return { failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, nowMs) } };
+    case "redirect":
+      throw redirected(requestName("GET", request.url), request.url, answer);
+    default:
+      return { value: request.refused(status) };
+  }
+}
+
+function readBody<T>(request: ApiRequest<T>, { body, headers }: Answer): Outcome<T> {
+  switch (body.kind) {
+    case "whole":
+      try {
+        return { value: request.read(body.bytes, headers) };
+      } catch (error) {
+        if (!(error instanceof UnusableBody)) throw error;
+        return { failure: { kind: "body", why: error.message, remedy: error.remedy } };
+      }
+    case "oversize":
+      return { value: request.oversize() };
+    case "foreign":
+      throw foreignEncoding(requestName("GET", request.url));
+    case "broken": {
+      const why = `a body that broke off (${body.cause})`;
+      return { failure: { kind: "body", why, remedy: "Check the network between here and the service." } };
+    }
+    case "unread":
+      throw new TypeError("the transport did not read a 2xx body");
+  }
+}
+
+function foreignEncoding(request: string): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered in a content encoding that was not asked for (accepted: gzip, br). Look for a proxy ` +
+      "between here and the service that changes it.",
+    { fields: { request } },
+  );
+}

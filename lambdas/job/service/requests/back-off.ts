@@ -1,0 +1,47 @@
+// Lets time pass between a failed attempt and the next, counted, logged and shown; or ends the run.
+
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { describeFailure, type Failure, spent } from "./failure.ts";
+import { ATTEMPTS } from "./retry.ts";
+import type { ServiceCounters } from "./service-counters.ts";
+import type { Wait, Waits } from "./waits.ts";
+
+export interface BackOffOptions {
+  readonly waits: Waits;
+  readonly counters: ServiceCounters;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface FailedAttempt {
+  readonly request: string;
+  readonly failure: Failure;
+  /** How many attempts it has used up, this one included. */
+  readonly failures: number;
+  readonly delayMs: number;
+  readonly waitsFor: Wait["kind"];
+}
+
+/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` where the attempts are spent, or the signal's reason. */
+export async function backOff(
+  attempt: FailedAttempt,
+  { waits, counters, clock, logger }: BackOffOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { request, failure, failures, delayMs, waitsFor } = attempt;
+  if (failures >= ATTEMPTS) throw spent(request, failure);
+  counters.add("retries");
+  const seconds = (delayMs / 1_000).toFixed(1);
+  logger.info(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
+    request,
+    failures,
+    delayMs,
+  });
+  const untilMs = clock.monotonicMs() + delayMs;
+  await waits.during(
+    waitsFor,
+    () => untilMs,
+    () => clock.sleep(delayMs, signal),
+  );
+}

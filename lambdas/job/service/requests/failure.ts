@@ -1,0 +1,75 @@
+// What a failed attempt was, and the error that ends the run when the attempts are spent.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { ATTEMPTS } from "./retry.ts";
+
+export type Failure =
+  | { readonly kind: "no-answer"; readonly reason: string }
+  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined }
+  /** A 2xx whose body is of no use. Both texts are our own words. */
+  | { readonly kind: "body"; readonly why: string; readonly remedy: string };
+
+/** A 2xx body that a new attempt may mend. Quotes nothing of the body. */
+export class UnusableBody extends Error {
+  override readonly name = "UnusableBody";
+  readonly remedy: string;
+
+  constructor(why: string, remedy = "Check that --base-url is the service itself and no web page.") {
+    super(why);
+    this.remedy = remedy;
+  }
+}
+
+/** How people and logs name a request: no query, which could carry more than the path. */
+export function requestName(method: string, url: URL): string {
+  return `${method} ${url.pathname}`;
+}
+
+export function describeFailure(failure: Failure): string {
+  switch (failure.kind) {
+    case "no-answer":
+      return `no answer (${failure.reason})`;
+    case "status":
+      return `status ${failure.status}`;
+    case "body":
+      return failure.why;
+  }
+}
+
+/** `THROTTLED` when the last answer was 429, else `SERVICE_UNAVAILABLE`. */
+export function spent(request: string, failure: Failure): SyncError {
+  const throttled = failure.kind === "status" && failure.status === 429;
+  return new SyncError(
+    throttled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
+    `${request} failed ${ATTEMPTS} times, the last time with ${describeFailure(failure)}. ${remedy(failure)}`,
+    {
+      fields: {
+        request,
+        attempts: ATTEMPTS,
+        cause: failure.kind === "no-answer" ? failure.reason : failure.kind,
+        status: failure.kind === "status" ? failure.status : null,
+      },
+    },
+  );
+}
+
+function remedy(failure: Failure): string {
+  if (failure.kind === "no-answer") {
+    return "Check --base-url and the network between here and the service, then run again.";
+  }
+  if (failure.kind === "body") return `${failure.remedy} Then run again.`;
+  if (failure.status === 429) {
+    return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
+  }
+  return "The trouble is on the service's side: run again later.";
+}
+
+/** A status that has no meaning for the request in the interface document. */
+export function unexpectedStatus(request: string, status: number): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${status}, for which the interface gives no meaning. Check --base-url: it is ` +
+      "the address before /v1. If it is right, ask the service's operator.",
+    { fields: { request, status } },
+  );
+}

@@ -1,0 +1,49 @@
+// Decides by an answer's status what to do with it, and how long to wait before the next attempt.
+
+import type { Random } from "../../runtime/random.ts";
+import type { Answer } from "../http/transport.ts";
+
+export const ATTEMPTS = 6;
+
+const BASE_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+
+export type StatusClass = "read" | "renew" | "retry" | "redirect" | "refused";
+
+/** `read`: use the body; `renew`: the credentials are stale; `refused`: the request's own rules decide. */
+export function statusClass(status: number): StatusClass {
+  if (status >= 200 && status < 300) return "read";
+  if (status === 401) return "renew";
+  if (status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600)) return "retry";
+  if (status >= 300 && status < 400) return "redirect";
+  return "refused";
+}
+
+/** Exponential back-off with full jitter: anything from 0 to 1 s, 2 s, 4 s … 30 s after 1, 2, 3 … failures. */
+export function retryDelayMs(failures: number, random: Random): number {
+  const ceilingMs = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
+  return Math.floor(random.next() * ceilingMs);
+}
+
+/**
+ * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined where there is none that makes sense. A date
+ * is measured against the answer's own `Date`, so that a wrong clock on either side does not matter.
+ */
+export function retryAfterMs(headers: Answer["headers"], nowMs: number): number | undefined {
+  const value = headers.get("retry-after")?.[0]?.trim() ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const untilMs = httpDateMs(value);
+  if (untilMs === undefined) return undefined;
+  const sinceMs = httpDateMs(headers.get("date")?.[0]?.trim() ?? "") ?? nowMs;
+  return Math.max(0, untilMs - sinceMs);
+}
+
+// RFC 9110 §5.6.7: recipients accept all three forms. `Date.parse` alone would take "5 s" for a date as well.
+const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -](?:\d{4}|\d{2}) \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+function httpDateMs(text: string): number | undefined {
+  if (!IMF_OR_RFC850.test(text) && !ASCTIME.test(text)) return undefined;
+  const ms = Date.parse(ASCTIME.test(text) ? `${text} GMT` : text);
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,0 +1,65 @@
+// Sends one attempt as soon as nobody asks for quiet and the budget has room, and counts it.
+
+import type { Answer, Transport, TransportRequest } from "../http/transport.ts";
+import type { Budget, BudgetKind, Permit } from "../rate-limit/rate-limiter.ts";
+import type { Pause } from "./cooldown.ts";
+import type { ServiceCounters } from "./service-counters.ts";
+import type { Waits } from "./waits.ts";
+
+export interface SenderOptions {
+  readonly transport: Transport;
+  readonly budget: Budget;
+  readonly pause: Pause;
+  readonly waits: Waits;
+  readonly counters: ServiceCounters;
+}
+
+/** Performs no retries and knows no credentials. */
+export class Sender {
+  readonly #options: SenderOptions;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Leave to send now: use it (or cancel it) at once. Throws `THROTTLED` or the signal's reason. */
+  async admit(kind: BudgetKind, signal: AbortSignal | undefined): Promise<Permit> {
+    const { pause, budget, waits } = this.#options;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (!pause.isOver) {
+        await waits.during(
+          "retry-after",
+          () => pause.untilMs,
+          () => pause.over(signal),
+        );
+      }
+      const permit =
+        budget.tryAcquire(kind) ??
+        (await waits.during(
+          "budget",
+          () => budget.nextMs,
+          () => budget.acquire(kind, signal),
+        ));
+      // While this request waited for the budget the service may have asked for quiet.
+      if (pause.isOver) return permit;
+      permit.cancel();
+    }
+  }
+
+  /** Throws `NoAnswer` or the signal's reason. */
+  async send(permit: Permit, request: TransportRequest, signal: AbortSignal | undefined): Promise<Answer> {
+    const { transport, counters, waits } = this.#options;
+    let bytes = 0;
+    counters.add("requests");
+    try {
+      const answer = await waits.serving(() => transport.send(request, signal));
+      bytes = answer.wireBytes;
+      if (answer.status === 429) counters.add("throttled");
+      return answer;
+    } finally {
+      counters.add("bytes", bytes);
+      permit.settle(bytes);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// What is new in the fields of a snapshot against the one before: fields that came, went, or changed their type.
+
+import { formatPointer, parsePointer } from "../../json/json-pointer.ts";
+import { shownKey } from "../../json/shown-key.ts";
+import {
+  compareFields,
+  type Field,
+  JSON_TYPES,
+  type JsonType,
+  MAX_FIELDS,
+  type Profile,
+} from "./field-profile.ts";
+
+interface RetypedField {
+  readonly pointer: string;
+  readonly before: readonly JsonType[];
+  readonly after: readonly JsonType[];
+}
+
+/** Each in the order of the pointers. */
+export interface FieldNews {
+  readonly added: readonly Field[];
+  readonly gone: readonly Field[];
+  readonly retyped: readonly RetypedField[];
+}
+
+const MAX_TOLD = 20;
+
+/** How many events have a field is no news. A field that one of the profiles had no room for is none either. */
+export function fieldNews(before: Profile, after: Profile): FieldNews {
+  const [olds, news] = [byPointer(before), byPointer(after)];
+  const knewBefore = knows(before);
+  const knowsNow = knows(after);
+  return {
+    added: after.fields.filter(({ pointer }) => !olds.has(pointer) && knewBefore(pointer)),
+    gone: before.fields.filter(({ pointer }) => !news.has(pointer) && knowsNow(pointer)),
+    retyped: after.fields.flatMap((field) => {
+      const old = olds.get(field.pointer);
+      if (old === undefined) return [];
+      const change = { pointer: field.pointer, before: typesOf(old), after: typesOf(field) };
+      return change.before.join() === change.after.join() ? [] : [change];
+    }),
+  };
+}
+
+/** One line for each kind that there is, for a person. Keys that look like data are not repeated. */
+export function describeFieldNews({ added, gone, retyped }: FieldNews): readonly string[] {
+  const typed = (field: Field): string => `${shown(field.pointer)} (${typesOf(field).join(" or ")})`;
+  return [
+    ...line("new fields: ", added, typed),
+    ...line("fields that are gone: ", gone, typed),
+    ...line(
+      "fields that changed their type: ",
+      retyped,
+      ({ pointer, before, after }) =>
+        `${shown(pointer)} (from ${before.join(" or ")} to ${after.join(" or ")})`,
+    ),
+  ];
+}
+
+export function typesOf({ types }: Field): readonly JsonType[] {
+  return JSON_TYPES.filter((type) => types[type] !== undefined);
+}
+
+function byPointer({ fields }: Profile): ReadonlyMap<string, Field> {
+  return new Map(fields.map((field) => [field.pointer, field]));
+}
+
+/** Whether a profile would have the field if its events did: one that is full knows nothing after its last one. */
+function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
+  if (fields_complete) return () => true;
+  if (fields.length === 0) return () => false; // a manifest from before there were profiles
+  if (fields.length < MAX_FIELDS) return () => true;
+  const last = fields
+    .map(({ pointer }) => placeOf(pointer))
+    .reduce((a, b) => (compareFields(a, b) > 0 ? a : b));
+  return (pointer) => compareFields(placeOf(pointer), last) < 0;
+}
+
+function placeOf(pointer: string): Parameters<typeof compareFields>[0] {
+  return { pointer, depth: pointer.split("/").length - 1 };
+}
+
+function line<Item>(title: string, items: readonly Item[], tell: (item: Item) => string): readonly string[] {
+  if (items.length === 0) return [];
+  const told = items.slice(0, MAX_TOLD).map(tell);
+  const more = items.length > MAX_TOLD ? `, and ${items.length - MAX_TOLD} more` : "";
+  return [`${title}${told.join(", ")}${more}`];
+}
+
+function shown(pointer: string): string {
+  return formatPointer(parsePointer(pointer).map((token) => (token === "*" ? token : shownKey(token))));
+}

@@ -1,0 +1,169 @@
+// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types.
+
+import { formatPointer } from "../../json/json-pointer.ts";
+
+export const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
+export type JsonType = (typeof JSON_TYPES)[number];
+
+export interface Field {
+  /** JSON Pointer; indices of arrays are folded into `*`, so `/tags/*`. */
+  readonly pointer: string;
+  /** Events that have it. */
+  readonly count: number;
+  /** Events that have it with this type; an array's elements may have several in one event. */
+  readonly types: Readonly<Partial<Record<JsonType, number>>>;
+}
+
+export interface Profile {
+  /** In the order of the pointers' code units. */
+  readonly fields: readonly Field[];
+  /** False where events have more fields than a profile takes. */
+  readonly fields_complete: boolean;
+}
+
+export const MAX_FIELDS = 2_000;
+/** In UTF-16 code units; so it bounds the depth too. */
+const MAX_POINTER_LENGTH = 1_000;
+const ARRAY_TOKEN = "*";
+
+interface Node {
+  readonly pointer: string;
+  readonly depth: number;
+  readonly children: Map<string, Node>;
+  count: number;
+  /** By the place in `JSON_TYPES`. */
+  readonly types: number[];
+  /** The last event that was seen to have it, and a bit for each type it has there. */
+  event: number;
+  seen: number;
+}
+
+/**
+ * The order in which fields are kept where there are too many: those nearest to the root, then by code units.
+ * Whoever is among the first of all events is among the first of any of them, so what is kept, and its
+ * counts, depend neither on the order of the events nor on how they are dealt out.
+ */
+export function compareFields(
+  a: Pick<Node, "depth" | "pointer">,
+  b: Pick<Node, "depth" | "pointer">,
+): number {
+  return a.depth - b.depth || (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0);
+}
+
+/** Adds up events. Its memory is bounded whatever they hold. */
+export class FieldProfiler {
+  readonly #root = nodeOf("", 0);
+  readonly #maxFields: number;
+  #events = 0;
+  #size = 0;
+  /** No field after this one in the order is kept; known so that such fields cost next to nothing. */
+  #last: Node | undefined;
+  #complete = true;
+
+  constructor(maxFields = MAX_FIELDS) {
+    this.#maxFields = maxFields;
+  }
+
+  /** Of duplicate keys the last one counts. Throws `SyntaxError`, which quotes the text, for what is not JSON. */
+  add(event: string): void {
+    const value: unknown = JSON.parse(event);
+    this.#events += 1;
+    this.#visitChildren(this.#root, value);
+  }
+
+  profile(): Profile {
+    if (this.#size > this.#maxFields) this.#trim();
+    const nodes = [...below(this.#root)].sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
+    return { fields: nodes.map(fieldOf), fields_complete: this.#complete };
+  }
+
+  // Recurses no deeper than a pointer is long.
+  #visit(node: Node, value: unknown): void {
+    const type = typeIndex(value);
+    const bit = 1 << type;
+    if (node.event !== this.#events) {
+      node.event = this.#events;
+      node.seen = 0;
+      node.count += 1;
+    }
+    if ((node.seen & bit) === 0) {
+      node.seen |= bit;
+      node.types[type] = (node.types[type] ?? 0) + 1;
+    }
+    this.#visitChildren(node, value);
+  }
+
+  #visitChildren(node: Node, value: unknown): void {
+    if (Array.isArray(value)) {
+      const child = value.length === 0 ? undefined : this.#child(node, ARRAY_TOKEN);
+      if (child) for (const element of value) this.#visit(child, element);
+    } else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        const child = this.#child(node, key);
+        if (child) this.#visit(child, value[key]);
+      }
+    }
+  }
+
+  /** Undefined for a field that is not kept; then none below it is, for they come after it in the order. */
+  #child(parent: Node, token: string): Node | undefined {
+    const known = parent.children.get(token);
+    if (known) return known;
+    if (token.length < MAX_POINTER_LENGTH) {
+      const child = nodeOf(parent.pointer + formatPointer([token]), parent.depth + 1);
+      const fits = child.pointer.length <= MAX_POINTER_LENGTH;
+      if (fits && !(this.#last && compareFields(child, this.#last) > 0)) {
+        parent.children.set(token, child);
+        this.#size += 1;
+        if (this.#size >= 2 * this.#maxFields) this.#trim();
+        return child;
+      }
+    }
+    this.#complete = false;
+    return undefined;
+  }
+
+  #trim(): void {
+    const ordered = [...below(this.#root)].sort(compareFields);
+    const kept = new Set([this.#root, ...ordered.slice(0, this.#maxFields)]);
+    for (const node of kept) {
+      for (const [token, child] of node.children) if (!kept.has(child)) node.children.delete(token);
+    }
+    this.#last = ordered[this.#maxFields - 1];
+    this.#size = kept.size - 1;
+    this.#complete = false;
+  }
+}
+
+function nodeOf(pointer: string, depth: number): Node {
+  return { pointer, depth, children: new Map(), count: 0, types: [0, 0, 0, 0, 0, 0], event: 0, seen: 0 };
+}
+
+function* below(node: Node): Generator<Node> {
+  for (const child of node.children.values()) {
+    yield child;
+    yield* below(child);
+  }
+}
+
+function fieldOf({ pointer, count, types }: Node): Field {
+  const found = JSON_TYPES.flatMap((type, index) => (types[index] ? [[type, types[index]]] : []));
+  return { pointer, count, types: Object.fromEntries(found) };
+}
+
+function typeIndex(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return 0;
+    case "number":
+      return 1;
+    case "boolean":
+      return 2;
+    default:
+      return value === null ? 3 : Array.isArray(value) ? 5 : 4;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,146 @@
+// What a snapshot consists of and how it came about. It is written after the parts, once.
+
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
+import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
+
+const count = z.int().nonnegative();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const COUNTS = z.object({
+  listed: count,
+  events: count,
+  gone: count,
+  forbidden: count,
+  /** Entries without a valid uuid, and `oversize`. */
+  rejected: count,
+  /** How many of `rejected` had a detail over the cap. */
+  oversize: count,
+  repeated: count,
+});
+
+const PART = z.object({
+  // Becomes part of a key, so nothing else passes: a damaged file must not point elsewhere.
+  file: z.string().regex(/^part-\d{5,}\.ndjson\.gz$/),
+  rows: z.int().positive(),
+  bytes: z.int().positive(),
+  sha256,
+});
+
+// Becomes part of the views' SQL, so nothing else passes.
+const column = z.string().regex(/^[a-z_][a-z0-9_]*$/);
+
+const FIELD = z
+  .object({
+    pointer: z.string().startsWith("/"),
+    count: z.int().positive(),
+    types: z.partialRecord(z.enum(JSON_TYPES), z.int().positive()),
+  })
+  .readonly();
+
+const MANIFEST = z
+  .object({
+    version: z.literal(1),
+    account: z.string(),
+    snapshot_id: z.string(),
+    run_id: z.string(),
+    fingerprint: z.string(),
+    plan_sha256: sha256,
+    counts: COUNTS,
+    parts: z.array(PART).readonly(),
+    columns: z.array(column).readonly(),
+    /** Where the last columns come from. Version 0.1.0 wrote neither these nor a profile at first. */
+    lifted: z
+      .array(z.object({ name: column, pointer: z.string().startsWith("/") }))
+      .readonly()
+      .default([]),
+    fields: z.array(FIELD).max(MAX_FIELDS).readonly().default([]),
+    fields_complete: z.boolean().default(false),
+    started_at: z.iso.datetime(),
+    finished_at: z.iso.datetime(),
+    program: z.object({ name: z.string(), version: z.string() }),
+    settings: z.object({
+      base_url: z.string(),
+      is_listed: z.enum(["true", "false", "any"]),
+      list_pointer: z.string().nullable(),
+      detail_pointer: z.string().nullable(),
+    }),
+  })
+  .refine(({ counts, parts }) => parts.reduce((sum, { rows }) => sum + rows, 0) === counts.events, {
+    path: ["parts"],
+    error: "their rows do not add up to the events",
+  })
+  .refine(
+    ({ counts }) => counts.listed === counts.events + counts.gone + counts.forbidden + counts.rejected,
+    { path: ["counts"], error: "they do not add up to the listed" },
+  )
+  .refine(({ counts }) => counts.oversize <= counts.rejected, {
+    path: ["counts", "oversize"],
+    error: "more than the rejected, which it is part of",
+  })
+  .refine(
+    ({ columns, lifted }) => lifted.every(({ name }, index) => name === columns.at(index - lifted.length)),
+    { path: ["lifted"], error: "they are not the last columns" },
+  );
+
+export type Manifest = Readonly<z.infer<typeof MANIFEST>>;
+
+/**
+ * Creates the manifest and returns the one that stands: this one, or the one that was there first, which may
+ * differ in its instants and the program's version only. Throws `STORE_CORRUPT` for any other difference.
+ */
+export async function createManifest(store: Store, key: string, manifest: Manifest): Promise<Manifest> {
+  const own = MANIFEST.parse(manifest); // what could not be read back is not written
+  if (await writeJsonOnce(store, key, own)) return own;
+
+  const found = await readJson(store, key, MANIFEST);
+  if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
+  if (!isDeepStrictEqual(content(found), content(own))) {
+    throw damaged(key, "an earlier attempt wrote another snapshot than this run", MAKE_AGAIN);
+  }
+  return found;
+}
+
+/** Throws `STORE_CORRUPT` when there is none, or it is not that snapshot's. */
+export async function readManifest(store: Store, account: string, snapshotId: string): Promise<Manifest> {
+  const key = layout.manifest(account, snapshotId);
+  const manifest = await readJson(store, key, MANIFEST);
+  if (manifest === undefined) throw damaged(key, "it is missing", RESTORE);
+  if (manifest.account !== account || manifest.snapshot_id !== snapshotId) {
+    throw damaged(key, "it is the manifest of another snapshot", RESTORE);
+  }
+  return manifest;
+}
+
+/** What plan and shards decide, and no clock. */
+function content({
+  account,
+  snapshot_id,
+  run_id,
+  fingerprint,
+  plan_sha256,
+  counts,
+  parts,
+  columns,
+  lifted,
+  fields,
+  fields_complete,
+}: Manifest): object {
+  return {
+    account,
+    snapshot_id,
+    run_id,
+    fingerprint,
+    plan_sha256,
+    counts,
+    parts,
+    columns,
+    lifted,
+    fields,
+    fields_complete,
+  };
+}

@@ -1,0 +1,30 @@
+// How long a row may be: a longer one would fail every query of its table, not only those that ask for it.
+
+import { jsonLineBytes } from "../../json/json-line.ts";
+
+/** Of a row's line in a file, in bytes: what readers are made to take. Two details of 4 MiB fit, whatever they hold. */
+export const MAX_ROW_BYTES = 64 * 1024 * 1024;
+
+/** What JSON makes of one UTF-16 code unit at most: `\u001f`. */
+const MAX_BYTES_PER_UNIT = 6;
+
+/**
+ * Whether a row with these columns is one that readers take. Says so without making the line, which could be
+ * longer than any string may be: each column may repeat most of the event, and escapes multiply it.
+ */
+export function fitsRow(columns: Readonly<Record<string, string | null>>, maxBytes = MAX_ROW_BYTES): boolean {
+  const texts = Object.entries(columns).flatMap(([name, text]) => [name, text ?? "null"]);
+  const units = texts.reduce((sum, { length }) => sum + length, 0);
+  if (BRACES_AND_NEWLINE + texts.length * FRAME_BYTES + units * MAX_BYTES_PER_UNIT <= maxBytes) return true;
+  if (units > maxBytes) return false;
+  let bytes = BRACES_AND_NEWLINE;
+  for (const text of texts) {
+    bytes += jsonLineBytes([text]);
+    if (bytes > maxBytes) return false;
+  }
+  return true;
+}
+
+const BRACES_AND_NEWLINE = 3;
+/** Of a text as the only element of an array; as the key or value of an object it has one byte less. */
+const FRAME_BYTES = 4;

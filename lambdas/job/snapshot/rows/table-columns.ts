@@ -1,0 +1,31 @@
+// The columns that tables over all snapshots have, where nothing but the manifests says so.
+
+import { accounts, readHead } from "../../storage/publication-log.ts";
+import type { Store } from "../../storage/store.ts";
+import { withWayOut } from "../files/damaged-head-remedy.ts";
+import { type Manifest, readManifest } from "../files/manifest.ts";
+import { eventColumns } from "./lifted-column.ts";
+
+/**
+ * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
+ * of every row where nothing is published. Throws `STORE_CORRUPT` for a damaged log or manifest.
+ */
+export async function tableColumns(store: Store): Promise<readonly string[]> {
+  let longest = eventColumns([]);
+  for (const account of await accounts(store)) {
+    const head = await readHead(store, account);
+    if (head === undefined) continue;
+    const { columns } = await manifestOf(store, account, head.snapshot_id);
+    if (columns.length > longest.length) longest = columns;
+  }
+  return longest;
+}
+
+/** Names the account: it may be another one than that which is worked on. */
+async function manifestOf(store: Store, account: string, snapshotId: string): Promise<Manifest> {
+  try {
+    return await readManifest(store, account, snapshotId);
+  } catch (error) {
+    throw withWayOut(error, account);
+  }
+}

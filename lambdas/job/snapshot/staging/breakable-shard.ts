@@ -1,0 +1,97 @@
+// A shard's file in the making. When its results break off, what is finished by then becomes a file of its own.
+
+import { jsonLine } from "../../json/json-line.ts";
+import { gzipLines } from "../files/gzip-lines.ts";
+import { LineDigest } from "../files/line-digest.ts";
+import type { LeftOut, StagedResult, StagedRow } from "./staged-result.ts";
+
+/** Compressed. A shard that is larger is not kept when it breaks off: its bytes wait in memory until it is whole. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+export interface BreakableShardOptions {
+  readonly index: number;
+  readonly planSha256: string;
+  readonly results: AsyncIterable<StagedResult>;
+  /** What else is finished when `results` fail, in plan order after those taken; undefined where nothing is to be kept. */
+  readonly restAfter: (error: unknown) => AsyncIterable<StagedResult> | undefined;
+  readonly maxKeptBytes?: number;
+}
+
+/** The finished work of a shard that broke off. */
+export interface BrokenShard {
+  readonly file: Uint8Array;
+  /** Events with a row and those left out. */
+  readonly events: number;
+}
+
+export class BreakableShard {
+  readonly #options: BreakableShardOptions;
+  /** A second reference to what goes to the store: keeping work costs no second compression. */
+  #chunks: Uint8Array[] | undefined = [];
+  #bytes = 0;
+  readonly #digest = new LineDigest();
+  readonly #leftOut: LeftOut[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #isEnded = false;
+
+  constructor(options: BreakableShardOptions) {
+    this.#options = options;
+  }
+
+  /** The shard's file. An error of the results passes through unchanged, after the last of what is kept. */
+  async *body(): AsyncGenerator<Uint8Array, void, undefined> {
+    // Level 1: read once, gone in two weeks.
+    for await (const chunk of gzipLines(this.#lines(), { level: 1 })) {
+      this.#hold(chunk);
+      if (!this.#failure) yield chunk;
+    }
+    this.#isEnded = true;
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  /** Set once the body has thrown an error of the results that leaves something worth keeping. */
+  get broken(): BrokenShard | undefined {
+    if (!this.#isEnded || !this.#failure || !this.#chunks) return undefined;
+    return { file: Buffer.concat(this.#chunks), events: this.#digest.rows + this.#leftOut.length };
+  }
+
+  async *#lines(): AsyncGenerator<string> {
+    const { index, planSha256, results, restAfter } = this.#options;
+    try {
+      // One loop for all of it: every further layer costs time for each event.
+      for await (const result of results) if (this.#add(result)) yield result.line;
+    } catch (error) {
+      const rest = this.#chunks && restAfter(error);
+      if (rest === undefined) throw error;
+      this.#failure = { error };
+      yield* this.#readable(rest);
+    }
+    const identity = this.#failure ? { plan: planSha256 } : { shard: index };
+    const { rows } = this.#digest;
+    yield jsonLine({ ...identity, rows, left_out: this.#leftOut, sha256: this.#digest.sha256() });
+  }
+
+  /** As many as can be read: the error to report is the one before. */
+  async *#readable(rest: AsyncIterable<StagedResult>): AsyncGenerator<string> {
+    try {
+      for await (const result of rest) if (this.#add(result)) yield result.line;
+    } catch {
+      return;
+    }
+  }
+
+  #add(result: StagedResult): result is StagedRow {
+    if ("line" in result) {
+      this.#digest.add(result.line);
+      return true;
+    }
+    this.#leftOut.push({ uuid: result.uuid, reason: result.leftOut });
+    return false;
+  }
+
+  #hold(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > (this.#options.maxKeptBytes ?? MAX_KEPT_BYTES)) this.#chunks = undefined;
+    this.#chunks?.push(chunk);
+  }
+}

@@ -1,0 +1,113 @@
+// What an earlier start had finished of shards that it left unfinished: any of the plan's events, in plan order.
+
+import { z } from "zod";
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Store } from "../../storage/store.ts";
+import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
+import { readLines } from "../files/gzip-lines.ts";
+import { LineDigest } from "../files/line-digest.ts";
+import { type LeftOutReason, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
+
+/** `plan` is the checksum of the plan that the rows were made for. */
+const TRAILER = z.object({ plan: z.string(), ...STAGED_TRAILER });
+
+/** Held in memory as the compressed file it is, and read once more from the beginning to the end as rows are taken. */
+export class KeptWork {
+  static readonly none = new KeptWork("", new Uint8Array(), new Set(), new Map());
+
+  readonly #key: string;
+  readonly #withRow: ReadonlySet<string>;
+  readonly #leftOut: ReadonlyMap<string, LeftOutReason>;
+  readonly #lines: AsyncGenerator<string, void>;
+
+  private constructor(
+    key: string,
+    file: Uint8Array,
+    withRow: ReadonlySet<string>,
+    leftOut: ReadonlyMap<string, LeftOutReason>,
+  ) {
+    this.#key = key;
+    this.#withRow = withRow;
+    this.#leftOut = leftOut;
+    this.#lines = linesOf(key, file);
+  }
+
+  /** Undefined where the file is not whole or belongs to another plan: it only saves requests. */
+  static async read(store: Store, key: string, planSha256: string): Promise<KeptWork | undefined> {
+    const stored = await store.read(key);
+    if (stored === undefined) return undefined;
+    try {
+      const { withRow, trailer } = await verify(key, stored.bytes);
+      if (trailer.plan !== planSha256) return undefined;
+      const leftOut = new Map(trailer.left_out.map(({ uuid, reason }) => [uuid, reason]));
+      return new KeptWork(key, stored.bytes, withRow, leftOut);
+    } catch (error) {
+      if (error instanceof SyncError && error.code === "STORE_CORRUPT") return undefined;
+      throw error;
+    }
+  }
+
+  has(uuid: string): boolean {
+    return this.#withRow.has(uuid) || this.#leftOut.has(uuid);
+  }
+
+  /** What came of an event that it has. Asked in plan order, for each event once. */
+  async take(uuid: string): Promise<StagedResult> {
+    const leftOut = this.#leftOut.get(uuid);
+    if (leftOut !== undefined) return { uuid, leftOut };
+    for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {
+      if (uuidOfLine(next.value) === uuid) return { uuid, line: next.value };
+    }
+    throw new Error(`${this.#key} has no row for an event that is asked for out of order`);
+  }
+
+  async close(): Promise<void> {
+    await this.#lines.return();
+  }
+}
+
+async function verify(
+  key: string,
+  file: Uint8Array,
+): Promise<{ readonly withRow: ReadonlySet<string>; readonly trailer: z.infer<typeof TRAILER> }> {
+  const digest = new LineDigest();
+  const withRow = new Set<string>();
+  let last = "";
+  let end: string | undefined;
+  for await (const line of linesOf(key, file)) {
+    if (end !== undefined) throw bad(key, "a line follows its last one");
+    const uuid = uuidOfLine(line);
+    if (uuid === undefined) {
+      end = line;
+      continue;
+    }
+    if (uuid <= last) throw bad(key, "its rows are not in order");
+    last = uuid;
+    withRow.add(uuid);
+    digest.add(line);
+  }
+  const trailer = parseTrailer(end ?? "", key);
+  if (trailer.rows !== digest.rows) throw bad(key, "its rows are not as many as it says");
+  if (trailer.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
+  return { withRow, trailer };
+}
+
+function parseTrailer(line: string, key: string): z.infer<typeof TRAILER> {
+  try {
+    return TRAILER.parse(JSON.parse(line));
+  } catch {
+    throw bad(key, "its last line is missing"); // the parser's own error quotes the line
+  }
+}
+
+function linesOf(key: string, file: Uint8Array): AsyncGenerator<string, void> {
+  return readLines(oneChunk(file), { what: key });
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function bad(key: string, problem: string): SyncError {
+  return damaged(key, problem, MAKE_AGAIN);
+}

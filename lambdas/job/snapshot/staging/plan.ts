@@ -1,0 +1,181 @@
+// The plan of a run: its frozen, sorted work. Written once; who finds one uses it.
+
+import { z } from "zod";
+import { jsonLine } from "../../json/json-line.ts";
+import type { Store } from "../../storage/store.ts";
+import { damaged } from "../files/damaged.ts";
+import { gzipLines, readLines } from "../files/gzip-lines.ts";
+import { LineDigest } from "../files/line-digest.ts";
+import { fitsRow } from "../rows/row-size.ts";
+
+const SHARD_SIZE = 1_000;
+
+const count = z.int().nonnegative();
+
+const HEADER = z.object({
+  version: z.literal(1),
+  run_id: z.string(),
+  account: z.string(),
+  fingerprint: z.string(),
+  created_at: z.iso.datetime(),
+  listed: count,
+  rejected: count,
+  repeated: count,
+  events: count,
+  shard_size: z.int().positive(),
+  sha256: z.string(),
+});
+
+const EVENT = z.object({
+  uuid: z.string(),
+  requestAs: z.string().optional(),
+  listing: z.string(),
+  isOversize: z.literal(true).optional(),
+});
+
+/** The first line of the file. `listed` = `events` + `rejected`; `sha256` is that of the lines that follow. */
+type PlanHeader = Readonly<z.infer<typeof HEADER>>;
+
+export interface PlannedEvent {
+  /** Lower case. */
+  readonly uuid: string;
+  /** The uuid as it was listed. */
+  readonly requestAs: string;
+  /** The list entry as JSON text. */
+  readonly listing: string;
+  /** The list entry alone is longer than a row may be: it is not kept, and the event is left out unfetched. */
+  readonly isOversize?: true;
+}
+
+export interface Plan {
+  readonly header: PlanHeader;
+  /** Sorted by uuid, each one once. */
+  readonly events: readonly PlannedEvent[];
+  readonly shards: number;
+  /** The events of one shard; none for an index that the plan does not have. */
+  shard(index: number): readonly PlannedEvent[];
+}
+
+/** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
+export interface PlanDraft
+  extends Pick<PlanHeader, "run_id" | "account" | "fingerprint" | "created_at" | "rejected" | "repeated"> {
+  /** Events of one shard; default 1,000. */
+  readonly shard_size?: number;
+  /** In any order, each uuid once. */
+  readonly events: readonly PlannedEvent[];
+}
+
+/**
+ * Creates the plan and returns the one that stands: this one, or the one that was there first. Throws
+ * `STORE_CORRUPT` when that one is damaged or another run's; its fingerprint is the caller's to compare.
+ */
+export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
+  const events = draft.events.map(bounded).sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
+  if (!isAscending(events)) throw new Error("a plan holds each uuid once, and this draft has one twice");
+  const digest = new LineDigest();
+  for (const event of events) digest.add(eventLine(event));
+  const header: PlanHeader = {
+    version: 1,
+    run_id: draft.run_id,
+    account: draft.account,
+    fingerprint: draft.fingerprint,
+    created_at: draft.created_at,
+    listed: events.length + draft.rejected,
+    rejected: draft.rejected,
+    repeated: draft.repeated,
+    events: events.length,
+    shard_size: draft.shard_size ?? SHARD_SIZE,
+    sha256: digest.sha256(),
+  };
+
+  // Level 1, as for shards: read at most once, gone in two weeks, and no request goes out before it is written.
+  const created = await store.create(key, gzipLines(planLines(header, events), { level: 1 }));
+  if (created !== undefined) return planOf(header, events);
+
+  const standing = await readPlan(store, key);
+  const { account, run_id } = standing.header;
+  if (account !== draft.account || run_id !== draft.run_id) throw bad(key, "it is the plan of another run");
+  return standing;
+}
+
+/** Throws `STORE_CORRUPT` when there is none, or it is not whole. */
+export async function readPlan(store: Store, key: string): Promise<Plan> {
+  const chunks = await store.open(key);
+  if (chunks === undefined) throw bad(key, "it is missing");
+  const digest = new LineDigest();
+  const events: PlannedEvent[] = [];
+  let header: PlanHeader | undefined;
+  for await (const line of readLines(chunks, { what: key, remedy: remedy(key) })) {
+    if (header === undefined) {
+      header = parse(line, HEADER, key);
+      continue;
+    }
+    digest.add(line);
+    const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
+    events.push({ uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) });
+  }
+  if (header === undefined) throw bad(key, "it has no header");
+  if (header.events !== events.length) throw bad(key, "its header counts another number of events");
+  if (header.listed !== header.events + header.rejected) throw bad(key, "its header's counts do not add up");
+  if (header.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
+  if (!isAscending(events)) throw bad(key, "its events are not sorted by uuid");
+  return planOf(header, events);
+}
+
+function planOf(header: PlanHeader, events: readonly PlannedEvent[]): Plan {
+  const { shard_size: size } = header;
+  return {
+    header,
+    events,
+    shards: Math.ceil(events.length / size),
+    shard: (index) => events.slice(index * size, (index + 1) * size),
+  };
+}
+
+function* planLines(header: PlanHeader, events: readonly PlannedEvent[]): Generator<string> {
+  yield jsonLine(header);
+  for (const event of events) yield eventLine(event);
+}
+
+function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
+  return jsonLine(requestAs === uuid ? { uuid, ...rest } : { uuid, requestAs, ...rest });
+}
+
+/** As JSON again, the largest list entry could be longer than any string may be. */
+function bounded(event: PlannedEvent): PlannedEvent {
+  const { uuid, requestAs, listing } = event;
+  return fitsRow({ listing })
+    ? { uuid, requestAs, listing }
+    : { uuid, requestAs, listing: "", isOversize: true };
+}
+
+function isAscending(events: readonly PlannedEvent[]): boolean {
+  let previous = "";
+  for (const { uuid } of events) {
+    if (uuid <= previous) return false;
+    previous = uuid;
+  }
+  return true;
+}
+
+function parse<Schema extends z.ZodType>(line: string, schema: Schema, key: string): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw bad(key, "it holds a line that is not JSON"); // the parser's own error quotes the line
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw bad(key, `${issue?.path.join(".") || "a line"}: ${issue?.message ?? "unexpected"}`);
+}
+
+function bad(key: string, problem: string): Error {
+  return damaged(key, problem, remedy(key));
+}
+
+// A new plan would not fit the shards of the old one, so the run goes as a whole.
+function remedy(key: string): string {
+  return `Delete the whole folder ${key.slice(0, key.lastIndexOf("/") + 1)} and start again.`;
+}

@@ -1,0 +1,108 @@
+// A staged shard: what a run fetched of one slice of its plan, in plan order, and a trailer that proves it whole.
+
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import type { Store } from "../../storage/store.ts";
+import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
+import { readLines } from "../files/gzip-lines.ts";
+import { LineDigest } from "../files/line-digest.ts";
+import { BreakableShard, type BreakableShardOptions, type BrokenShard } from "./breakable-shard.ts";
+import { type LeftOut, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
+
+/** The last line of the file. `sha256` is that of the row lines before it. */
+export interface ShardTrailer {
+  readonly shard: number;
+  readonly rows: number;
+  readonly left_out: readonly LeftOut[];
+  readonly sha256: string;
+}
+
+const TRAILER = z.object({ shard: z.int().nonnegative(), ...STAGED_TRAILER });
+
+/** Where the finished work of a shard goes that breaks off. */
+export interface Rescue extends Pick<BreakableShardOptions, "planSha256" | "restAfter"> {
+  readonly keep: (broken: BrokenShard) => Promise<void>;
+}
+
+/**
+ * Results in plan order. A shard that is there already stands: whoever merges it verifies it. An error of `results`
+ * passes through unchanged, after `rescue` has kept what it can.
+ */
+export async function writeShard(
+  store: Store,
+  key: string,
+  index: number,
+  results: AsyncIterable<StagedResult>,
+  rescue: Rescue = NO_RESCUE,
+): Promise<"created" | "exists"> {
+  const shard = new BreakableShard({ index, results, ...rescue });
+  try {
+    const version = await store.create(key, shard.body());
+    return version === undefined ? "exists" : "created";
+  } catch (error) {
+    if (shard.broken) await rescue.keep(shard.broken);
+    throw error;
+  }
+}
+
+const NO_RESCUE: Rescue = {
+  planSha256: "",
+  restAfter: () => undefined,
+  keep: async () => undefined,
+};
+
+/**
+ * The shard's row lines as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected
+ * uuid is there exactly once, in order, with a row or left out. Most of that shows at the end only, so
+ * nothing made of the lines, by the caller or by `onRow`, counts before this returns.
+ */
+export async function* readShard(
+  store: Store,
+  key: string,
+  index: number,
+  expectedUuids: readonly string[],
+  onRow: (line: string) => void = () => undefined,
+): AsyncGenerator<string, ShardTrailer, undefined> {
+  const chunks = await store.open(key);
+  if (chunks === undefined) throw bad(key, "it is missing");
+  const digest = new LineDigest();
+  const withRow = new Set<string>();
+  let next = 0; // where in the expected uuids the next row's may be
+  let trailer: ShardTrailer | undefined;
+  for await (const line of readLines(chunks, { what: key })) {
+    if (trailer !== undefined) throw bad(key, "a line follows its last one");
+    const uuid = uuidOfLine(line);
+    if (uuid === undefined) {
+      trailer = parseTrailer(line, key);
+      continue;
+    }
+    const place = expectedUuids.indexOf(uuid, next);
+    if (place === -1) throw bad(key, "it has a row that the plan does not have there");
+    next = place + 1;
+    withRow.add(uuid);
+    digest.add(line);
+    onRow(line);
+    yield line;
+  }
+
+  if (trailer === undefined) throw bad(key, "its last line is missing");
+  if (trailer.shard !== index) throw bad(key, `it says that it is shard ${trailer.shard}`);
+  if (trailer.rows !== digest.rows) throw bad(key, "its rows are not as many as it says");
+  if (trailer.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
+  const withoutRow = expectedUuids.filter((uuid) => !withRow.has(uuid));
+  const leftOut = trailer.left_out.map(({ uuid }) => uuid);
+  if (!isDeepStrictEqual(leftOut, withoutRow)) throw bad(key, "its events are not those of the plan");
+  return trailer;
+}
+
+function parseTrailer(line: string, key: string): ShardTrailer {
+  try {
+    return TRAILER.parse(JSON.parse(line));
+  } catch {
+    throw bad(key, "it holds a line that is neither a row nor its trailer"); // the parser's own error quotes the line
+  }
+}
+
+function bad(key: string, problem: string): Error {
+  return damaged(key, problem, MAKE_AGAIN);
+}

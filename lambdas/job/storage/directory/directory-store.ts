@@ -1,0 +1,158 @@
+// The store as a directory, with the same keys and the same promises as a bucket, also between processes.
+
+import { createReadStream } from "node:fs";
+import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Random } from "../../runtime/random.ts";
+import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
+import { checkKey } from "../store-key.ts";
+import { refuseBrokenLink } from "./broken-link.ts";
+import {
+  makeDirectory,
+  nameIfFree,
+  nameInPlace,
+  syncDirectory,
+  versionOf,
+  writeDurably,
+} from "./durable-file.ts";
+import { fileError, isErrno } from "./file-error.ts";
+import { withFileLock } from "./file-lock.ts";
+import { listFiles } from "./list-files.ts";
+import { type NewModes, newModes } from "./new-modes.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const CHUNK_BYTES = 256 * 1024;
+
+export interface DirectoryStoreOptions {
+  readonly directory: string;
+  /** Names the files in the making. */
+  readonly random: Pick<Random, "token">;
+  /** How long `replace` and `delete` wait for another process (30 s). */
+  readonly lockTimeoutMs?: number;
+}
+
+export class DirectoryStore implements Store {
+  readonly directory: string;
+  readonly #temporary: string;
+  readonly #random: Pick<Random, "token">;
+  readonly #lockTimeoutMs: number;
+  #modes: NewModes | undefined;
+  #tidied = false;
+
+  constructor({ directory, random, lockTimeoutMs = 30_000 }: DirectoryStoreOptions) {
+    this.directory = resolve(directory);
+    this.#temporary = join(this.directory, ".tmp");
+    this.#random = random;
+    this.#lockTimeoutMs = lockTimeoutMs;
+  }
+
+  async read(key: string): Promise<StoredObject | undefined> {
+    const path = this.#path(key);
+    const bytes = await unlessMissing(readFile(path), "read", path);
+    return bytes && { bytes, version: versionOf(bytes) };
+  }
+
+  async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const path = this.#path(key);
+    // The file is opened when it is read, so a stream that nobody reads leaks nothing.
+    return (await unlessMissing(stat(path), "read", path)) && chunks(path);
+  }
+
+  async create(key: string, body: Body): Promise<string | undefined> {
+    const path = this.#path(key);
+    return this.#withTemporary(body, async (temporary, version) => {
+      await makeDirectory(dirname(path), (await this.#newModes()).directory);
+      return (await nameIfFree(temporary, path)) ? version : undefined;
+    });
+  }
+
+  async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
+    const path = this.#path(key);
+    return this.#locked(async () => {
+      if ((await this.read(key))?.version !== version) return undefined;
+      return this.#withTemporary(bytes, async (temporary, newVersion) => {
+        await nameInPlace(temporary, path);
+        return newVersion;
+      });
+    });
+  }
+
+  list(prefix: string, after = ""): AsyncIterable<StoredKey> {
+    return listFiles(this.directory, prefix, after);
+  }
+
+  async delete(key: string): Promise<void> {
+    const path = this.#path(key);
+    // Under the lock, so that no `replace` that has just compared the version brings the file back.
+    await this.#locked(async () => {
+      const deleted = unlink(path).then(() => true);
+      if (await unlessMissing(deleted, "delete", path)) await syncDirectory(dirname(path));
+    });
+  }
+
+  #path(key: string): string {
+    checkKey(key);
+    return join(this.directory, key);
+  }
+
+  /** Undefined without any `work` where there is no warehouse, hence nothing to replace or delete. */
+  async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const path = join(this.directory, ".lock");
+    if ((await unlessMissing(stat(this.directory), "read", this.directory)) === undefined) return undefined;
+    const { file: mode } = await this.#newModes();
+    return withFileLock({ path, mode, timeoutMs: this.#lockTimeoutMs }, work);
+  }
+
+  /** Asked once: the first file makes the directory that later ones would take theirs from. */
+  async #newModes(): Promise<NewModes> {
+    this.#modes ??= await newModes(this.directory);
+    return this.#modes;
+  }
+
+  /** Writes the body to a file that no reader sees, lets `use` give it its name, and leaves nothing behind. */
+  async #withTemporary<T>(body: Body, use: (path: string, version: string) => Promise<T>): Promise<T> {
+    const modes = await this.#newModes();
+    await makeDirectory(this.#temporary, modes.directory);
+    const temporary = join(this.#temporary, this.#random.token());
+    try {
+      const { version, modifiedAtMs } = await writeDurably(temporary, body, modes.file);
+      await this.#tidy(modifiedAtMs);
+      return await use(temporary, version);
+    } finally {
+      // What cannot be removed now is tidied another day; the error to tell is the one before.
+      await rm(temporary, { force: true }).catch(() => undefined);
+    }
+  }
+
+  /** Removes, once, what killed processes left behind more than a day ago, by the file system's own clock. */
+  async #tidy(nowMs: number): Promise<void> {
+    if (this.#tidied) return;
+    this.#tidied = true;
+    try {
+      for (const name of await readdir(this.#temporary)) {
+        const path = join(this.#temporary, name);
+        if ((await stat(path)).mtimeMs < nowMs - DAY_MS) await rm(path, { force: true });
+      }
+    } catch {
+      // Another process may tidy at the same time; what stays is in nobody's way and is tidied next time.
+    }
+  }
+}
+
+async function* chunks(path: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  } catch (error) {
+    throw fileError(error, "read", path);
+  }
+}
+
+async function unlessMissing<T>(operation: Promise<T>, verb: string, path: string): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw fileError(error, verb, path);
+    await refuseBrokenLink(path);
+    return undefined;
+  }
+}

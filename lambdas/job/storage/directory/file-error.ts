@@ -1,0 +1,87 @@
+// What an error of the file system means for the person at the laptop, and what to do about it.
+
+import { SyncError } from "../../errors/sync-error.ts";
+
+const FULL =
+  "the disk or the quota is full. Free some space and start again: the run goes on where it stopped.";
+const FORBIDDEN =
+  "this user may not do that there. Give it the right to read and write the directory, or choose another one with --warehouse.";
+const NOT_A_DIRECTORY =
+  "a file is in the place of a directory. Move it away, or choose another directory with --warehouse.";
+const NO_LINKS =
+  "this file system has no hard links, which the warehouse needs so that a file appears whole or not at all. Choose a directory on a local disk with --warehouse.";
+const NO_LOCKS =
+  "this file system has no file locks, which the warehouse needs between processes. Choose a directory on a local disk with --warehouse.";
+const NO_LOCK_RIGHT =
+  "this user may not write there, and a run must lock the warehouse. Start the run as the user that made the warehouse, or give this one the right to write in it. Reading needs no lock.";
+const TOO_MANY_FILES =
+  "too many files are open. Lower --concurrency or raise the limit (`ulimit -n`), then start again.";
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EFBIG: "the file would be larger than the limit for files (`ulimit -f`). Raise it and start again.",
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EROFS: "the file system is read-only. Choose another directory with --warehouse.",
+  ENOTDIR: NOT_A_DIRECTORY,
+  EEXIST: NOT_A_DIRECTORY,
+  EISDIR: "a directory is in the place of a file. Move it away and start again.",
+  ENAMETOOLONG: "the path is too long for this file system. Choose a shorter one with --warehouse.",
+  ENOLCK: NO_LOCKS,
+  ELOOP:
+    "a symbolic link there leads back to itself or to a folder that it lies in. Remove the link and start again.",
+  EMFILE: TOO_MANY_FILES,
+  ENFILE: TOO_MANY_FILES,
+};
+
+/** Errors that mean something else for these than for reading and writing. */
+const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  link: {
+    EPERM: NO_LINKS,
+    ENOTSUP: NO_LINKS,
+    EOPNOTSUPP: NO_LINKS,
+    ENOSYS: NO_LINKS,
+    EXDEV:
+      "it lies on another file system than the rest of the warehouse. Keep the whole warehouse on one disk.",
+  },
+  lock: {
+    ENOTSUP: NO_LOCKS,
+    EOPNOTSUPP: NO_LOCKS,
+    ENOSYS: NO_LOCKS,
+    EINVAL: NO_LOCKS,
+    EACCES: NO_LOCK_RIGHT,
+    EPERM: NO_LOCK_RIGHT,
+  },
+  "make the directory": {
+    ENOENT: "the file system takes no new directory there. Choose another one with --warehouse.",
+  },
+};
+
+/** Whether `error` is the system's `code`, such as `ENOENT`. */
+export function isErrno(error: unknown, code: string): boolean {
+  return errnoOf(error) === code;
+}
+
+/** `STORE_FAILED` for what the file system refused: "Could not <verb> <path>", why, and what to do. */
+export function fileError(error: unknown, verb: string, path: string): SyncError {
+  const errno = errnoOf(error) ?? "unknown error";
+  const meaning =
+    SPECIAL_MEANINGS[verb]?.[errno] ??
+    MEANINGS[errno] ??
+    "the file system reports an error. Check the disk and start again.";
+  return new SyncError("STORE_FAILED", `Could not ${verb} ${path}: ${meaning} (${errno})`, {
+    fields: { path, errno },
+    cause: error,
+  });
+}
+
+/** `STORE_FAILED` for a folder that a symbolic link in it leads back to: no single call of the system sees that. */
+export function linkCycle(path: string): SyncError {
+  return fileError(Object.assign(new Error("a cycle of links"), { code: "ELOOP" }), "list", path);
+}
+
+function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}

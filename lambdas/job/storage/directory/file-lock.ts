@@ -1,0 +1,67 @@
+// One process at a time: a lock on an open file, which the kernel releases when its process dies.
+
+import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
+import { tryLock } from "fs-native-extensions";
+import { SyncError } from "../../errors/sync-error.ts";
+import { fileError } from "./file-error.ts";
+
+const POLL_MS = 5;
+
+export interface FileLock {
+  /** A file that is made if it is absent. */
+  readonly path: string;
+  /** Of the file, where it is made. */
+  readonly mode: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Runs `work` while no other caller on this machine, in this process or another, holds the lock at `path`.
+ * Polls instead of waiting in the kernel: a wait there takes a thread of the small pool that the holder's own
+ * file calls need, so a few waiting callers would stop it for good. The time is real, for so are the others.
+ */
+export async function withFileLock<T>(
+  { path, mode, timeoutMs }: FileLock,
+  work: () => Promise<T>,
+): Promise<T> {
+  const file = await open(path, "a", mode).catch((error: unknown) => {
+    throw fileError(error, "lock", path);
+  });
+  try {
+    await keepReadersOut(file);
+    for (let waitedMs = 0; !isGranted(file.fd, path); waitedMs += POLL_MS) {
+      if (waitedMs >= timeoutMs) throw stillLocked(path, timeoutMs);
+      await setTimeout(POLL_MS);
+    }
+    return await work();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * A lock of a user who may only read the file would keep out all who may write. So only those may read it who may
+ * write it; a file of another user is its owner's to change.
+ */
+async function keepReadersOut(file: FileHandle): Promise<void> {
+  const mode = (await file.stat()).mode & 0o777;
+  const readOnly = mode & 0o044 & ~(mode << 1);
+  if (readOnly !== 0) await file.chmod(mode & ~readOnly).catch(() => undefined);
+}
+
+function isGranted(fd: number, path: string): boolean {
+  try {
+    return tryLock(fd);
+  } catch (error) {
+    throw fileError(error, "lock", path);
+  }
+}
+
+function stillLocked(path: string, timeoutMs: number): SyncError {
+  return new SyncError(
+    "STORE_FAILED",
+    `Another process has held the lock ${path} for ${timeoutMs / 1000} s. Look for one that hangs on this warehouse and end it, then start again.`,
+    { fields: { path, timeoutMs } },
+  );
+}

@@ -1,0 +1,68 @@
+// The keys below a directory in the order of a bucket: by code unit of the whole key, whatever the nesting.
+
+import type { Dirent, Stats } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { StoredKey } from "../store.ts";
+import { refuseBrokenLink } from "./broken-link.ts";
+import { fileError, isErrno, linkCycle } from "./file-error.ts";
+
+/**
+ * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish
+ * while they are listed. Throws `STORE_FAILED` for a link that leads nowhere or to a folder that it lies in.
+ */
+export async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
+  yield* listBelow("", []);
+
+  async function* listBelow(folder: string, above: readonly string[]): AsyncIterable<StoredKey> {
+    const path = join(root, folder.slice(0, -1));
+    const found = await fileAt(path);
+    if (found === undefined) return;
+    const identity = `${found.dev}:${found.ino}`;
+    if (above.includes(identity)) throw linkCycle(path);
+    for (const key of await keysIn(root, folder, prefix)) {
+      if (!key.endsWith("/")) {
+        const file = key > after ? await fileAt(join(root, key)) : undefined;
+        if (file) yield { key, modifiedAtMs: file.mtimeMs };
+      } else if (key > after || after.startsWith(key)) {
+        yield* listBelow(key, [...above, identity]);
+      }
+    }
+  }
+}
+
+/**
+ * Those that begin with the prefix or lead to it: files as keys, folders with a closing slash. So sorted, a
+ * folder stands where the keys in it belong.
+ */
+async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (const entry of await entriesOf(join(root, folder))) {
+    const key = `${folder}${entry.name}`;
+    if (entry.name.startsWith(".") || !(key.startsWith(prefix) || prefix.startsWith(`${key}/`))) continue;
+    const target = entry.isSymbolicLink() ? await fileAt(join(root, key)) : entry;
+    if (target?.isDirectory()) keys.push(`${key}/`);
+    else if (target && key.startsWith(prefix)) keys.push(key);
+  }
+  return keys.sort();
+}
+
+async function entriesOf(path: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw fileError(error, "list", path);
+  }
+}
+
+/** What is there, links followed; undefined where nothing is. */
+async function fileAt(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw fileError(error, "list", path);
+    await refuseBrokenLink(path);
+    return undefined;
+  }
+}

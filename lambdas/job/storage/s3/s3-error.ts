@@ -1,0 +1,52 @@
+// What an error of S3 means for the person on call, and what to do about it.
+
+import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { type S3Place, urlOf } from "./s3-place.ts";
+
+/** Verbs as a message has them, and the permission that each needs. */
+const PERMISSIONS = {
+  read: "s3:GetObject on it, and s3:ListBucket on the bucket, without which a key that does not exist is refused as well",
+  write: "s3:PutObject and s3:GetObject on it",
+  list: "s3:ListBucket on the bucket for this prefix",
+  delete: "s3:DeleteObject on it",
+} as const;
+
+export type S3Verb = keyof typeof PERMISSIONS;
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
+  PermanentRedirect: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
+  AuthorizationHeaderMalformed: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
+  ConditionalRequestConflict: "others write the same object at the same time, again and again. Start again.",
+};
+
+/** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Anything else comes back as it is. */
+export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
+  const failure = awsError(error);
+  if (failure === undefined) return error;
+  const { name, status, message } = failure;
+  const url = urlOf(place);
+  const foreign =
+    place.owner === undefined ? "" : ` If it has that, the bucket is not in the AWS account ${place.owner}.`;
+  const refused =
+    status === 403
+      ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}.${foreign} AWS says: ${message}`
+      : undefined;
+  const meaning =
+    MEANINGS[name] ?? commonRemedy(failure) ?? refused ?? `S3 reports an error. AWS says: ${message}`;
+  return new SyncError("STORE_FAILED", `Could not ${verb} ${url}: ${meaning} (${name})`, {
+    fields: { url, aws_error: name, status: status ?? null, request_id: failure.requestId ?? null },
+    cause: shortCause(failure),
+  });
+}
+
+/** An object's stream that broke off, whatever it broke with. */
+export function brokenStream(error: unknown, url: string): SyncError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return new SyncError(
+    "STORE_FAILED",
+    `Could not read ${url} to its end: the connection broke off, or what came is not what was stored. Start again. (${name})`,
+    { fields: { url }, cause: new Error(message.slice(0, 200)) },
+  );
+}

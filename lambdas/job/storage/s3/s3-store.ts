@@ -1,0 +1,161 @@
+// The store as a bucket, or a prefix of one: conditional writes for its promises, ETags for its versions.
+
+import { Readable } from "node:stream";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  paginateListObjectsV2,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { awsError } from "../../errors/aws-error.ts";
+import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
+import { checkKey } from "../store-key.ts";
+import { brokenStream, s3Error } from "./s3-error.ts";
+import { type S3Object, versionOf } from "./s3-object.ts";
+import { addressOf, urlOf } from "./s3-place.ts";
+import { putIf } from "./s3-put.ts";
+import { uploadIfFree } from "./s3-upload.ts";
+
+/** S3 takes no smaller part but the last one; 10,000 of these are 78 GiB. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+export interface S3StoreOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** `""`, or a prefix that ends in a slash. */
+  readonly prefix: string;
+  /** The AWS account that the bucket belongs to, if known: S3 then refuses the same name in another account. */
+  readonly owner?: string;
+}
+
+export class S3Store implements Store {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #owner: string | undefined;
+
+  constructor({ client, bucket, prefix, owner }: S3StoreOptions) {
+    this.#client = client;
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#owner = owner;
+  }
+
+  async read(key: string): Promise<StoredObject | undefined> {
+    const object = this.#object(key);
+    const found = await get(object);
+    if (found === undefined) return undefined;
+    const chunks = await Array.fromAsync(chunksOf(found, urlOf(object)));
+    return { bytes: Buffer.concat(chunks), version: versionOf(object, found.ETag) };
+  }
+
+  /** The connection is busy until the chunks are read or their iterator is returned. */
+  async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const object = this.#object(key);
+    const found = await get(object);
+    return found && chunksOf(found, urlOf(object));
+  }
+
+  async create(key: string, body: Body): Promise<string | undefined> {
+    const object = this.#object(key);
+    if (body instanceof Uint8Array) return putIf(object, body, { IfNoneMatch: "*" });
+    const parts = inParts(body, PART_BYTES);
+    try {
+      const first = (await parts.next()).value ?? new Uint8Array();
+      if (first.length < PART_BYTES) return await putIf(object, first, { IfNoneMatch: "*" });
+      return await uploadIfFree(object, startingWith(first, parts));
+    } finally {
+      await parts.return(undefined);
+    }
+  }
+
+  async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
+    return putIf(this.#object(key), bytes, { IfMatch: version });
+  }
+
+  /** Without the empty objects that the console makes for folders. */
+  async *list(prefix: string, after?: string): AsyncIterable<StoredKey> {
+    const Prefix = `${this.#prefix}${prefix}`;
+    const request = {
+      Bucket: this.#bucket,
+      ExpectedBucketOwner: this.#owner,
+      Prefix,
+      ...(after === undefined ? {} : { StartAfter: `${this.#prefix}${after}` }),
+    };
+    try {
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request)) {
+        for (const { Key, LastModified } of Contents) {
+          if (Key === undefined || LastModified === undefined || Key.endsWith("/")) continue;
+          yield { key: Key.slice(this.#prefix.length), modifiedAtMs: LastModified.getTime() };
+        }
+      }
+    } catch (error) {
+      throw s3Error(error, "list", { bucket: this.#bucket, owner: this.#owner, key: Prefix });
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    const object = this.#object(key);
+    try {
+      await this.#client.send(new DeleteObjectCommand(addressOf(object)));
+    } catch (error) {
+      throw s3Error(error, "delete", object);
+    }
+  }
+
+  #object(key: string): S3Object {
+    checkKey(key);
+    return {
+      client: this.#client,
+      bucket: this.#bucket,
+      owner: this.#owner,
+      key: `${this.#prefix}${key}`,
+    };
+  }
+}
+
+async function get(object: S3Object): Promise<GetObjectCommandOutput | undefined> {
+  try {
+    return await object.client.send(new GetObjectCommand(addressOf(object)));
+  } catch (error) {
+    // The status alone would not do: a bucket that does not exist is answered with 404 as well.
+    if (awsError(error)?.name === "NoSuchKey") return undefined;
+    throw s3Error(error, "read", object);
+  }
+}
+
+async function* chunksOf({ Body }: GetObjectCommandOutput, url: string): AsyncGenerator<Uint8Array> {
+  if (!(Body instanceof Readable)) throw new TypeError("S3 answers with a stream of Node.js");
+  try {
+    yield* Body;
+  } catch (error) {
+    throw brokenStream(error, url);
+  }
+}
+
+/**
+ * Cuts a stream into parts of exactly `bytes`, the last one shorter. All of them are the same buffer, so a part is
+ * sent before the next one is asked for; and copies, for a producer may use its chunks again.
+ */
+async function* inParts(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  const part = Buffer.allocUnsafe(bytes);
+  let filled = 0;
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; ) {
+      const taken = Math.min(chunk.length - at, bytes - filled);
+      part.set(chunk.subarray(at, at + taken), filled);
+      at += taken;
+      filled += taken;
+      if (filled < bytes) continue;
+      yield part;
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield part.subarray(0, filled);
+}
+
+async function* startingWith<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
+}

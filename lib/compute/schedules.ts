@@ -1,0 +1,64 @@
+// One schedule per account, in the account's own time zone. The instant it stands for names the run.
+
+import { Duration, Stack } from "aws-cdk-lib";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import { Construct } from "constructs";
+import type { AccountSettings } from "../settings/settings.ts";
+import type { FailureQueue } from "./failure-queue.ts";
+
+export interface SchedulesProps {
+  readonly target: IFunction;
+  readonly failureQueue: FailureQueue;
+  readonly accounts: Readonly<Record<string, AccountSettings>>;
+}
+
+export class Schedules extends Construct {
+  constructor(scope: Construct, id: string, props: SchedulesProps) {
+    super(scope, id);
+    const group = new CfnScheduleGroup(this, "Group", { name: Stack.of(this).stackName });
+    const role = schedulerRole(this, group, props);
+    for (const [account, { schedule, timeZone, enabled }] of Object.entries(props.accounts)) {
+      new CfnSchedule(this, account, {
+        description: `Starts the run of the account ${account}`,
+        groupName: group.ref,
+        scheduleExpression: schedule,
+        scheduleExpressionTimezone: timeZone,
+        state: enabled ? "ENABLED" : "DISABLED",
+        flexibleTimeWindow: { mode: "OFF" },
+        target: {
+          arn: props.target.functionArn,
+          roleArn: role.roleArn,
+          input: JSON.stringify({ account, scheduledAt: "<aws.scheduler.scheduled-time>" }),
+          retryPolicy: { maximumEventAgeInSeconds: Duration.hours(1).toSeconds() },
+          deadLetterConfig: { arn: props.failureQueue.queue.queueArn },
+        },
+      });
+    }
+  }
+}
+
+/** May start the function's alias and report what it could not start, for the schedules of this group only. */
+function schedulerRole(scope: Construct, group: CfnScheduleGroup, props: SchedulesProps): Role {
+  const role = new Role(scope, "Role", {
+    description: "Lets the schedules start the function",
+    assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
+      conditions: {
+        StringEquals: {
+          "aws:SourceAccount": Stack.of(scope).account,
+          "aws:SourceArn": group.attrArn,
+        },
+      },
+    }),
+  });
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: "Start",
+      actions: ["lambda:InvokeFunction"],
+      resources: [props.target.functionArn],
+    }),
+  );
+  props.failureQueue.grantTo(role);
+  return role;
+}

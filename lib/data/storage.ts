@@ -1,0 +1,125 @@
+// The bucket that holds everything: snapshots, changes, publications, run logs, staging, Athena's results.
+
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
+
+/** Below these the function works; see `lambdas/job/storage/layout.ts`. */
+const PREFIXES = ["snapshots", "changes", "publications", "run-log", "runs", "accounts"] as const;
+/** Written as streams, so their uploads may have to be aborted. */
+const STREAMED = ["snapshots", "changes", "runs"] as const;
+/**
+ * Retention deletes snapshots, `check` the file it made, an accepted login the note of a refused one. All else is kept
+ * or expires.
+ */
+const DELETED = ["snapshots/*", "runs/*", layout.loginRefused("*")] as const;
+
+/** Published or about to be: every object here is created once and never overwritten. */
+const WRITE_ONCE = ["publications", "snapshots", "changes"] as const;
+
+const RESULTS_PREFIX = "athena-results/";
+
+export class Storage extends Construct {
+  readonly bucket: Bucket;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.bucket = new Bucket(this, "Bucket", {
+      versioned: true,
+      enforceSSL: true,
+      encryption: BucketEncryption.S3_MANAGED,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: [
+        {
+          id: "old-versions",
+          noncurrentVersionExpiration: Duration.days(30),
+          expiredObjectDeleteMarker: true,
+        },
+        { id: "incomplete-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) },
+        { id: "staging", prefix: "runs/", expiration: Duration.days(14) },
+        { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
+      ],
+    });
+    this.denyOverwriting();
+    Validations.of(this.bucket).acknowledge({
+      id: "AwsSolutions-S1",
+      reason:
+        "One role writes here and the run log records what it wrote; reads go through Athena, which keeps its own history. Access logs would need a second bucket that outlives this one.",
+    });
+  }
+
+  /** With its closing slash. */
+  get resultsLocation(): string {
+    return this.location(RESULTS_PREFIX);
+  }
+
+  /** `s3://bucket/` and the key or prefix. */
+  location(key: string): string {
+    return `s3://${this.bucket.bucketName}/${key}`;
+  }
+
+  /** Lets the function keep its files, and says where. */
+  grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
+    const below = (prefixes: readonly string[]): string[] =>
+      prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`));
+    const statements = [
+      { sid: "ReadAndWrite", actions: ["s3:GetObject", "s3:PutObject"], resources: below(PREFIXES) },
+      { sid: "AbortUploads", actions: ["s3:AbortMultipartUpload"], resources: below(STREAMED) },
+      {
+        sid: "Delete",
+        actions: ["s3:DeleteObject"],
+        resources: DELETED.map((keys) => this.bucket.arnForObjects(keys)),
+      },
+      {
+        // Without it a missing key answers 403. S3 asks for it with the key as s3:prefix, so every prefix that
+        // is read has to be named, whether it is ever listed or not.
+        sid: "List",
+        actions: ["s3:ListBucket"],
+        resources: [this.bucket.bucketArn],
+        conditions: { StringLike: { "s3:prefix": PREFIXES.map((prefix) => `${prefix}/*`) } },
+      },
+    ];
+    for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
+    this.acknowledgePrefixes(role);
+    return { bucket: this.bucket.bucketName, bucketOwner: Stack.of(this).account };
+  }
+
+  /**
+   * Whatever rights somebody has: what readers see is not overwritten by a mistake. As the S3 guide says ("Enforce
+   * conditional writes"): CreateMultipartUpload and UploadPart need s3:PutObject as well and take no condition, so
+   * only operations that create an object must have one: PutObject and CompleteMultipartUpload.
+   */
+  private denyOverwriting(): void {
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid: "WriteOnce",
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ["s3:PutObject"],
+        resources: WRITE_ONCE.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`)),
+        conditions: {
+          Null: { "s3:if-none-match": "true" },
+          Bool: { "s3:ObjectCreationOperation": "true" },
+        },
+      }),
+    );
+  }
+
+  private acknowledgePrefixes(role: Role): void {
+    const bucket = this.bucket.node.defaultChild;
+    if (!CfnBucket.isCfnBucket(bucket)) return;
+    const name = Stack.of(this).getLogicalId(bucket);
+    Validations.of(role).acknowledge(
+      ...[...PREFIXES.map((prefix) => `${prefix}/*`), layout.loginRefused("*")].map((keys) => ({
+        id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${keys}]`,
+        reason:
+          "The names of the files below a prefix are made by the runs; the prefix is the narrowest there is.",
+      })),
+    );
+  }
+}

@@ -1,0 +1,60 @@
+// Where analysts query: an Athena workgroup with a limit, encrypted results, and queries to begin with.
+
+import { Stack } from "aws-cdk-lib";
+import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
+import { Construct } from "constructs";
+import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
+import { savedQueries } from "./saved-queries.ts";
+
+const GIGABYTE = 1_000_000_000;
+
+export interface WorkgroupProps {
+  readonly database: string;
+  /** `s3://…/`: results expire there. */
+  readonly resultsLocation: string;
+  readonly scanLimitGigabytes: number;
+  /** The account that the saved queries ask about until somebody changes them. */
+  readonly firstAccount: string;
+}
+
+export class Workgroup extends Construct {
+  readonly workgroupName: string;
+
+  constructor(scope: Construct, id: string, props: WorkgroupProps) {
+    super(scope, id);
+    const { stackName, account } = Stack.of(this);
+    this.workgroupName = stackName;
+    const workgroup = new CfnWorkGroup(this, "Workgroup", {
+      name: stackName,
+      description: "Queries on the events of the Brand Metrics Service",
+      // Its queries and their history go with the stack; the results are in the bucket and expire there.
+      recursiveDeleteOption: true,
+      workGroupConfiguration: {
+        // Nobody's own settings may send results elsewhere, unencrypted.
+        enforceWorkGroupConfiguration: true,
+        publishCloudWatchMetricsEnabled: true,
+        bytesScannedCutoffPerQuery: props.scanLimitGigabytes * GIGABYTE,
+        engineVersion: { selectedEngineVersion: "Athena engine version 3" },
+        resultConfiguration: {
+          outputLocation: props.resultsLocation,
+          expectedBucketOwner: account,
+          encryptionConfiguration: { encryptionOption: "SSE_S3" },
+        },
+      },
+    });
+    for (const { title, description, sql } of savedQueries(props.firstAccount)) {
+      new CfnNamedQuery(this, title, {
+        name: title,
+        description,
+        database: props.database,
+        workGroup: workgroup.ref,
+        queryString: sql,
+      });
+    }
+  }
+
+  /** Says where the links in the function's answers lead. The function itself runs no queries. */
+  nameFor(): Pick<FunctionSettings, "workgroup"> {
+    return { workgroup: this.workgroupName };
+  }
+}

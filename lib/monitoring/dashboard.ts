@@ -1,0 +1,99 @@
+// Everything a person wants to see at a glance: what is wrong, when each account last succeeded, what runs did.
+
+import { Duration, Stack } from "aws-cdk-lib";
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Color,
+  Dashboard,
+  GraphWidget,
+  GraphWidgetView,
+  type IWidget,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  Stats,
+  TextWidget,
+} from "aws-cdk-lib/aws-cloudwatch";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import type { MetricName } from "../../lambdas/sync/metrics.ts";
+import { accountMetric } from "./metrics.ts";
+
+const WIDTH = 24;
+const THIRD = WIDTH / 3;
+
+export interface SyncDashboardProps {
+  readonly accounts: readonly string[];
+  readonly alarms: readonly Alarm[];
+  readonly logGroup: ILogGroup;
+}
+
+export class SyncDashboard extends Construct {
+  readonly dashboardName: string;
+
+  constructor(scope: Construct, id: string, { accounts, alarms, logGroup }: SyncDashboardProps) {
+    super(scope, id);
+    this.dashboardName = Stack.of(this).stackName;
+    new Dashboard(this, "Dashboard", {
+      dashboardName: this.dashboardName,
+      defaultInterval: Duration.days(14),
+      widgets: [
+        [new AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: WIDTH, height: 3 })],
+        [lastSuccess(logGroup)],
+        ...accounts.flatMap(accountRows),
+      ],
+    });
+  }
+}
+
+// The attempt's metrics are a line of the log, so the log knows when the latest one said "published".
+function lastSuccess(logGroup: ILogGroup): IWidget {
+  return new LogQueryWidget({
+    title: "Last success of each account",
+    logGroupNames: [logGroup.logGroupName],
+    view: LogQueryVisualizationType.TABLE,
+    queryLines: [
+      "fields @timestamp as published_at, account, Events, Added, Changed, Removed",
+      "filter Published = 1",
+      "sort @timestamp desc",
+      "dedup account",
+    ],
+    width: WIDTH,
+    height: 4,
+  });
+}
+
+function accountRows(account: string): IWidget[][] {
+  const values = (...names: readonly MetricName[]) =>
+    names.map((name) => accountMetric(account, name, { statistic: Stats.MAXIMUM, label: name }));
+  const outcomes = [
+    accountMetric(account, "Published", { label: "Published", color: Color.GREEN }),
+    accountMetric(account, "Held", { label: "Held", color: Color.ORANGE }),
+    accountMetric(account, "Failed", { label: "Failed", color: Color.RED }),
+    accountMetric(account, "Skipped", { label: "Skipped", color: Color.GREY }),
+    accountMetric(account, "Superseded", { label: "Superseded", color: Color.PURPLE }),
+    accountMetric(account, "EventNotSent", { label: "Event not sent", color: Color.BROWN }),
+  ];
+  const graph = (title: string, left: readonly ReturnType<typeof accountMetric>[], isBar = false): IWidget =>
+    new GraphWidget({
+      title: `${account}: ${title}`,
+      left: [...left],
+      leftYAxis: { min: 0, showUnits: false },
+      ...(isBar ? { view: GraphWidgetView.BAR, setPeriodToTimeRange: true } : {}),
+      width: THIRD,
+      height: 5,
+    });
+  return [
+    [new TextWidget({ markdown: `## ${account}`, width: WIDTH, height: 1 })],
+    [
+      graph("outcomes", outcomes, true),
+      graph("events", values("Events")),
+      graph("added, changed, removed, left out", values("Added", "Changed", "Removed", "LeftOut")),
+    ],
+    [
+      graph("duration in seconds", values("DurationSeconds")),
+      graph("requests in percent of the budget", values("BudgetShare")),
+      graph("requests repeated, told to slow down", values("Retries", "Throttled")),
+    ],
+  ];
+}

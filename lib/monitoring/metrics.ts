@@ -1,0 +1,21 @@
+// The metrics that the function writes with each attempt, as CloudWatch finds them.
+
+import { Duration } from "aws-cdk-lib";
+import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { METRIC_DIMENSION, METRIC_NAMESPACE, type MetricName } from "../../lambdas/sync/metrics.ts";
+
+/** The sum over five minutes, if nothing else is said: attempts of one account never overlap. */
+export function accountMetric(
+  account: string,
+  metricName: MetricName,
+  options: Pick<MetricProps, "statistic" | "period" | "label" | "color"> = {},
+): Metric {
+  return new Metric({
+    namespace: METRIC_NAMESPACE,
+    metricName,
+    dimensionsMap: { [METRIC_DIMENSION]: account },
+    statistic: Stats.SUM,
+    period: Duration.minutes(5),
+    ...options,
+  });
+}

@@ -1,0 +1,112 @@
+// The whole deployment, put together: who owns what, and who is allowed to use it.
+
+import { Annotations, Stack, type StackProps } from "aws-cdk-lib";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import { environmentOf, type FunctionSettings } from "../lambdas/sync/environment.ts";
+import { DefaultEventBus } from "./compute/event-bus.ts";
+import { FailureQueue } from "./compute/failure-queue.ts";
+import { Schedules } from "./compute/schedules.ts";
+import { SyncFunction } from "./compute/sync-function.ts";
+import { Credentials } from "./data/credentials.ts";
+import { Storage } from "./data/storage.ts";
+import { Warehouse } from "./data/warehouse.ts";
+import { Workgroup } from "./data/workgroup.ts";
+import { AlarmTopic } from "./monitoring/alarm-topic.ts";
+import { Alarms } from "./monitoring/alarms.ts";
+import { SyncDashboard } from "./monitoring/dashboard.ts";
+import { addOutputs } from "./outputs.ts";
+import type { AccountSettings, Settings } from "./settings/settings.ts";
+
+export interface EventSyncStackProps extends StackProps {
+  readonly settings: Settings;
+}
+
+export class EventSyncStack extends Stack {
+  constructor(scope: Construct, id: string, { settings, ...props }: EventSyncStackProps) {
+    super(scope, id, props);
+    const { accounts, lifted } = settings;
+    const names = Object.keys(accounts);
+    const storage = new Storage(this, "Storage");
+    const credentials = new Credentials(this, "Credentials", names);
+    const warehouse = new Warehouse(this, "Warehouse", {
+      database: settings.database,
+      bucketName: storage.bucket.bucketName,
+      accounts: names,
+      lifted,
+    });
+    const workgroup = new Workgroup(this, "Analysis", {
+      database: warehouse.database,
+      resultsLocation: storage.resultsLocation,
+      scanLimitGigabytes: settings.scanLimitGigabytes,
+      firstAccount: names[0] ?? "",
+    });
+    const eventBus = new DefaultEventBus(this, "Events");
+    const failureQueue = new FailureQueue(this, "Failures");
+
+    // Every owner grants what the function may do with its resource and says, in one answer, what the function
+    // must know of it: neither comes without the other.
+    const role = new Role(this, "FunctionRole", {
+      description: "What the function may do",
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+    });
+    const environment = environmentOf({
+      ...storage.grantTo(role),
+      ...warehouse.grantTo(role),
+      ...workgroup.nameFor(),
+      ...eventBus.grantTo(role),
+      accounts: functionAccounts(accounts, credentials.grantTo(role)),
+      lifted: [...lifted],
+    });
+    failureQueue.grantTo(role);
+    const sync = new SyncFunction(this, "Sync", {
+      role,
+      environment,
+      failureQueue: failureQueue.queue,
+      logRetentionDays: settings.logRetentionDays,
+      reservedConcurrency: settings.reservedConcurrency,
+    });
+    new Schedules(this, "Schedules", { target: sync.live, failureQueue, accounts });
+
+    const { topic } = new AlarmTopic(this, "AlarmTopic", settings.alarmEmail);
+    if (settings.alarmEmail === undefined) {
+      Annotations.of(this).addInfo(
+        "eventSync.alarmEmail: not set, so nobody is told when an alarm is raised.",
+      );
+    }
+    const { runbookUrl } = settings;
+    const alarms = new Alarms(this, "Alarms", {
+      accounts,
+      failureQueue: failureQueue.queue,
+      topic,
+      runbookUrl,
+    });
+    const dashboard = new SyncDashboard(this, "Overview", {
+      accounts: names,
+      alarms: alarms.all,
+      logGroup: sync.logGroup,
+    });
+    addOutputs(this, {
+      secretIds: credentials.secretIds,
+      functionName: sync.function.functionName,
+      logGroupName: sync.logGroup.logGroupName,
+      failureQueueUrl: failureQueue.queue.queueUrl,
+      workgroup: workgroup.workgroupName,
+      dashboard: dashboard.dashboardName,
+      warehouse: storage.location("").replace(/\/$/, ""),
+    });
+  }
+}
+
+/** What the function needs to know of each account; the rest of its settings is ours. */
+function functionAccounts(
+  accounts: Readonly<Record<string, AccountSettings>>,
+  secretIds: ReadonlyMap<string, string>,
+): FunctionSettings["accounts"] {
+  return Object.fromEntries(
+    Object.entries(accounts).map(([name, account]) => {
+      const { schedule, timeZone, enabled, staleAfterHours, leftOutAlarmAbove, ...forFunction } = account;
+      return [name, { secretId: secretIds.get(name) ?? "", ...forFunction }];
+    }),
+  );
+}

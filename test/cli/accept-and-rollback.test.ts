@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+
+test("a held snapshot is accepted, an older one rolled back to, and each says what readers see now", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const run = ["run", "--json", ...against(simulator)];
+  const first = String(lastJson(await sync(run, { cwd }))["snapshot_id"]);
+  simulator.setEvents(makeEvents(6));
+  const held = String(lastJson(await sync(run, { cwd }))["snapshot_id"]);
+  const requests = simulator.counts.requests;
+
+  const accepted = await sync(["accept", held, "--json"], { cwd });
+  const older = await sync(["accept", first], { cwd });
+  const rolledBack = await sync(["rollback", first], { cwd });
+  simulator.setEvents(makeEvents(12));
+  const pinned = await sync(run, { cwd });
+  const unpinned = await sync(["rollback", first, "--no-pin"], { cwd, env: { BRAND_JSON: "true" } });
+
+  expect(accepted.exitCode).toBe(0);
+  expect(lastJson(accepted)).toMatchObject({
+    trigger: "accept",
+    outcome: "PUBLISHED",
+    removed: 6,
+    requests: null,
+  });
+  expect(older.exitCode).toBe(4);
+  expect(older.stdout).toContain("--force");
+  expect(older.stdout).toContain("readers see  6 events");
+  expect(rolledBack.exitCode).toBe(0);
+  expect(rolledBack.stdout).toMatch(/PUBLISHED {2}rollback .*\n.*12 events.*\n.*6 added/);
+  expect(rolledBack.stdout).toContain("pinned       yes");
+  expect(pinned.exitCode).toBe(3);
+  expect(lastJson(pinned)).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+  expect(lastJson(unpinned)).toMatchObject({ trigger: "rollback", outcome: "PUBLISHED", changed: 0 });
+  const log = await sync(
+    ["query", "--json", "SELECT action, pinned FROM publications ORDER BY publication"],
+    { cwd },
+  );
+  expect(lastJson(log)["rows"]).toEqual([
+    ["run", "false"],
+    ["accept", "false"],
+    ["rollback", "true"],
+    ["rollback", "false"],
+  ]);
+  expect(simulator.counts.requests - requests).toBe(14);
+});
+
+test.each(["accept", "rollback"])(
+  "%s of an id that does not exist exits with 2 and says where ids are",
+  async (command) => {
+    const cwd = await temporaryDirectory();
+
+    const ended = await sync([command, "2026-01-01T00-00-00.000Z", "--json"], { cwd });
+
+    expect(ended.exitCode).toBe(2);
+    expect(lastJson(ended)).toMatchObject({ outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" });
+    expect(ended.stderr).toContain("Look at status");
+  },
+);

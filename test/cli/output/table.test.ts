@@ -1,0 +1,98 @@
+// A result on a terminal: columns in line, long values cut, nothing that controls the terminal.
+
+import { describe, expect, it } from "vitest";
+import { cutToWidth, displayWidth } from "../../../bin/cli/output/display-width.ts";
+import { formatTable } from "../../../bin/cli/output/table.ts";
+
+describe("formatTable", () => {
+  it("puts columns in line and counts the rows", () => {
+    const text = formatTable({
+      columns: ["uuid", "n"],
+      rows: [
+        ["a", "1"],
+        ["long one", null],
+      ],
+    });
+
+    expect(text).toBe(
+      [
+        "uuid      n", //
+        "────────  ────",
+        "a         1",
+        "long one  NULL",
+        "(2 rows)",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows the columns of a result without rows, and one row as one", () => {
+    expect(formatTable({ columns: ["a", "b"], rows: [] })).toBe("a  b\n─  ─\n(0 rows)\n");
+    expect(formatTable({ columns: ["a"], rows: [["x"]] })).toBe("a\n─\nx\n(1 row)\n");
+  });
+
+  it("cuts values and names that are too wide", () => {
+    expect(formatTable({ columns: ["abcdef"], rows: [["123456"]] }, { maxWidth: 4 })).toBe(
+      "abc…\n────\n123…\n(1 row)\n",
+    );
+  });
+
+  it("keeps columns in line behind wide characters", () => {
+    expect(formatTable({ columns: ["a", "b"], rows: [["日本", "x"]] })).toBe(
+      "a     b\n────  ─\n日本  x\n(1 row)\n",
+    );
+  });
+
+  it.each([
+    ["an escape sequence", "\u001b[2Jx", "\\u001b[2Jx"],
+    ["a control character of eight bits", "\u009b2J", "\\u009b2J"],
+    ["a line break", "a\nb\r", "a\\nb\\u000d"],
+    ["a separator of lines", "a\u2028b", "a\\u2028b"],
+    ["a reversal of the line", "a\u202eb", "a\\u202eb"],
+    ["half a character", "a\ud800b", "a\\ud800b"],
+  ])("shows %s as an escape", (_, value, expected) => {
+    expect(formatTable({ columns: ["a"], rows: [[value]] }).split("\n")[2]).toBe(expected);
+  });
+
+  it("takes no time for a value of megabytes", () => {
+    const text = formatTable({
+      columns: ["a"],
+      rows: Array.from({ length: 50 }, () => ["x".repeat(1_000_000)]),
+    });
+
+    expect(text.split("\n")[2]).toBe(`${"x".repeat(59)}…`);
+  });
+});
+
+describe("displayWidth", () => {
+  it.each([
+    ["", 0],
+    ["abc", 3],
+    ["é", 1],
+    ["e\u0301", 1],
+    ["日本", 4],
+    ["한", 2],
+    ["Ａ", 2],
+    ["😀", 2],
+    ["👨‍👩‍👧", 2],
+    ["❤️", 2],
+    ["\u200b", 0],
+    ["…", 1],
+  ])("of %j is %i", (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+});
+
+describe("cutToWidth", () => {
+  it.each([
+    ["abcd", 4, "abcd"],
+    ["abcde", 4, "abc…"],
+    ["日本語", 6, "日本語"],
+    ["日本語", 5, "日本…"],
+    ["日本語", 4, "日…"],
+    ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
+    ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
+  ])("cuts %j to %i columns as %j", (text, width, expected) => {
+    expect(cutToWidth(text, width)).toBe(expected);
+  });
+});

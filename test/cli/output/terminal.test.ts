@@ -1,0 +1,100 @@
+// What reaches stdout and stderr: no control of the terminal, no forged lines, one line of JSON, no failure.
+
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { Terminal } from "../../../bin/cli/output/terminal.ts";
+
+const BIN = join(import.meta.dirname, "..", "..", "bin");
+
+function terminal(): { readonly terminal: Terminal; readonly written: () => string } {
+  const stream = new PassThrough();
+  return { terminal: new Terminal(stream), written: () => String(stream.read() ?? "") };
+}
+
+/** Where Python's `str.splitlines` ends a line. */
+const PYTHON_LINE_ENDS = ["\n", "\r", "\v", "\f", "\u001c", "\u001d", "\u001e", "\u0085", "\u2028", "\u2029"];
+
+describe("a line", () => {
+  test.each([
+    ["an escape sequence", "a\u001b[2Jb", "a\\u001b[2Jb"],
+    ["a C1 control", "a\u009b31mb", "a\\u009b31mb"],
+    ["a carriage return", "a\rb", "a\\u000db"],
+    ["a backspace and DEL", "a\b\u007fb", "a\\u0008\\u007fb"],
+    ["bidirectional marks", "\u200e\u200f\u061c\u202e\u2066x", "\\u200e\\u200f\\u061c\\u202e\\u2066x"],
+    ["a line break", "a\nPUBLISHED", "a\\nPUBLISHED"],
+    ["other line ends", "a\u0085\u2028\u2029b", "a\\u0085\\u2028\\u2029b"],
+    ["letters, accents and emoji", "Münch 東京 👩‍🚀", "Münch 東京 👩‍🚀"],
+  ])("shows %s", (_, text, shown) => {
+    const { terminal: one, written } = terminal();
+
+    one.line(text);
+
+    expect(written()).toBe(`${shown}\n`);
+  });
+});
+
+test("lines of others inside a message are indented, so that none passes for one of ours", () => {
+  const { terminal: one, written } = terminal();
+
+  one.message("QUERY_FAILED: no such column\nok      snapshot\n\u001b[1A");
+
+  expect(written()).toBe("QUERY_FAILED: no such column\n  ok      snapshot\n  \\u001b[1A\n");
+});
+
+test("each text of a list stays on its line", () => {
+  const { terminal: one, written } = terminal();
+
+  one.lines(["account uk", "  held  x: because\n  pinned  yes"]);
+
+  expect(written()).toBe("account uk\n  held  x: because\\n  pinned  yes\n");
+});
+
+test("JSON is one line for every reader, stays the same value, and shows no control character", () => {
+  const { terminal: one, written } = terminal();
+  const every = String.fromCodePoint(...Array.from({ length: 0xd800 }, (_, code) => code));
+
+  one.json({ every });
+
+  const text = written();
+  expect(text.endsWith("\n")).toBe(true);
+  for (const end of PYTHON_LINE_ENDS) expect(text.slice(0, -1)).not.toContain(end);
+  expect(text.slice(0, -1)).not.toMatch(/[\p{Control}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u);
+  expect(JSON.parse(text)).toEqual({ every });
+});
+
+test.each([
+  { code: "EPIPE", tried: ["first\n"], what: "is left alone afterwards" },
+  { code: "ENOSPC", tried: ["first\n", "second\n"], what: "is tried again with the next write" },
+  { code: "EIO", tried: ["first\n", "second\n"], what: "is tried again with the next write" },
+])("a stream that fails with $code costs nothing and $what", async ({ code, tried }) => {
+  const writes: string[] = [];
+  const stream = new PassThrough();
+  // As process.stdout does: an error is an event, and does not end the stream.
+  stream.write = (chunk: unknown) => {
+    writes.push(String(chunk));
+    queueMicrotask(() => stream.emit("error", Object.assign(new Error(code), { code })));
+    return true;
+  };
+  const one = new Terminal(stream);
+
+  one.line("first");
+  await setImmediate();
+  one.line("second");
+  await setImmediate();
+
+  expect(writes).toEqual(tried);
+});
+
+test("nothing else in bin writes to stdout or stderr", async () => {
+  const files = (await readdir(BIN, { recursive: true })).filter((name) => name.endsWith(".ts"));
+  const writes = /console\.|process\.std(?:out|err)(?!\))|\.write\(/;
+
+  const writers: string[] = [];
+  for (const file of files) if (writes.test(await readFile(join(BIN, file), "utf8"))) writers.push(file);
+
+  // `cdk synth` runs app.ts, whose only output is the message of a wrong setting.
+  expect(writers.sort()).toEqual(["app.ts", join("local", "terminal.ts")]);
+});

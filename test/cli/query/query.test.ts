@@ -1,0 +1,182 @@
+// A query's result: every value as text, nothing lost, and DuckDB's own words when the SQL is wrong.
+
+import { rename } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { query } from "../../../bin/cli/query/query.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { aPublication } from "../../job/storage/publications.ts";
+import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
+
+const NO_TABLES = { directory: "/no/warehouse", read: async () => ({ sql: "", accounts: [] }) };
+
+describe("query", () => {
+  it.each([
+    ["NULL", null],
+    ["'it''s'", "it's"],
+    ["''", ""],
+    ["'a' || chr(0) || chr(8232) || '😀'", "a\u0000\u2028😀"],
+    ["1", "1"],
+    ["9007199254740993", "9007199254740993"],
+    ["170141183460469231731687303715884105727::HUGEINT", "170141183460469231731687303715884105727"],
+    ["1.10::DECIMAL(5, 2)", "1.10"],
+    ["3::DOUBLE", "3.0"],
+    ["1e300::DOUBLE", "1e+300"],
+    ["0.1::DOUBLE", "0.1"],
+    ["true", "true"],
+    ["DATE '2026-02-03'", "2026-02-03"],
+    ["TIMESTAMP '2026-02-03 04:05:06.789'", "2026-02-03 04:05:06.789"],
+    ["TIMESTAMPTZ '2026-02-03 04:05:06+00'", expect.stringMatching(/^2026-02-0\d \d\d:\d\d:06[+-]\d\d/)],
+    ["[1, NULL]", "[1, NULL]"],
+    ["{'a': 'x'}", "{'a': 'x'}"],
+    [`'{"a":1.10}'::JSON`, '{"a":1.10}'],
+  ])("gives %s as %j", async (expression, expected) => {
+    expect(await query(NO_TABLES, `SELECT ${expression} AS value`)).toEqual({
+      columns: ["value"],
+      rows: [[expected]],
+    });
+  });
+
+  it("ends with the signal's reason when it is stopped", async () => {
+    const reason = new SyncError("INTERRUPTED", "stopped");
+    const stop = new AbortController();
+    const endless = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b";
+
+    const querying = query(NO_TABLES, endless, { signal: stop.signal });
+    setTimeout(() => stop.abort(reason), 300);
+
+    await expect(querying).rejects.toBe(reason);
+    await expect(query(NO_TABLES, "SELECT 1", { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it("keeps the order and columns of the same name", async () => {
+    const result = await query(NO_TABLES, "SELECT 2 AS a, 1 AS a UNION ALL SELECT 4, 3 ORDER BY 1 DESC");
+
+    expect(result).toEqual({
+      columns: ["a", "a"],
+      rows: [
+        ["4", "3"],
+        ["2", "1"],
+      ],
+    });
+  });
+
+  it("loses no row of a long result", async () => {
+    const { rows } = await query(NO_TABLES, "FROM range(10000)");
+
+    expect(rows).toHaveLength(10_000);
+    expect(rows.at(-1)).toEqual(["9999"]);
+  });
+
+  it("gives the columns of a result without rows", async () => {
+    expect(await query(NO_TABLES, "SELECT 1 AS a WHERE false")).toEqual({ columns: ["a"], rows: [] });
+  });
+
+  it("gives the last of several statements, with comments and semicolons", async () => {
+    const sql = "SELECT 1 AS a; -- first\nSELECT 2 AS b; -- last\n";
+
+    expect(await query(NO_TABLES, sql)).toEqual({ columns: ["b"], rows: [["2"]] });
+  });
+
+  it("leaves aside what a newer version has written beside the columns", async () => {
+    const made = await warehouse();
+    await made.snapshot("uk", "2026-11-21T06-00-00.000Z", [eventRow("a", { later: { version: 2 } })]);
+    await made.publish("uk", { events: 1, added: 0 });
+    await made.put("publications/uk/0000000002.ndjson", [
+      { ...aPublication({ publication: "0000000002", events: 1, added: 0 }), later: [2] },
+    ]);
+    await made.put("run-log/uk/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: "r1", later: "2" }]);
+
+    const { rows } = await query(
+      made.views,
+      "SELECT * FROM (SELECT uuid FROM events), (SELECT count(*) FROM publications), (SELECT run_id FROM sync_runs)",
+    );
+
+    expect(rows).toEqual([["a", "2", "r1"]]);
+  });
+
+  it("reads a warehouse that was moved", async () => {
+    const made = await warehouse();
+    await made.snapshot("uk", "2026-11-21T06-00-00.000Z", [eventRow("a")]);
+    await made.publish("uk", { events: 1, added: 0 });
+    await made.views.follow();
+    await rename(made.directory, `${made.directory}-moved`);
+
+    const moved = new Warehouse(`${made.directory}-moved`);
+
+    expect((await query(moved.views, "SELECT uuid FROM events")).rows).toEqual([["a"]]);
+  });
+
+  it.each([
+    ["SELEC 1", 'Parser Error: syntax error at or near "SELEC"'],
+    ["SELECT * FROM evnts", 'Table with name evnts does not exist!\nDid you mean "events"?'],
+    ["SELECT nothing FROM events", 'Referenced column "nothing" not found'],
+    ["SELECT 'x'::INTEGER", "Could not convert string 'x' to INT32"],
+    ["SELECT ?", "Values were not provided"],
+    ["SELECT 1; SELEC 2", 'syntax error at or near "SELEC"'],
+    ["", "There is no statement to run."],
+    ["  -- nothing\n;", "There is no statement to run."],
+  ])("says what is wrong with %j, and which tables there are", async (sql, expected) => {
+    const { views } = await warehouse();
+
+    const error: unknown = await query(views, sql).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(SyncError);
+    expect(error).toMatchObject({ code: "QUERY_FAILED" });
+    expect(`${error}`).toContain(expected);
+    expect(`${error}`).toContain(
+      "The tables are events, event_snapshots, event_changes, publications, sync_runs;",
+    );
+    expect(`${error}`).not.toContain("Failed to extract");
+  });
+
+  it("cuts a message that quotes a long value", async () => {
+    const error: unknown = await query(NO_TABLES, "SELECT repeat('x', 100000)::INTEGER").catch(
+      (thrown: unknown) => thrown,
+    );
+
+    expect(`${error}`.length).toBeLessThan(2500);
+  });
+
+  it("says that a published file is missing", async () => {
+    const made = await warehouse();
+    await made.publish("uk", { events: 1, added: 0 });
+
+    await expect(query(made.views, "FROM events")).rejects.toMatchObject({
+      code: "QUERY_FAILED",
+      message: expect.stringMatching(
+        /files are missing or unreadable\. Restore them from a backup.*part-\*/s,
+      ),
+    });
+  });
+});
+
+describe("json_extract_scalar", () => {
+  it.each([
+    [`{"a":"text"}`, "$.a", "text"],
+    [`{"a":""}`, "$.a", ""],
+    [`{"a":17}`, "$.a", "17"],
+    [`{"a":9007199254740993}`, "$.a", "9007199254740993"],
+    [`{"a":true}`, "$.a", "true"],
+    [`{"a":false}`, "$.a", "false"],
+    [`{"a":null}`, "$.a", null],
+    [`{"a":{"b":1}}`, "$.a", null],
+    [`{"a":[1]}`, "$.a", null],
+    [`{"a":{"b":1}}`, "$.a.b", "1"],
+    [`{"a":[1,"x"]}`, "$.a[1]", "x"],
+    [`{"a b":{"c.d":1}}`, '$["a b"]["c.d"]', "1"],
+    [`{}`, "$.a", null],
+    [`"text"`, "$", "text"],
+    [`not json`, "$.a", null],
+    [String.raw`{"a":"\ud83d\ude00"}`, "$.a", "😀"],
+    [String.raw`{"a":1,"b":"\ud800"}`, "$.a", "1"],
+    [String.raw`{"b":"x\ud800y"}`, "$.b", "x\ufffdy"],
+  ])("of %s at %s is %j", async (json, path, expected) => {
+    const { views } = await warehouse();
+    const sql = `SELECT json_extract_scalar(t, '${path}'), json_extract_scalar(t, '${path}') IS NULL FROM (VALUES ('${json}'), (NULL)) v(t)`;
+
+    expect((await query(views, sql)).rows).toEqual([
+      [expected, String(expected === null)],
+      [null, "true"],
+    ]);
+  });
+});

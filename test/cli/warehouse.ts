@@ -1,0 +1,72 @@
+// A warehouse on disk with what a test puts into it, and the views over it.
+
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { SqlViews } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
+import type { Manifest } from "../../lambdas/job/snapshot/files/manifest.ts";
+import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import { type Publication, publish } from "../../lambdas/job/storage/publication-log.ts";
+import { aManifest } from "../job/snapshot/files/manifests.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { aPublication } from "../job/storage/publications.ts";
+
+export class Warehouse {
+  readonly directory: string;
+  readonly store: DirectoryStore;
+  readonly views: SqlViews;
+
+  constructor(directory: string) {
+    this.directory = directory;
+    this.store = new DirectoryStore({ directory, random: systemRandom });
+    this.views = new SqlViews({ store: this.store, directory });
+  }
+
+  /** Writes the rows, one JSON line each, gzipped where the key says so. */
+  async put(key: string, rows: readonly object[]): Promise<void> {
+    const text = Buffer.from(rows.map((row) => `${line(row)}\n`).join(""));
+    await this.store.create(key, key.endsWith(".gz") ? gzipSync(text) : text);
+  }
+
+  async snapshot(
+    account: string,
+    snapshotId: string,
+    ...parts: readonly (readonly object[])[]
+  ): Promise<void> {
+    for (const [index, rows] of parts.entries()) {
+      await this.put(`snapshots/${account}/${snapshotId}/part-0000${index}.ndjson.gz`, rows);
+    }
+  }
+
+  async manifest(manifest: Manifest): Promise<void> {
+    await this.put(layout.manifest(manifest.account, manifest.snapshot_id), [manifest]);
+  }
+
+  /** A snapshot that has no manifest yet gets one without lifted columns. */
+  async publish(account: string, over: Partial<Publication>): Promise<void> {
+    const publication = aPublication(over);
+    await this.manifest(aManifest({ account, snapshot_id: publication.snapshot_id }));
+    await publish(this.store, account, publication);
+  }
+}
+
+export async function warehouse(name = "warehouse"): Promise<Warehouse> {
+  return new Warehouse(join(await temporaryDirectory(), name));
+}
+
+export const eventRow = (uuid: string, over: object = {}): object => ({
+  uuid,
+  event_date: "2026-11-01",
+  scope: "uk",
+  event: `{"uuid":"${uuid}"}`,
+  listing: "{}",
+  ...over,
+});
+
+/** The characters that some readers take for the end of a line are written as escapes, as the design says. */
+const line = (row: object): string =>
+  JSON.stringify(row)
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029")
+    .replaceAll("\u0085", "\\u0085");

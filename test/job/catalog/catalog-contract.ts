@@ -1,0 +1,172 @@
+// What every catalog promises (lambdas/job/catalog/catalog.ts): what readers of its tables find.
+
+import { describe, expect, it } from "vitest";
+import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
+import { eventColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { Publisher, snapshotOfDay } from "./publisher.ts";
+
+/** The uuids that a reader finds; of a table with several partitions of an account, by the second one's value. */
+interface Tables {
+  events(account: string): Promise<readonly string[]>;
+  snapshots(account: string): Promise<ReadonlyMap<string, readonly string[]>>;
+  changes(account: string): Promise<ReadonlyMap<string, readonly string[]>>;
+}
+
+export interface CatalogWorld {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly tables: Tables;
+}
+
+const [FIRST, SECOND, THIRD] = [snapshotOfDay(1), snapshotOfDay(2), snapshotOfDay(3)];
+
+export function catalogContract(name: string, make: () => Promise<CatalogWorld>): void {
+  /** The account `uk`, with a snapshot a day: a; a, b; a, b, c. */
+  const published = async (days: number): Promise<CatalogWorld & { readonly uk: Publisher }> => {
+    const world = await make();
+    const uk = new Publisher(world.store, "uk");
+    for (let day = 1; day <= days; day += 1) await uk.day(day, ["a", "b", "c"].slice(0, day));
+    return { ...world, uk };
+  };
+
+  describe(`${name} as a catalog`, () => {
+    it("follows a log without publications, and shows nothing", async () => {
+      const { catalog, tables } = await published(0);
+
+      await catalog.follow("uk");
+
+      expect(await tables.events("uk")).toEqual([]);
+      expect(await tables.snapshots("uk")).toEqual(new Map());
+      expect(await tables.changes("uk")).toEqual(new Map());
+    });
+
+    it("shows the head's events, each snapshot and each publication's changes", async () => {
+      const { catalog, tables } = await published(2);
+
+      await catalog.follow("uk");
+
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+      expect(await tables.snapshots("uk")).toEqual(
+        new Map([
+          [FIRST, ["a"]],
+          [SECOND, ["a", "b"]],
+        ]),
+      );
+      expect(await tables.changes("uk")).toEqual(
+        new Map([
+          ["0000000001", ["a"]],
+          ["0000000002", ["a", "b"]],
+        ]),
+      );
+    });
+
+    it("does not lead the log: what nobody has followed to is not shown", async () => {
+      const { catalog, tables, uk } = await published(1);
+      await catalog.follow("uk");
+
+      await uk.day(2, ["a", "b"]);
+      const before = await tables.events("uk");
+      await catalog.follow("uk");
+
+      expect(before).toEqual(["a"]);
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+    });
+
+    it("shows the same when it follows again", async () => {
+      const { catalog, tables } = await published(2);
+      await catalog.follow("uk");
+      const before = [await tables.events("uk"), await tables.snapshots("uk"), await tables.changes("uk")];
+
+      await catalog.follow("uk");
+      await Promise.all([catalog.follow("uk"), catalog.follow("uk")]);
+
+      expect([await tables.events("uk"), await tables.snapshots("uk"), await tables.changes("uk")]).toEqual(
+        before,
+      );
+    });
+
+    it("shows an older snapshot again that was published again, and lists it once", async () => {
+      const { catalog, tables, uk } = await published(2);
+      await catalog.follow("uk");
+
+      await uk.publish(FIRST, [], { action: "rollback", published_at: "2026-11-03T06:00:00.000Z" });
+      await catalog.follow("uk");
+
+      expect(await tables.events("uk")).toEqual(["a"]);
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
+    });
+
+    it("keeps accounts apart", async () => {
+      const { catalog, store, tables } = await published(1);
+      await new Publisher(store, "uk-2").day(2, ["x"]);
+
+      await catalog.follow("uk");
+      await catalog.follow("uk-2");
+
+      expect([await tables.events("uk"), await tables.events("uk-2")]).toEqual([["a"], ["x"]]);
+      expect([...(await tables.snapshots("uk-2")).keys()]).toEqual([SECOND]);
+      expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001"]);
+    });
+
+    it("shows no snapshot that nobody has published", async () => {
+      const { catalog, tables, uk } = await published(1);
+      await uk.make(SECOND, ["held"]);
+
+      await catalog.follow("uk");
+
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST]);
+    });
+
+    it("takes a retired snapshot out of event_snapshots, and nothing else", async () => {
+      const { catalog, tables, uk } = await published(2);
+      await catalog.follow("uk");
+
+      await uk.retire(FIRST);
+      await catalog.follow("uk");
+
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([SECOND]);
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+      expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001", "0000000002"]);
+    });
+
+    it("shows a retired snapshot again once it is given back", async () => {
+      const { catalog, tables, uk } = await published(3);
+      await uk.retire(FIRST);
+      await uk.retire(SECOND);
+      await catalog.follow("uk");
+      const retired = [...(await tables.snapshots("uk")).keys()];
+
+      await uk.giveBack(FIRST);
+      await catalog.follow("uk");
+
+      expect(retired).toEqual([THIRD]);
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, THIRD]);
+    });
+
+    it("shows the head, retired or not", async () => {
+      const { catalog, tables, uk } = await published(2);
+      await uk.retire(SECOND);
+
+      await catalog.follow("uk");
+
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
+    });
+
+    it("shows what it showed when the log is damaged", async () => {
+      const { catalog, store, tables } = await published(1);
+      await catalog.follow("uk");
+      await store.create("publications/uk/0000000002.ndjson", Buffer.from("damaged\n"));
+
+      await expect(catalog.follow("uk")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+      expect(await tables.events("uk")).toEqual(["a"]);
+    });
+
+    it("has the columns of every row, where nothing is lifted", async () => {
+      const { catalog } = await published(1);
+
+      expect(await catalog.columns()).toEqual(eventColumns([]));
+    });
+  });
+}

@@ -1,0 +1,163 @@
+// views.sql follows the publication logs, works in any directory and from anywhere, and is never half new.
+
+import { readFile, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { query } from "../../../../bin/cli/query/query.ts";
+import { SqlViews } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
+import { eventRow, warehouse } from "../../../cli/warehouse.ts";
+import { aManifest } from "../../snapshot/files/manifests.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { aPublication } from "../../storage/publications.ts";
+
+const ONE = "2026-11-21T06-00-00.000Z";
+const TWO = "2026-11-22T06-00-00.000Z";
+
+const manifestText = (account: string, snapshot_id: string): string =>
+  JSON.stringify(aManifest({ account, snapshot_id }));
+
+describe("views.sql", () => {
+  it.each([
+    "it's a warehouse",
+    'say "hello"; -- DROP',
+    "[a] *b? {c} !d ~",
+    "**",
+    "[!a]",
+    "event=2026",
+    ".hidden",
+    "日本",
+    "line\nbreak",
+  ])("works for a warehouse called %j", async (name) => {
+    const made = await warehouse(name);
+    await made.snapshot("uk", ONE, [eventRow("a")]);
+    await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
+    await made.views.follow();
+    const file = await readFile(join(made.directory, "views.sql"), "utf8");
+    const asWritten = { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) };
+
+    expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
+      ['{"uuid":"a"}', "uk"],
+    ]);
+    expect((await query(asWritten, "SELECT publication FROM publications")).rows).toEqual([["0000000001"]]);
+  });
+
+  it("names its files absolutely, so it can be read from any directory", async () => {
+    const made = await warehouse();
+    await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
+    const views = new SqlViews({ store: made.store, directory: relative(process.cwd(), made.directory) });
+
+    expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/part-*.ndjson.gz'`);
+  });
+
+  it("shows run logs that are written after it", async () => {
+    const made = await warehouse();
+    await made.publish("uk", { events: 0, added: 0 });
+    await made.views.follow();
+    const file = await readFile(join(made.directory, "views.sql"), "utf8");
+    await made.put(`run-log/uk/${ONE}-1.ndjson`, [{ run_id: ONE }]);
+
+    expect(
+      (
+        await query(
+          { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) },
+          "SELECT run_id, account FROM sync_runs",
+        )
+      ).rows,
+    ).toEqual([[ONE, "uk"]]);
+  });
+
+  it("can be read twice into the same database", async () => {
+    const { directory, views } = await warehouse();
+    const text = await views.render();
+
+    expect(
+      (await query({ directory, read: async () => ({ sql: text + text, accounts: [] }) }, "FROM events"))
+        .rows,
+    ).toEqual([]);
+  });
+
+  it("is not written again when nothing has changed", async () => {
+    const made = await warehouse();
+    await made.publish("uk", { events: 0, added: 0 });
+    await made.views.follow();
+    const before = await stat(join(made.directory, "views.sql"));
+
+    await made.views.follow();
+
+    expect((await stat(join(made.directory, "views.sql"))).ino).toBe(before.ino);
+  });
+
+  it("is replaced after a publication", async () => {
+    const made = await warehouse();
+    await made.views.follow();
+    await made.publish("uk", { snapshot_id: TWO, events: 1, added: 0 });
+
+    await made.views.follow();
+
+    expect(await readFile(join(made.directory, "views.sql"), "utf8")).toContain(TWO);
+  });
+
+  it("is rendered afresh when another process replaces it meanwhile", async () => {
+    class RacingStore extends MemoryStore {
+      override async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
+        if (this.text(key) === "old") {
+          this.put(layout.manifest("de", TWO), manifestText("de", TWO));
+          await publish(this, "de", aPublication({ snapshot_id: TWO }));
+          this.put(key, "by the other process");
+        }
+        return super.replace(key, bytes, version);
+      }
+    }
+    const store = new RacingStore();
+    store.put(layout.manifest("uk", ONE), manifestText("uk", ONE));
+    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
+    store.put("views.sql", "old");
+
+    await new SqlViews({ store, directory: "/warehouse" }).follow();
+
+    expect(store.text("views.sql")).toContain(`/warehouse/snapshots/uk/${ONE}/`);
+    expect(store.text("views.sql")).toContain(`/warehouse/snapshots/de/${TWO}/`);
+  });
+
+  it("is CATALOG_FAILED when other processes replace it every time", async () => {
+    let tries = 0;
+    class BusyStore extends MemoryStore {
+      override async create(): Promise<undefined> {
+        tries++;
+      }
+    }
+    const views = new SqlViews({ store: new BusyStore(), directory: "/warehouse" });
+
+    await expect(views.follow()).rejects.toMatchObject({ code: "CATALOG_FAILED" });
+    expect(tries).toBe(10);
+  });
+
+  it("stays as it is when a log is damaged", async () => {
+    const store = new MemoryStore();
+    store.put("publications/uk/0000000001.ndjson", "damaged");
+    store.put("views.sql", "as it was");
+
+    await expect(new SqlViews({ store, directory: "/warehouse" }).follow()).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+    });
+    expect(store.text("views.sql")).toBe("as it was");
+  });
+
+  it("stays as it is when the manifest of a head is gone, for it alone knows the columns", async () => {
+    const store = new MemoryStore();
+    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
+
+    await expect(new SqlViews({ store, directory: "/warehouse" }).follow()).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: layout.manifest("uk", ONE) },
+    });
+  });
+
+  it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {
+    expect(() => new SqlViews({ store: new MemoryStore(), directory: "/ware\\house" })).toThrow(
+      /backslash.*--warehouse/,
+    );
+  });
+});

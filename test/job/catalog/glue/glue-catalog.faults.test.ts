@@ -1,0 +1,260 @@
+// What the catalog in Glue makes of others who write at the same time, of refusals, and of calls that fail half-way.
+
+import { describe, expect, it } from "vitest";
+import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
+import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
+import { awsClients, emulator, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { Publisher, snapshotOfDay } from "../publisher.ts";
+
+const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
+
+interface World extends AwsWarehouse, AsyncDisposable {
+  readonly proxy: AwsProxy;
+  /** Another process on the same warehouse, whose calls of Glue go through the proxy. */
+  readonly slow: GlueCatalog;
+  readonly uk: Publisher;
+  shown(): Promise<unknown>;
+}
+
+async function makeWorld(): Promise<World> {
+  const proxy = await AwsProxy.start(emulator());
+  const world = await awsWarehouse();
+  const { store, database, location, reader } = world;
+  const slow = new GlueCatalog({ client: newAwsClients(proxy.url).glue, store, database, location });
+  const uk = new Publisher(store, "uk");
+  await uk.day(1, ["a"]);
+  return {
+    ...world,
+    proxy,
+    slow,
+    uk,
+    shown: async () => {
+      const [events] = await reader.partitions("events", "uk");
+      return [events?.Parameters?.["publication"], events?.StorageDescriptor?.Location?.split("/").at(-2)];
+    },
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  };
+}
+
+/** Does something before the first request that is meant, and spoils nothing. */
+const before = (action: string, work: () => Promise<void>) => {
+  let isDone = false;
+  return async (asked: Asked): Promise<undefined> => {
+    if (isDone || asked.action !== `AWSGlue.${action}`) return;
+    isDone = true;
+    await work();
+  };
+};
+
+const on =
+  (action: string, fault: Fault) =>
+  (asked: Asked): Fault | undefined =>
+    asked.action === `AWSGlue.${action}` ? fault : undefined;
+
+onEmulator("two processes that follow at once", () => {
+  it("end at the later head, though the older one's write comes last", async () => {
+    await using world = await makeWorld();
+    const { proxy, slow, catalog, uk, shown } = world;
+    await catalog.follow("uk");
+    await uk.day(2, ["b"]);
+    proxy.fault = before("UpdatePartition", async () => {
+      await uk.day(3, ["c"]);
+      await catalog.follow("uk");
+    });
+
+    await slow.follow("uk");
+
+    expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
+  });
+
+  it("end at the head of the log, though nobody else followed to it", async () => {
+    await using world = await makeWorld();
+    const { proxy, slow, uk, shown, reader } = world;
+    proxy.fault = before("GetPartition", () => uk.day(2, ["b"]));
+
+    await slow.follow("uk");
+
+    expect(await shown()).toEqual(["0000000002", SECOND]);
+    expect(await reader.partitions("event_changes", "uk")).toHaveLength(2);
+  });
+
+  it("are CATALOG_FAILED when others publish without an end", async () => {
+    await using world = await makeWorld();
+    const { proxy, slow, uk } = world;
+    proxy.fault = async ({ action }) => {
+      if (action === "AWSGlue.GetPartition") await uk.publish(FIRST);
+      return undefined;
+    };
+
+    await expect(slow.follow("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringContaining("start again"),
+    });
+  });
+});
+
+onEmulator("a call that fails", () => {
+  it.each(["BatchCreatePartition", "UpdatePartition", "BatchDeletePartition", "GetPartitions"])(
+    "in %s leaves what readers see, and the next follow finishes",
+    async (action) => {
+      await using world = await makeWorld();
+      const { proxy, slow, uk, shown } = world;
+      await uk.day(2, ["b"]);
+      await slow.follow("uk");
+      await uk.retire(FIRST);
+      await uk.day(3, ["c"]);
+      proxy.fault = on(action, jsonAnswer("InternalServiceException", "said no", 400));
+
+      await expect(slow.follow("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED", mendedByRetry: true });
+      const seen = await shown();
+      proxy.fault = () => undefined;
+      await slow.follow("uk");
+
+      expect(seen).toEqual(["0000000002", SECOND]);
+      expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
+      const kept = await world.reader.partitions("event_snapshots", "uk");
+      expect(kept.map(({ Values }) => Values?.[1])).toEqual([SECOND, snapshotOfDay(3)]);
+    },
+  );
+
+  it.each(["BatchCreatePartition", "UpdatePartition"])(
+    "without an answer (%s) is sent again",
+    async (action) => {
+      await using world = await makeWorld();
+      const { proxy, slow, uk, catalog, shown } = world;
+      await catalog.follow("uk");
+      await uk.day(2, ["b"]);
+      let isLost = false;
+      proxy.fault = (asked) => {
+        if (isLost || asked.action !== `AWSGlue.${action}`) return undefined;
+        isLost = true;
+        return "lose-answer";
+      };
+
+      await slow.follow("uk");
+
+      expect(isLost).toBe(true);
+      expect(await shown()).toEqual(["0000000002", SECOND]);
+    },
+  );
+
+  it("for one partition of a batch is CATALOG_FAILED, and the head is not moved", async () => {
+    await using world = await makeWorld();
+    const { proxy, slow, shown } = world;
+    const ErrorDetail = { ErrorCode: "ResourceNumberLimitExceededException", ErrorMessage: "too many" };
+    const body = JSON.stringify({ Errors: [{ PartitionValues: ["uk", "0000000001"], ErrorDetail }] });
+    proxy.fault = on("BatchCreatePartition", { status: 200, body });
+
+    await expect(slow.follow("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringMatching(/BatchCreatePartition on .*event_changes failed.*too many/),
+    });
+    expect(await shown()).toEqual([undefined, undefined]);
+  });
+});
+
+onEmulator("a snapshot that is taken away", () => {
+  it.each([
+    { ErrorCode: "EntityNotFoundException", what: "by another process first is no error", fails: false },
+    { ErrorCode: "InternalServiceException", what: "and does not go is CATALOG_FAILED", fails: true },
+  ])("$what", async ({ ErrorCode, fails }) => {
+    await using world = await makeWorld();
+    const { proxy, slow, uk } = world;
+    await uk.day(2, ["b"]);
+    await slow.follow("uk");
+    await uk.retire(FIRST);
+    const Errors = [{ PartitionValues: ["uk", FIRST], ErrorDetail: { ErrorCode, ErrorMessage: "said" } }];
+    proxy.fault = on("BatchDeletePartition", { status: 200, body: JSON.stringify({ Errors }) });
+
+    const outcome = await slow.follow("uk").then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+    expect(outcome).toEqual(fails ? expect.objectContaining({ code: "CATALOG_FAILED" }) : undefined);
+  });
+});
+
+onEmulator("a database that is not there", () => {
+  it("is CATALOG_FAILED and says to deploy the stack, also before anything is published", async () => {
+    const { store, location } = await awsWarehouse();
+    const catalog = new GlueCatalog({ client: awsClients().glue, store, database: "no_such", location });
+
+    for (const call of [() => catalog.follow("uk"), () => catalog.columns()]) {
+      await expect(call()).rejects.toMatchObject({
+        code: "CATALOG_FAILED",
+        message: expect.stringMatching(
+          /GetTable on no_such\.events failed: the database no_such or its table events does not exist\. Deploy the stack/,
+        ),
+      });
+    }
+  });
+});
+
+/** A catalog whose calls of Glue are all answered so, over a log with two publications. */
+async function answered(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
+  const proxy = await AwsProxy.start();
+  proxy.fault = fault;
+  const store = new MemoryStore();
+  const uk = new Publisher(store, "uk");
+  await uk.day(1, ["a"]);
+  await uk.day(2, ["b"]);
+  const client = newAwsClients(proxy.url).glue;
+  return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket" }), proxy];
+}
+
+const answer = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });
+
+describe("a refusal", () => {
+  it.each([
+    ["GetTable", "events"],
+    ["GetPartition", "events"],
+    ["BatchCreatePartition", "event_changes"],
+    ["GetPartitions", "event_snapshots"],
+    ["BatchDeletePartition", "event_snapshots"],
+  ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
+    const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
+    const [catalog, proxy] = await answered((asked) =>
+      asked.action === `AWSGlue.${action}`
+        ? jsonAnswer("AccessDeniedException", "User x is not authorized")
+        : answer({ Partitions }),
+    );
+    await using _ = proxy;
+
+    await expect(catalog.follow("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringMatching(
+        new RegExp(
+          `${action} on brand\\.${table} failed: AWS refuses it\\. Give this process glue:${action} .*Lake Formation.*User x is not authorized`,
+        ),
+      ),
+      fields: { action, database: "brand", table, aws_error: "AccessDeniedException" },
+    });
+  });
+});
+
+describe("many partitions", () => {
+  it("are read page by page", async () => {
+    const at = (id: string) => ({
+      Values: ["uk", id],
+      StorageDescriptor: { Location: `s3://bucket/snapshots/uk/${id}/` },
+    });
+    let pages = 0;
+    const [catalog, proxy] = await answered(({ action }) => {
+      if (action !== "AWSGlue.GetPartitions") return answer({});
+      pages += 1;
+      return answer(
+        pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
+      );
+    });
+    await using _ = proxy;
+
+    await catalog.follow("uk");
+
+    expect(pages).toBe(2);
+    const created = proxy.asked.filter(({ action }) => action === "AWSGlue.BatchCreatePartition");
+    expect(created).toHaveLength(2); // event_changes and events, no snapshot
+  });
+});

@@ -1,0 +1,94 @@
+// Publishes small snapshots as a run would: parts, manifest, changes, and the line in the log; no catalog follows.
+
+import { createManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { writeParts } from "../../../lambdas/job/snapshot/files/part.ts";
+import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
+import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
+import { type Publication, publish, readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { aManifest } from "../snapshot/files/manifests.ts";
+import { aPublication } from "../storage/publications.ts";
+
+/** `2026-11-21T06-00-00.000Z` for day 21. */
+export const snapshotOfDay = (day: number): string => `2026-11-${String(day).padStart(2, "0")}T06-00-00.000Z`;
+
+async function* lines(all: readonly string[]): AsyncGenerator<string> {
+  yield* all;
+}
+
+export class Publisher {
+  readonly #store: Store;
+  readonly #account: string;
+
+  constructor(store: Store, account: string) {
+    this.#store = store;
+    this.#account = account;
+  }
+
+  /** A finished snapshot with an event for each name, which nobody has published. */
+  async make(snapshotId: string, names: readonly string[]): Promise<void> {
+    const parts = await writeParts({
+      store: this.#store,
+      key: (index) => layout.part(this.#account, snapshotId, index),
+      lines: lines(names.map((name) => rowLine(rowOf(name)))),
+    });
+    const count = names.length;
+    const counts = {
+      listed: count,
+      events: count,
+      gone: 0,
+      forbidden: 0,
+      rejected: 0,
+      oversize: 0,
+      repeated: 0,
+    };
+    const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };
+    const manifest = aManifest({ ...of, counts, parts, fields: [] });
+    await createManifest(this.#store, layout.manifest(this.#account, snapshotId), manifest);
+  }
+
+  /** The next publication, with one added event for each name of `changed`. */
+  async publish(
+    snapshotId: string,
+    changed: readonly string[] = [],
+    over: Partial<Publication> = {},
+  ): Promise<void> {
+    const head = await readHead(this.#store, this.#account);
+    const publication = publicationId(Number(head?.publication ?? 0) + 1);
+    await writeParts({
+      store: this.#store,
+      key: (index) => layout.changesPart(this.#account, publication, snapshotId, index),
+      lines: lines(changed.map((name) => JSON.stringify({ uuid: name, change: "added" }))),
+    });
+    const line = aPublication({
+      publication,
+      snapshot_id: snapshotId,
+      run_id: snapshotId,
+      published_at: `2026-11-${snapshotId.slice(8, 10)}T07:00:00.000Z`,
+      events: 1,
+      added: changed.length,
+      write_id: `write ${publication}`,
+      ...over,
+    });
+    await publish(this.#store, this.#account, line);
+  }
+
+  /** Makes and publishes a snapshot of the day; all its events are new. */
+  async day(day: number, names: readonly string[]): Promise<void> {
+    await this.make(snapshotOfDay(day), names);
+    await this.publish(snapshotOfDay(day), names);
+  }
+
+  async retire(snapshotId: string): Promise<void> {
+    await markRetired(this.#store, this.#account, snapshotId, Date.UTC(2026, 11, 1));
+  }
+
+  async giveBack(snapshotId: string): Promise<void> {
+    await this.#store.delete(layout.retired(this.#account, snapshotId));
+  }
+}
+
+function rowOf(uuid: string) {
+  return { uuid, event_date: "2026-11-01", scope: null, event: `{"uuid":"${uuid}"}`, listing: "{}" };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { parseCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+
+const errorOf = (json: string): SyncError => {
+  try {
+    parseCredentials(json);
+  } catch (error) {
+    if (error instanceof SyncError) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+};
+
+describe("credentials", () => {
+  it.each([
+    [
+      '{"method":"session","email":"a@b.test","password":"p"}',
+      { method: "session", email: "a@b.test", password: "p" },
+    ],
+    [
+      '{"method":"basic","email":"a@b.test","password":"p:q"}',
+      { method: "basic", email: "a@b.test", password: "p:q" },
+    ],
+    [
+      '\uFEFF{ "password": "p", "email": "a:b", "method": "session" }\n',
+      { method: "session", email: "a:b", password: "p" },
+    ],
+  ])("%s is accepted", (json, expected) => {
+    expect(parseCredentials(json)).toEqual(expected);
+  });
+
+  const METHOD = '"method" must be "session" or "basic"';
+  const EMAIL = '"email" must be a text that is not empty';
+  const PASSWORD = '"password" must be a text that is not empty';
+  it.each([
+    ["", "they are not valid JSON"],
+    ['{"method":"session","email":"secret-1","password":"secret-2"', "they are not valid JSON"],
+    ['["secret-1"]', "they must be a JSON object"],
+    ['"secret-1"', "they must be a JSON object"],
+    ["null", "they must be a JSON object"],
+    ["{}", METHOD],
+    ['{"method":"oauth","client_id":"secret-1","client_secret":"secret-2"}', METHOD],
+    ['{"method":"session","email":"secret-1"}', PASSWORD],
+    ['{"method":"session","email":["secret-1"],"password":""}', `${EMAIL}; ${PASSWORD}`],
+    ['{"method":"basic","email":"secret:1","password":"secret-2"}', `${EMAIL} and has no colon`],
+    [
+      '{"method":"basic","email":"secret-1","password":"secret-2","secret-3":true}',
+      'they take the keys "method", "email" and "password" and no others',
+    ],
+  ])("%s is refused: %s", (json, problem) => {
+    const error = errorOf(json);
+
+    expect(error.code).toBe("CREDENTIALS_INVALID");
+    expect(error.message).toContain(`The credentials are not usable: ${problem}.`);
+    expect(`${error.message} ${JSON.stringify(error.fields)}`).not.toContain("secret");
+    expect(error.cause).toBeUndefined();
+  });
+});

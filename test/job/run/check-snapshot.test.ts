@@ -1,0 +1,130 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Check, check } from "../../../lambdas/job/run/check.ts";
+import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { ACCOUNT, SmallWorld } from "./small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+  world.show(10);
+});
+
+/** The last line of `check`. */
+async function snapshotLine(deep = false, changes: Partial<RunHost> = {}): Promise<Check | undefined> {
+  const checks = await check(world.host(changes), world.settings, { deep });
+  return checks.find(({ name }) => name === "snapshot");
+}
+
+async function publish(version: number): Promise<string> {
+  world.show(10, version);
+  const { row } = await world.run();
+  return row.snapshot_id ?? "";
+}
+
+/** Other rows in a whole gzip file: what a flipped bit comes to where gzip does not notice. */
+async function changeRows(key: string): Promise<void> {
+  const stored = await world.store.read(key);
+  const text = gunzipSync(stored?.bytes ?? "").toString();
+  world.store.put(key, gzipSync(text.replace('"version', '"Version').replace("added", "Added")));
+}
+
+const OK = { name: "snapshot", ok: true, code: null, remedy: null };
+
+describe("the line snapshot of check", () => {
+  it("is ok before anything is published, and when the head is as it was published", async () => {
+    expect(await snapshotLine()).toEqual(OK);
+    await publish(1);
+    expect(await snapshotLine()).toEqual(OK);
+    expect(await snapshotLine(true)).toEqual(OK);
+  });
+
+  it("names the damaged file of the head, and how to publish over it", async () => {
+    const head = await publish(1);
+    await changeRows(layout.part(ACCOUNT, head, 0));
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(line?.remedy).toContain(layout.part(ACCOUNT, head, 0));
+      expect(line?.remedy).toContain("npm run sync -- run --over-damaged --account uk");
+    }
+  });
+
+  it("names a file in the head's folder that readers would take for a part", async () => {
+    const head = await publish(1);
+    const stray = `${layout.snapshot(ACCOUNT, head)}part-00007.ndjson.gz`;
+    world.store.put(stray, "");
+    world.store.put(`${layout.snapshot(ACCOUNT, head)}.DS_Store`, "");
+
+    const line = await snapshotLine();
+
+    expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+    expect(line?.remedy).toContain(stray);
+    expect(line?.remedy).not.toContain("--over-damaged");
+  });
+
+  it("does not look at older snapshots and at changes, unless it is asked for everything", async () => {
+    const older = await publish(1);
+    await publish(2);
+    const damage = [layout.part(ACCOUNT, older, 0), layout.changesPart(ACCOUNT, "0000000001", older, 0)];
+    for (const key of damage) await changeRows(key);
+
+    expect(await snapshotLine()).toEqual(OK);
+    const line = await snapshotLine(true);
+
+    expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+    for (const key of damage) expect(line?.remedy).toContain(key);
+    expect(line?.remedy).not.toContain("--over-damaged");
+  });
+
+  it("looks at held snapshots when it is asked for everything", async () => {
+    await publish(1);
+    world.show(2);
+    const { row } = await world.run();
+    await world.store.delete(layout.part(ACCOUNT, row.snapshot_id ?? "", 0));
+
+    const line = await snapshotLine(true);
+
+    expect(row).toMatchObject({ outcome: "HELD" });
+    expect(line?.remedy).toContain(layout.part(ACCOUNT, row.snapshot_id ?? "", 0));
+  });
+
+  it.each([
+    ["missing", async (key: string) => world.store.delete(key)],
+    ["cut short", async (key: string) => world.store.put(key, gzipSync('{"change":"added"}\n'))],
+  ])("notices changes that are %s when it is asked for everything", async (_, damage) => {
+    const head = await publish(1);
+    await damage(layout.changesPart(ACCOUNT, "0000000001", head, 0));
+
+    const line = await snapshotLine(true);
+
+    expect(line?.remedy).toContain(layout.changes(ACCOUNT, "0000000001", head));
+  });
+
+  it("does not miss the files of retired snapshots", async () => {
+    world.settings = { ...world.settings, retainDays: 1 };
+    const retired = await publish(1);
+    world.clock.advance(3 * 24 * 60 * 60 * 1000);
+    await publish(2);
+    world.clock.advance(2 * 24 * 60 * 60 * 1000);
+    await publish(3);
+    world.clock.advance(2 * 24 * 60 * 60 * 1000);
+    await publish(4);
+
+    expect(world.store.keys(layout.snapshot(ACCOUNT, retired))).toEqual([layout.retired(ACCOUNT, retired)]);
+    expect(await snapshotLine(true)).toEqual(OK);
+  });
+
+  it("says that time ran out instead of failing the whole check", async () => {
+    await publish(1);
+
+    const line = await snapshotLine(false, { timeLeftMs: () => 20_000 });
+
+    expect(line).toMatchObject({ ok: false, code: "INTERRUPTED" });
+    expect(line?.remedy).toContain("npm run sync -- check");
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { estimateSeconds } from "../../../../lambdas/job/run/collect/estimate.ts";
+
+test.each([
+  { requests: 50_000, limit: "unlimited" as const, seconds: 0 },
+  { requests: 180, limit: 200, seconds: 0 },
+  { requests: 181, limit: 200, seconds: 60 },
+  { requests: 2_000, limit: 200, seconds: 660 },
+  { requests: 12_000, limit: 4_000, seconds: 180 },
+  { requests: 3, limit: 1, seconds: 120 },
+])("$requests requests at $limit a minute take at least $seconds s", ({ requests, limit, seconds }) => {
+  expect(estimateSeconds(requests, limit)).toBe(seconds);
+});

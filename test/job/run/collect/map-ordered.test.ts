@@ -1,0 +1,169 @@
+import { setTimeout as delay } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mapOrdered } from "../../../../lambdas/job/run/collect/map-ordered.ts";
+
+const options = {
+  concurrency: 3,
+  ahead: 8,
+  maxWeight: 1_000,
+  weigh: () => 1,
+  signal: new AbortController().signal,
+};
+
+describe("mapOrdered", () => {
+  test("yields every result once, in the order of the items, whatever order they finish in", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat(3), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (delays, concurrency, ahead) => {
+          const items = delays.map((ms, index) => ({ ms, index }));
+          const work = async ({ ms, index }: { ms: number; index: number }): Promise<number> => {
+            if (ms > 0) await delay(ms);
+            return index;
+          };
+
+          const results = await Array.fromAsync(mapOrdered(items, work, { ...options, concurrency, ahead }));
+
+          expect(results).toEqual(items.map(({ index }) => index));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("works on no more than N items at once, and on N while there is work", async () => {
+    let running = 0;
+    const most: number[] = [];
+    const work = async (item: number): Promise<number> => {
+      running += 1;
+      most.push(running);
+      await delay(2);
+      running -= 1;
+      return item;
+    };
+
+    await Array.fromAsync(mapOrdered([1, 2, 3, 4, 5, 6, 7, 8, 9], work, options));
+
+    expect(Math.max(...most)).toBe(3);
+    expect(most.filter((n) => n === 3).length).toBeGreaterThanOrEqual(6);
+  });
+
+  test("goes on working while the consumer is busy, up to the bound", async () => {
+    const begun: number[] = [];
+    const results = mapOrdered(
+      Array.from({ length: 50 }, (_, i) => i),
+      async (item) => {
+        begun.push(item);
+        return item;
+      },
+      options,
+    );
+
+    await results.next();
+    await delay(5);
+
+    expect(begun.length).toBe(9);
+    await results.return();
+  });
+
+  test("starts nothing new while finished results weigh too much", async () => {
+    const first = Promise.withResolvers<number>();
+    const begun: number[] = [];
+    const results = mapOrdered(
+      Array.from({ length: 50 }, (_, i) => i),
+      (item) => {
+        begun.push(item);
+        return item === 0 ? first.promise : Promise.resolve(item);
+      },
+      { ...options, ahead: 40, maxWeight: 100, weigh: () => 25 },
+    );
+
+    const taken = results.next();
+    await delay(5);
+
+    expect(begun.length).toBeLessThanOrEqual(7);
+    first.resolve(0);
+    expect((await taken).value).toBe(0);
+    expect((await Array.fromAsync(results)).length).toBe(49);
+  });
+
+  test("throws the first failure as it came, aborts the others and waits for them", async () => {
+    const failure = new Error("no");
+    let aborted = 0;
+    const work = async (item: number, signal: AbortSignal): Promise<number> => {
+      if (item === 1) throw failure;
+      await delay(10_000, undefined, { signal }).catch(() => {
+        aborted += 1;
+      });
+      return item;
+    };
+
+    const collected = Array.fromAsync(mapOrdered([0, 1, 2], work, options));
+
+    await expect(collected).rejects.toBe(failure);
+    expect(aborted).toBe(2);
+  });
+
+  test("ends with the signal's reason when it aborts, before and during the work", async () => {
+    const reason = new Error("stop");
+    const late = new AbortController();
+    const work = (_: number, signal: AbortSignal): Promise<number> => delay(10_000, 1, { signal });
+
+    const before = Array.fromAsync(mapOrdered([1], work, { ...options, signal: AbortSignal.abort(reason) }));
+    const during = Array.fromAsync(mapOrdered([1, 2], work, { ...options, signal: late.signal }));
+    late.abort(reason);
+
+    await expect(before).rejects.toBe(reason);
+    await expect(during).rejects.toBe(reason);
+  });
+
+  test("aborts what is under way when the consumer stops early", async () => {
+    let aborted = 0;
+    const work = async (item: number, signal: AbortSignal): Promise<number> => {
+      if (item > 0) {
+        await delay(10_000, undefined, { signal }).catch(() => {
+          aborted += 1;
+        });
+      }
+      return item;
+    };
+    const results = mapOrdered([0, 1, 2], work, options);
+
+    await results.next();
+    await results.return();
+
+    expect(aborted).toBe(2);
+  });
+
+  test("hands over what was finished but not taken, in order, before it throws", async () => {
+    const failure = new Error("no");
+    const told: (readonly number[])[] = [];
+    const work = async (item: number): Promise<number> => {
+      await delay(item === 0 ? 20 : 8 - item);
+      if (item === 0) throw failure;
+      return item;
+    };
+
+    const collected = Array.fromAsync(
+      mapOrdered([0, 1, 2, 3], work, { ...options, onUntaken: (results) => told.push(results) }),
+    );
+
+    await expect(collected).rejects.toBe(failure);
+    expect(told).toEqual([[1, 2, 3]]);
+  });
+
+  test("throws what the items throw, also in the middle of the work", async () => {
+    const failure = new Error("no more");
+    function* items(): Generator<number> {
+      yield* [0, 1, 2, 3];
+      throw failure;
+    }
+
+    const collected = Array.fromAsync(mapOrdered(items(), async (item) => delay(1, item), options));
+
+    await expect(collected).rejects.toBe(failure);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { outOfTime, Pace } from "../../../../lambdas/job/run/collect/time-budget.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
+
+const SECOND_MS = 1000;
+
+/** A limit of so many seconds from now. */
+function limited(seconds: number) {
+  const clock = new ManualClock(0);
+  const pace = new Pace({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
+  const unit = (items: number, takesSeconds: number): void => {
+    pace.advance(items);
+    clock.advance(takesSeconds * SECOND_MS);
+    pace.endUnit();
+  };
+  return { clock, pace, unit };
+}
+
+describe("a unit of work", () => {
+  test("is always covered where nothing limits the time", () => {
+    const clock = new ManualClock(0);
+    const pace = new Pace({ clock });
+    pace.advance(1);
+    clock.advance(3_600_000);
+    pace.endUnit();
+
+    expect(pace.covers(1_000_000)).toBe(true);
+  });
+
+  test.each([
+    { left: 30, covered: true },
+    { left: 29, covered: false },
+  ])("of unknown speed needs the reserve of 30 s alone: $left s left, $covered", ({ left, covered }) => {
+    const { pace } = limited(left);
+
+    expect(pace.covers(1_000)).toBe(covered);
+  });
+
+  test.each([
+    { limit: 10 + 20 + 30, items: 20, covered: true },
+    { limit: 10 + 20 + 30, items: 21, covered: false },
+    { limit: 10 + 5 + 30, items: 5, covered: true },
+    { limit: 10 + 5 + 30, items: 6, covered: false },
+  ])("is scaled by the unit before, a second an item: $items items of $limit s, $covered", (one) => {
+    const { pace, unit } = limited(one.limit);
+    unit(10, 10);
+
+    expect(pace.covers(one.items)).toBe(one.covered);
+  });
+
+  test("goes by the slowest so far, not by the last", () => {
+    const { pace, unit } = limited(61 + 30 + 99);
+    unit(10, 60);
+    unit(10, 1);
+
+    expect(pace.covers(17)).toBe(false); // 6 s each: 102 s
+    expect(pace.covers(16)).toBe(true);
+  });
+
+  test("without an item says nothing of the speed of the next one", () => {
+    const { clock, pace, unit } = limited(100);
+    unit(0, 1);
+    pace.advance(5);
+    clock.advance(50 * SECOND_MS); // 10 s each
+
+    expect(pace.covers(1)).toBe(true);
+    expect(pace.covers(2)).toBe(false);
+  });
+
+  test("goes by the unit under way as long as none is done", () => {
+    const { clock, pace } = limited(100);
+    pace.advance(5);
+    clock.advance(50 * SECOND_MS); // 10 s each
+
+    expect(pace.covers(2)).toBe(true);
+    expect(pace.covers(3)).toBe(false);
+  });
+});
+
+test("what stops it is mended by a retry and says how far the run is", () => {
+  const error = outOfTime("8 of 12 events are staged");
+
+  expect(error).toMatchObject({ code: "INTERRUPTED", mendedByRetry: true });
+  expect(error.message).toContain("8 of 12 events are staged");
+});

@@ -1,0 +1,141 @@
+// Whatever call of S3 or Glue a process dies at, before or after it: Athena sees one whole snapshot, and the retry
+// finishes the same run.
+
+import { afterAll, expect, test } from "vitest";
+import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
+import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../aws/aws-warehouse.ts";
+import { isEmulated, newAwsClients, onEmulator } from "../../aws/emulator.ts";
+import { mortalClients } from "../../aws/mortal-clients.ts";
+import { AwsFront } from "../../e2e/aws-front.ts";
+import { callsBeyondTheRole } from "../../e2e/deployed-role.ts";
+import { realClock } from "../../simulator/clocks.ts";
+import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { Crashed, CrashPoint } from "./crash.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+const EVENTS = 5;
+const SCHEDULED = "2099-01-01T00-00-00.000Z";
+
+interface World extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly warehouse: AwsWarehouse;
+  /** The table `events`, as Athena reads it. */
+  seen(): Promise<ReadonlyMap<string, string>>;
+  /** The scheduled run, in a process that dies there. */
+  runUntil(point: CrashPoint): Promise<void>;
+}
+
+/** Notes every call to AWS, those of processes that die among them. */
+const front = isEmulated ? await AwsFront.start() : undefined;
+afterAll(async () => front?.[Symbol.asyncDispose]());
+
+/** A first snapshot is published, then the service changes. */
+async function secondSnapshotDue(): Promise<World> {
+  const warehouse = await awsWarehouse([], newAwsClients(front?.url));
+  const { store, catalog, database, bucket, location, reader } = warehouse;
+  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { shardSize: 3 }, realClock());
+  await sandbox.run({}, { store, catalog });
+  const [first, second] = sandbox.simulator.listed();
+  if (!first || !second) throw new Error("too few events");
+  sandbox.simulator.archive(first.uuid);
+  sandbox.simulator.change(second.uuid, { source: `{"uuid":"${second.uuid}","date":"2026-01-01"}` });
+  sandbox.simulator.add(makeEvent(100));
+  return {
+    sandbox,
+    warehouse,
+    seen: async () => {
+      const rows = (await reader.rows("events", ACCOUNT)).get(ACCOUNT) ?? [];
+      return new Map(rows.map(({ uuid, event }) => [String(uuid), String(event)]));
+    },
+    runUntil: async (point) => {
+      const { s3, glue } = mortalClients(newAwsClients(front?.url), point, PREFIX);
+      const mortalStore = new S3Store({ client: s3, bucket, prefix: PREFIX });
+      const mortalCatalog = new GlueCatalog({ client: glue, store: mortalStore, database, location });
+      const host = sandbox.host({ store: mortalStore, catalog: mortalCatalog });
+      await sandbox.run({ runId: SCHEDULED }, host).catch((error: unknown) => {
+        if (!(error instanceof Crashed)) throw error;
+      });
+      sandbox.dead.add(host.process.pid ?? 0);
+    },
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  };
+}
+
+async function effectsOfSecondRun(): Promise<readonly string[]> {
+  await using world = await secondSnapshotDue();
+  const point = new CrashPoint(Number.POSITIVE_INFINITY);
+  await world.runUntil(point);
+  return point.effects;
+}
+
+const effects = isEmulated ? await effectsOfSecondRun() : [];
+const boundaries = effects.flatMap((effect, index) =>
+  (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
+);
+
+onEmulator("a process on AWS that dies", () => {
+  test("has effects at every stage of a run, in S3 and in Glue", () => {
+    const stages = [
+      "PutObject accounts/uk/lease.json",
+      `PutObject runs/uk/${SCHEDULED}/plan.ndjson.gz`,
+      `PutObject runs/uk/${SCHEDULED}/shard-00001.ndjson.gz`,
+      `PutObject snapshots/uk/${SCHEDULED}/part-00000.ndjson.gz`,
+      `PutObject snapshots/uk/${SCHEDULED}/_manifest.json`,
+      `PutObject changes/uk/0000000002/${SCHEDULED}/part-00000.ndjson.gz`,
+      "PutObject publications/uk/0000000002.ndjson",
+      "BatchCreatePartition event_changes",
+      "BatchCreatePartition event_snapshots",
+      "UpdatePartition events",
+      `PutObject run-log/uk/${SCHEDULED}-1.ndjson`,
+      `PutObject runs/uk/${SCHEDULED}/outcome.json`,
+    ];
+
+    expect(effects.filter((effect) => stages.includes(effect) && effect !== stages[0])).toEqual(
+      stages.slice(1),
+    );
+    expect(effects.filter((effect) => effect === stages[0])).toHaveLength(2);
+  });
+
+  test.each(boundaries)(
+    "$moment $effect leaves one whole snapshot, and the retry finishes the run",
+    async ({ at, moment }) => {
+      await using world = await secondSnapshotDue();
+      const { sandbox, warehouse, seen } = world;
+      const { store, catalog, reader } = warehouse;
+      const before = await seen();
+      const after = sandbox.truth();
+      const point = new CrashPoint(at, moment);
+
+      await world.runUntil(point);
+      const left = await seen();
+      const result = await sandbox.run({ runId: SCHEDULED }, { store, catalog });
+
+      expect(point.crashed).toBe(true);
+      expect([before, after]).toContainEqual(left);
+      expect(result.row).toMatchObject({
+        outcome: "PUBLISHED",
+        snapshot_id: SCHEDULED,
+        added: 1,
+        removed: 1,
+      });
+      expect(await seen()).toEqual(after);
+      const log = await readLog(store, ACCOUNT);
+      expect(log.map(({ publication }) => publication)).toEqual(["0000000001", "0000000002"]);
+      expect([...(await reader.rows("event_changes", ACCOUNT)).values()].map((rows) => rows.length)).toEqual([
+        5, 3,
+      ]);
+      expect((await reader.rows("event_snapshots", ACCOUNT)).size).toBe(2);
+    },
+  );
+
+  test("has made no call that the role of the deployed function does not allow", async () => {
+    const own = { bucket: /test-[0-9a-f-]{36}/, database: /test_[0-9a-f_]{36}/, prefix: PREFIX };
+
+    const refused = await callsBeyondTheRole(front?.calls ?? [], own);
+
+    expect(front?.calls.length).toBeGreaterThan(boundaries.length);
+    expect(refused).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+// Whatever effect a process dies at, before or after it: readers see one whole snapshot, and a new start finishes.
+
+import { describe, expect, test } from "vitest";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { Crashed, CrashPoint, type Moment } from "./crash.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+const EVENTS = 11;
+const SHARD_SIZE = 4;
+const SCHEDULED = "2099-01-01T00-00-00.000Z";
+
+/** A first snapshot is published, then the service changes. */
+async function secondSnapshotDue(): Promise<Sandbox> {
+  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { shardSize: SHARD_SIZE });
+  await sandbox.run();
+  const [first, second] = sandbox.simulator.listed();
+  if (!first || !second) throw new Error("too few events");
+  sandbox.simulator.archive(first.uuid);
+  sandbox.simulator.change(second.uuid, {
+    source: `{"uuid":"${second.uuid}","date":"2026-01-01","scope":null}`,
+  });
+  sandbox.simulator.add(makeEvent(100));
+  sandbox.simulator.reset();
+  return sandbox;
+}
+
+async function effectsOfSecondRun(): Promise<readonly string[]> {
+  await using sandbox = await secondSnapshotDue();
+  const point = new CrashPoint(Number.POSITIVE_INFINITY);
+  await sandbox.run({ runId: SCHEDULED }, point.wrap(sandbox));
+  return point.effects;
+}
+
+/** Runs until the process dies at this effect. What it held is known to be a dead process's. */
+async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: string): Promise<void> {
+  const point = new CrashPoint(at, moment);
+  const host = sandbox.host();
+  const start = runId === undefined ? {} : { runId };
+  // A death while the lease is released goes unnoticed: the run has ended, and the lease expires by itself.
+  await sandbox.run(start, { ...host, ...point.wrap(host) }).catch((error: unknown) => {
+    if (!(error instanceof Crashed)) throw error;
+  });
+  expect(point.crashed).toBe(true);
+  sandbox.dead.add(host.process.pid ?? 0);
+}
+
+const effects = await effectsOfSecondRun();
+const boundaries = effects.flatMap((effect, index) =>
+  (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
+);
+
+describe("a process that dies", () => {
+  test("has effects at every stage of a run", () => {
+    const stages = [
+      "lease",
+      "follow",
+      "plan",
+      "shard-00002",
+      "part-00000",
+      "_manifest",
+      "changes/",
+      "publications/",
+    ];
+
+    expect(stages.filter((stage) => !effects.some((effect) => effect.includes(stage)))).toEqual([]);
+    expect(effects.length).toBeGreaterThanOrEqual(13);
+  });
+
+  test.each(boundaries)(
+    "$moment $effect leaves one whole snapshot, and the next manual start finishes",
+    async ({ at, moment }) => {
+      await using sandbox = await secondSnapshotDue();
+      const before = await sandbox.events();
+      const after = sandbox.truth();
+
+      await crash(sandbox, at, moment);
+      const seen = await sandbox.events();
+      const committed = (await readLog(sandbox.store, ACCOUNT)).length === 2;
+      const staged =
+        sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("shard-")).length - 3;
+      const fetched = sandbox.simulator.counts.details;
+      const result = await sandbox.run();
+
+      expect([before, after]).toContainEqual(seen);
+      expect(result.row.outcome).toBe("PUBLISHED");
+      expect(await sandbox.events()).toEqual(after);
+      const again = sandbox.simulator.counts.details - fetched;
+      expect(again).toBe(committed ? EVENTS : Math.max(0, EVENTS - staged * SHARD_SIZE));
+    },
+  );
+
+  test.each(boundaries)(
+    "$moment $effect leaves a run that its own trigger finishes, with one publication",
+    async ({ at, moment }) => {
+      await using sandbox = await secondSnapshotDue();
+
+      await crash(sandbox, at, moment, SCHEDULED);
+      const result = await sandbox.run({ runId: SCHEDULED });
+
+      expect(result.row).toMatchObject({
+        outcome: "PUBLISHED",
+        snapshot_id: SCHEDULED,
+        added: 1,
+        changed: 1,
+        removed: 1,
+      });
+      expect(await sandbox.events()).toEqual(sandbox.truth());
+      const log = await readLog(sandbox.store, ACCOUNT);
+      expect(log.map(({ publication, run_id }) => [publication, run_id === SCHEDULED])).toEqual([
+        ["0000000001", false],
+        ["0000000002", true],
+      ]);
+      expect(Math.max(...sandbox.simulator.counts.detailsByUuid.values())).toBeLessThanOrEqual(2);
+    },
+  );
+});

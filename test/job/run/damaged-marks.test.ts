@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { status } from "../../../lambdas/job/run/status.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { interposed } from "./interposed-store.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+});
+
+/** A head of ten events, and a snapshot of two that is held for it. */
+async function heldSnapshot(): Promise<string> {
+  world.show(10);
+  await world.run();
+  world.show(2);
+  const { row } = await world.run();
+  expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+  return row.snapshot_id ?? "";
+}
+
+const markOf = (snapshotId: string): string => layout.held(ACCOUNT, snapshotId);
+const heldNow = async () => (await status(world.store, ACCOUNT, world.clock.now())).held;
+
+/** What was done to marks, in order. A mark is never overwritten. */
+function watched(done: string[]): Store {
+  const store = interposed(world.store, async (key) => {
+    if (key.endsWith("_held.json") || key.endsWith("_retired.json")) done.push(`create ${key}`);
+  });
+  return {
+    ...store,
+    delete: async (key) => {
+      done.push(`delete ${key}`);
+      await store.delete(key);
+    },
+    replace: async (key, bytes, version) => {
+      done.push(`replace ${key}`);
+      return store.replace(key, bytes, version);
+    },
+  };
+}
+
+const DAMAGE = [
+  ["not JSON", "{"],
+  ["empty", ""],
+  ["not a mark", "{}"],
+] as const;
+
+describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
+  it("still holds: status shows it, and its reason is lost", async () => {
+    const snapshotId = await heldSnapshot();
+    world.store.put(markOf(snapshotId), content);
+
+    expect(await heldNow()).toMatchObject([{ snapshotId, reason: "MARK_DAMAGED" }]);
+  });
+
+  it("does not keep a person from accepting the snapshot", async () => {
+    const snapshotId = await heldSnapshot();
+    world.store.put(markOf(snapshotId), content);
+
+    const { row } = await world.accept(snapshotId);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", removed: 8 });
+  });
+
+  it("is deleted and created again by the next run, and never overwritten", async () => {
+    const snapshotId = await heldSnapshot();
+    world.store.put(markOf(snapshotId), content);
+    world.show(10, 2);
+    const done: string[] = [];
+
+    const { row } = await world.run({}, { store: watched(done) });
+
+    expect(row.outcome).toBe("PUBLISHED");
+    const ofMark = done.filter((each) => each.endsWith(markOf(snapshotId)));
+    expect(ofMark.filter((each) => !each.startsWith("create"))).toEqual([`delete ${markOf(snapshotId)}`]);
+    expect(ofMark.at(-1)).toBe(`create ${markOf(snapshotId)}`);
+    expect(JSON.parse(world.store.text(markOf(snapshotId)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
+  });
+
+  it("is made again with the reason that there still is, by its own run", async () => {
+    world.show(10);
+    await world.run();
+    world.show(2);
+    const runId = "2026-01-01T01-00-00.000Z";
+    const first = await world.run({ runId });
+    await world.store.delete(layout.outcome(ACCOUNT, runId)); // as if it had died just before
+    world.store.put(markOf(runId), content);
+
+    const second = await world.run({ runId });
+
+    expect(first.row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(second.row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(JSON.parse(world.store.text(markOf(runId)) ?? "")).toMatchObject({ reason: "DROPPED" });
+  });
+
+  it("holds its own run even if nothing else would", async () => {
+    world.show(10);
+    await world.run();
+    world.show(2);
+    const runId = "2026-01-01T01-00-00.000Z";
+    await world.run({ runId });
+    await world.store.delete(layout.outcome(ACCOUNT, runId));
+    world.store.put(markOf(runId), content);
+    world.settings = { ...world.settings, maxDropPercent: 100 };
+
+    const { row } = await world.run({ runId });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "MARK_DAMAGED" });
+    expect(JSON.parse(world.store.text(markOf(runId)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
+  });
+});
+
+describe("a held mark that is whole", () => {
+  it("stays as it is, whatever else it has", async () => {
+    const snapshotId = await heldSnapshot();
+    const mark = JSON.stringify({
+      ...JSON.parse(world.store.text(markOf(snapshotId)) ?? ""),
+      of_a_later_version: 1,
+    });
+    world.store.put(markOf(snapshotId), mark);
+    world.show(10, 2);
+
+    await world.run();
+
+    expect(world.store.text(markOf(snapshotId))).toBe(mark);
+    expect(await heldNow()).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
+  });
+});
+
+describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
+  it("still says that the snapshot is retired, and is made again with a day from now", async () => {
+    world.settings = { ...world.settings, retainDays: 1 };
+    world.show(10);
+    const first = (await world.run()).row.snapshot_id ?? "";
+    world.clock.advance(3 * DAY_MS);
+    world.show(10, 2);
+    await world.run();
+    world.clock.advance(DAY_MS + 1);
+    await world.run();
+    const mark = layout.retired(ACCOUNT, first);
+    expect(world.store.text(mark)).toBeDefined();
+    world.store.put(mark, content);
+    world.clock.advance(2 * DAY_MS);
+    const done: string[] = [];
+
+    const refused = await world.rollback(first);
+    await world.run({}, { store: watched(done) });
+    const afterRun = world.store.keys(layout.snapshot(ACCOUNT, first));
+    world.clock.advance(DAY_MS + 1);
+    await world.run();
+
+    expect(refused.row).toMatchObject({ error_code: "SNAPSHOT_NOT_FOUND" });
+    expect(done.filter((each) => each.endsWith(mark))).toEqual([
+      `create ${mark}`,
+      `delete ${mark}`,
+      `create ${mark}`,
+    ]);
+    expect(afterRun).toContain(layout.part(ACCOUNT, first, 0));
+    expect(world.store.keys(layout.snapshot(ACCOUNT, first))).toEqual([mark]);
+  });
+});
+
+describe("status", () => {
+  it("shows what there is although the head's manifest is damaged", async () => {
+    world.show(10);
+    await world.run();
+    world.show(10, 2);
+    const { row } = await world.run();
+    world.store.put(layout.manifest(ACCOUNT, row.snapshot_id ?? ""), "{");
+
+    const { head, fieldNews } = await status(world.store, ACCOUNT, world.clock.now());
+
+    expect(head).toMatchObject({ snapshot_id: row.snapshot_id });
+    expect(fieldNews).toBeUndefined();
+  });
+});

@@ -1,0 +1,51 @@
+// A store that fails in mid-shard ends the run at once: nothing is waited for that nobody will take.
+
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { interposed } from "./interposed-store.ts";
+import { SmallWorld } from "./small-world.ts";
+
+/** Enough that the compressor has something to write before the shard is whole. */
+const NOISE = randomBytes(75_000).toString("hex");
+
+test("a store that fails while a request waits for its answer", async () => {
+  const world = new SmallWorld({ shardSize: 100 });
+  world.show(20);
+  const full = new SyncError("STORE_FAILED", "the disk is full");
+  const inner = interposed(world.store, async () => undefined);
+  const store: Store = {
+    ...inner,
+    create: async (key, body) => {
+      if (!key.includes("/shard-") || body instanceof Uint8Array) return inner.create(key, body);
+      for await (const _ of body) throw full;
+      return undefined;
+    },
+  };
+  let aborted = 0;
+  const openService: RunHost["openService"] = async (budget) => {
+    const service = await world.host().openService(budget);
+    return {
+      ...service,
+      detail: async (requestAs, signal) => {
+        if (world.details < 3) {
+          const detail = await service.detail(requestAs, signal);
+          return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
+        }
+        return new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => {
+            aborted += 1;
+            reject(signal.reason);
+          });
+        });
+      },
+    };
+  };
+
+  const { error } = await world.run({}, { store, openService });
+
+  expect(error).toBe(full);
+  expect(aborted).toBeGreaterThan(0);
+});

@@ -1,0 +1,108 @@
+// The field profile of a snapshot, and what a run tells of it.
+
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { mergeShards } from "../../../lambdas/job/run/publish/merge-shards.ts";
+import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
+import { createPlan } from "../../../lambdas/job/snapshot/staging/plan.ts";
+import { writeShard } from "../../../lambdas/job/snapshot/staging/shard.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { hostileEvents } from "../../simulator/hostile-events.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { customEvent } from "./custom-event.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+test("the same events give the same profile, whatever their shards", async () => {
+  const profiles = new Set<string>();
+  for (const shardSize of [1, 7, 1_000]) {
+    await using sandbox = await Sandbox.start(
+      { events: [...makeEvents(30), ...hostileEvents()] },
+      { shardSize },
+    );
+    const { row } = await sandbox.run();
+    const { fields, fields_complete } = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
+    expect(fields.length).toBeGreaterThan(50);
+    profiles.add(JSON.stringify({ fields, fields_complete }));
+  }
+
+  expect(profiles.size).toBe(1);
+});
+
+test("the run that publishes tells what is new in the fields, one line of each kind, and the first one nothing", async () => {
+  const before = [customEvent("x", '"n":1,"old":true'), customEvent("y", '"n":2')];
+  await using sandbox = await Sandbox.start({ events: before });
+  await sandbox.run();
+  const told = (): readonly string[] => sandbox.log.lines.filter((line) => /field/.test(line));
+  const first = told();
+  sandbox.simulator.setEvents([customEvent("x", '"n":"1"'), customEvent("y", '"n":2,"new":{"er":null}')]);
+
+  await sandbox.run();
+
+  expect(first).toEqual([]);
+  expect(told()).toEqual([
+    "info new fields: /new (object), /new/er (null) {}",
+    "info fields that are gone: /old (boolean) {}",
+    "info fields that changed their type: /n (from number to string or number) {}",
+  ]);
+});
+
+test("a run that is held tells nothing of fields", async () => {
+  await using sandbox = await Sandbox.start({
+    events: [customEvent("x", '"n":1'), customEvent("y", '"n":2')],
+  });
+  await sandbox.run();
+  sandbox.simulator.setEvents([customEvent("x", '"m":1')]);
+
+  const { row } = await sandbox.run();
+
+  expect(row.outcome).toBe("HELD");
+  expect(sandbox.log.text).not.toContain("field");
+});
+
+test("a run is published though the fields' news cannot be told", async () => {
+  await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+  const first = (await sandbox.run()).row.snapshot_id ?? "";
+  const catalog = {
+    columns: () => sandbox.catalog.columns(),
+    follow: async (account: string) => {
+      await sandbox.catalog.follow(account);
+      if (sandbox.catalog.head(account)?.snapshot_id === first) return;
+      sandbox.store.put(layout.manifest(account, first), "damaged");
+    },
+  };
+
+  const { row } = await sandbox.run({}, { catalog });
+
+  expect(row).toMatchObject({ outcome: "PUBLISHED", error_code: null });
+  expect(sandbox.log.text).toMatch(/warn what is new in the fields .* cannot be told/);
+});
+
+test.each([
+  ["whose event is no JSON", '{"secret'],
+  ["that has no event", null],
+])("a staged row %s is refused by the name of its file, without being quoted", async (_, event) => {
+  await using sandbox = await Sandbox.start();
+  const runId = "2026-11-21T06-00-00.000Z";
+  const events = [{ uuid: "a", requestAs: "a", listing: "{}" }];
+  const draft = { run_id: runId, account: ACCOUNT, fingerprint: "f", created_at: "2026-11-21T06:00:00.000Z" };
+  const plan = await createPlan(sandbox.store, layout.plan(ACCOUNT, runId), {
+    ...draft,
+    rejected: 0,
+    repeated: 0,
+    events,
+  });
+  const row = { uuid: "a", event_date: null, scope: null, event: "", listing: "{}" };
+  const line = rowLine(row).replace('"event":""', `"event":${JSON.stringify(event)}`);
+  const key = layout.shard(ACCOUNT, runId, 0);
+  async function* results(): AsyncGenerator<{ uuid: string; line: string }> {
+    yield { uuid: "a", line };
+  }
+  await writeShard(sandbox.store, key, 0, results());
+
+  const error: unknown = await mergeShards(sandbox.host(), sandbox.settings, plan).catch((thrown) => thrown);
+
+  expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
+  expect(inspect(error)).not.toContain("secret");
+  expect(sandbox.store.keys("snapshots/")).toEqual([]);
+});

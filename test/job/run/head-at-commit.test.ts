@@ -1,0 +1,94 @@
+// What depends on the head is decided when a run commits: what readers saw at its start may be long gone.
+
+import { describe, expect, test } from "vitest";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { interposed } from "./interposed-store.ts";
+import { ACCOUNT, SmallWorld } from "./small-world.ts";
+
+interface Due {
+  readonly world: SmallWorld;
+  readonly large: string;
+  readonly small: string;
+}
+
+/** Readers see 4 events, a snapshot of 10 waits for whoever puts it back, and the service lists 4. */
+async function due(): Promise<Due> {
+  const world = new SmallWorld();
+  world.show(10, 1);
+  const large = (await world.run()).row.run_id;
+  world.show(4, 2);
+  const small = (await world.run()).row.run_id;
+  await world.accept(small);
+  world.show(4, 3);
+  return { world, large, small };
+}
+
+const MOMENTS = [
+  { when: "while it merges", at: "_manifest.json" },
+  { when: "just before its commit", at: "publications/" },
+];
+
+/** A run; before it creates the first file of this name, a person does something. */
+async function runWith({ world }: Due, at: string, act: () => Promise<RunResult>): Promise<RunResult> {
+  let done = false;
+  const store = interposed(world.store, async (key) => {
+    if (done || !key.includes(at)) return;
+    done = true;
+    expect((await act()).row.outcome).toBe("PUBLISHED");
+  });
+  const result = await world.run({}, { store });
+  expect(done).toBe(true);
+  return result;
+}
+
+describe.each(MOMENTS)("a run under way, $when", ({ at }) => {
+  test("is held as DROPPED where a person accepts a much larger snapshot", async () => {
+    const one = await due();
+
+    const { row, explanation } = await runWith(one, at, () => one.world.accept(one.large, true));
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", added: null, removed: null });
+    expect(explanation).toContain("60.0 % fewer than the 10 that readers see now");
+    expect(one.world.store.text(layout.held(ACCOUNT, row.run_id))).toContain("DROPPED");
+    expect((await readLog(one.world.store, ACCOUNT)).at(-1)?.snapshot_id).toBe(one.large);
+  });
+
+  test("is held as PINNED where a person pins", async () => {
+    const one = await due();
+
+    const { row } = await runWith(one, at, () => one.world.rollback(one.small));
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+  });
+});
+
+test("a run that its start would have held is published where a person goes back to a smaller one meanwhile", async () => {
+  const one = await due();
+  await one.world.accept(one.large, true);
+
+  const { row } = await runWith(one, "_manifest.json", () => one.world.rollback(one.small, false));
+
+  expect(row).toMatchObject({ outcome: "PUBLISHED", events: 4, changed: 4, removed: 0 });
+  expect((await readLog(one.world.store, ACCOUNT)).at(-1)?.base_snapshot_id).toBe(one.small);
+});
+
+test("a time limit counts the rows of the head that the changes are computed against", async () => {
+  const one = await due();
+  const { world } = one;
+  let leftMs = Number.POSITIVE_INFINITY;
+  const host = world.host({ timeLeftMs: () => leftMs });
+  const store = interposed(world.store, async (key) => {
+    if (!key.includes("/_manifest.json")) return;
+    world.clock.advance(4_000); // four events, so a second for each
+    leftMs = 30_000 + 8_500; // enough for 4 rows of its own and 4 of the head, not for 5
+    world.show(5, 4);
+    await world.store.delete(layout.lease(ACCOUNT));
+    expect((await world.run({ fresh: true })).row.outcome).toBe("PUBLISHED");
+  });
+
+  const { row } = await world.run({ runId: "2026-01-01T09-00-00.000Z" }, { ...host, store });
+
+  expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
+});

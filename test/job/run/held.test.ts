@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import type { Simulator } from "../../simulator/simulator.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+/** One hundred events are published; then `spoil` makes the service give worse data. */
+async function heldRun(spoil: (simulator: Simulator) => void): Promise<Sandbox> {
+  const sandbox = await Sandbox.start();
+  await sandbox.run();
+  spoil(sandbox.simulator);
+  return sandbox;
+}
+
+/** Does something to the first `count` listed events. */
+function each(simulator: Simulator, count: number, work: (uuid: string) => void): void {
+  for (const { uuid } of simulator.listed().slice(0, count)) work(uuid);
+}
+
+describe("a snapshot that would replace good data by bad", () => {
+  test.each<{ why: string; reason: string; spoil: (simulator: Simulator) => void }>([
+    { why: "no events at all", reason: "NO_EVENTS", spoil: (s) => s.setEvents([]) },
+    { why: "21 % fewer", reason: "DROPPED", spoil: (s) => each(s, 21, (uuid) => s.archive(uuid)) },
+    { why: "6 of 100 missing", reason: "MISSING", spoil: (s) => each(s, 6, (uuid) => s.restrict(uuid)) },
+    {
+      why: "rows for under 80 % of the listed",
+      reason: "FEW_ROWS",
+      spoil: (s) => {
+        s.setEvents(makeEvents(126));
+        each(s, 26, (uuid) => s.vanish(uuid));
+      },
+    },
+  ])("is held for $why, and the old one stays", async ({ reason, spoil }) => {
+    await using sandbox = await heldRun(spoil);
+    const before = await sandbox.events();
+    const head = await readHead(sandbox.store, ACCOUNT);
+
+    const { row, explanation } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "HELD", reason, added: null });
+    expect(explanation).toContain("readers see what they saw before");
+    const mark = sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? ""));
+    expect(JSON.parse(mark ?? "")).toMatchObject({ reason });
+    expect(sandbox.store.text(layout.manifest(ACCOUNT, row.snapshot_id ?? ""))).toBeDefined();
+    expect(await readHead(sandbox.store, ACCOUNT)).toEqual(head);
+    expect(await sandbox.events()).toEqual(before);
+  });
+
+  test("is published at the very limit", async () => {
+    await using sandbox = await heldRun((simulator) =>
+      each(simulator, 20, (uuid) => simulator.archive(uuid)),
+    );
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 80, removed: 20 });
+  });
+
+  test("has no head to be compared with in the first run, but is held when it is empty", async () => {
+    await using few = await Sandbox.start({ events: makeEvents(1) });
+    await using none = await Sandbox.start({ events: [] });
+
+    expect((await few.run()).row.outcome).toBe("PUBLISHED");
+    expect((await none.run()).row).toMatchObject({
+      outcome: "HELD",
+      reason: "NO_EVENTS",
+      listed: 0,
+      events: 0,
+    });
+    expect(none.store.keys("publications/")).toEqual([]);
+  });
+
+  test("stays held when its run is started again, with no request", async () => {
+    await using sandbox = await heldRun((simulator) => simulator.setEvents([]));
+    const runId = "2099-01-01T00-00-00.000Z";
+    const first = await sandbox.run({ runId });
+    sandbox.simulator.reset();
+
+    const second = await sandbox.run({ runId });
+
+    expect(second).toEqual({ ...first, isRepeat: true });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+  });
+
+  test("is held as PINNED while the account is pinned", async () => {
+    await using sandbox = await heldRun(() => undefined);
+    const head = await readHead(sandbox.store, ACCOUNT);
+    const pin = {
+      ...head,
+      publication: "0000000002",
+      pinned: true,
+      write_id: "by hand",
+    } satisfies Partial<Publication>;
+    sandbox.store.put(layout.publication(ACCOUNT, "0000000002"), `${JSON.stringify(pin)}\n`);
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "PINNED", events: 100 });
+  });
+});

@@ -1,0 +1,17 @@
+// A store that does something of a test's own before each creation: waits, lets another run go first, fails.
+
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+
+export function interposed(store: Store, beforeCreate: (key: string) => Promise<void>): Store {
+  return {
+    read: (key) => store.read(key),
+    open: (key) => store.open(key),
+    list: (prefix, after) => store.list(prefix, after),
+    create: async (key, body) => {
+      await beforeCreate(key);
+      return store.create(key, body);
+    },
+    replace: (key, bytes, version) => store.replace(key, bytes, version),
+    delete: (key) => store.delete(key),
+  };
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
+
+const MINUTE_MS = 60_000;
+const files = (world: SmallWorld, snapshotId: string | null): readonly string[] =>
+  world.store.keys(layout.snapshot(ACCOUNT, snapshotId ?? "")).map((key) => key.split("/").at(-1) ?? "");
+
+/** A snapshot a day, for so many days. */
+async function daily(world: SmallWorld, days: number): Promise<readonly string[]> {
+  const snapshots: string[] = [];
+  for (let day = 0; day < days; day += 1) {
+    if (day > 0) world.clock.advance(DAY_MS);
+    world.show(10, day + 1);
+    snapshots.push((await world.run()).row.snapshot_id ?? "");
+  }
+  return snapshots;
+}
+
+describe("retention", () => {
+  test("keeps every published snapshot when it is not set", async () => {
+    const world = new SmallWorld();
+
+    const snapshots = await daily(world, 40);
+
+    expect(snapshots.every((id) => files(world, id).includes("part-00000.ndjson.gz"))).toBe(true);
+    expect(world.store.keys().filter((key) => key.endsWith("_retired.json"))).toEqual([]);
+  });
+
+  test("retires what is older first, and deletes it a day later and no earlier", async () => {
+    const world = new SmallWorld({ retainDays: 3 });
+    const [first = ""] = await daily(world, 4);
+    const retired = files(world, first);
+
+    world.clock.advance(DAY_MS - MINUTE_MS);
+    await world.run();
+    const almost = files(world, first);
+    world.clock.advance(2 * MINUTE_MS);
+    await world.run();
+
+    expect(retired).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
+    expect(almost).toEqual(retired);
+    expect(files(world, first)).toEqual(["_retired.json"]);
+  });
+
+  test("never takes the head away, however old it is", async () => {
+    const world = new SmallWorld({ retainDays: 1 });
+    const [head = ""] = await daily(world, 1);
+
+    for (let day = 0; day < 5; day += 1) {
+      world.clock.advance(30 * DAY_MS);
+      world.show(0);
+      await world.run();
+    }
+
+    expect(files(world, head)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
+  });
+
+  test("never retires what was the head within the last day", async () => {
+    const world = new SmallWorld({ retainDays: 1 });
+    const [head = ""] = await daily(world, 1);
+    world.clock.advance(30 * DAY_MS);
+    await world.run();
+
+    world.clock.advance(DAY_MS - MINUTE_MS);
+    await world.run();
+    const almost = files(world, head);
+    world.clock.advance(2 * MINUTE_MS);
+    await world.run();
+
+    expect(almost).not.toContain("_retired.json");
+    expect(files(world, head)).toContain("_retired.json");
+  });
+
+  test("takes held snapshots, and what runs that died have left, away after 30 days", async () => {
+    const world = new SmallWorld();
+    await daily(world, 1);
+    world.clock.advance(HOUR_MS);
+    world.show(2);
+    const held = (await world.run()).row.snapshot_id;
+    const orphan = "2026-01-01T02-00-00.000Z";
+    world.store.put(layout.part(ACCOUNT, orphan, 0), "left behind");
+    world.show(10);
+
+    world.clock.advance(29 * DAY_MS);
+    await world.run();
+    const before = [files(world, held), files(world, orphan)].flat();
+    world.clock.advance(2 * DAY_MS);
+    await world.run();
+    const marked = [files(world, held), files(world, orphan)].flat();
+    world.clock.advance(DAY_MS + MINUTE_MS);
+    await world.run();
+
+    expect(before).not.toContain("_retired.json");
+    expect(marked.filter((file) => file === "_retired.json")).toHaveLength(2);
+    expect([files(world, held), files(world, orphan)].flat()).toEqual(["_retired.json", "_retired.json"]);
+  });
+
+  test("gives a snapshot back that was published again while it was retired", async () => {
+    const world = new SmallWorld({ retainDays: 3 });
+    const [first = ""] = await daily(world, 2);
+    await world.rollback(first, false);
+    const retired_at = new Date(world.clock.now()).toISOString();
+    world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
+
+    await world.run();
+
+    expect(files(world, first)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
+  });
+
+  test("that fails does not fail the run, and is taken up by the next", async () => {
+    const world = new SmallWorld({ retainDays: 3 });
+    await daily(world, 5);
+    world.clock.advance(DAY_MS);
+    const failing = interposed(world.store, async (key) => {
+      if (key.endsWith("_retired.json")) throw new SyncError("STORE_FAILED", "The disk is full.");
+    });
+
+    const { row } = await world.run({}, { store: failing });
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(world.log.text).toContain("old snapshots could not be taken away");
+  });
+});

@@ -1,0 +1,248 @@
+// A run whose publication exists is finished, whatever has happened since: never adopted, held or published again.
+
+import { describe, expect, test } from "vitest";
+import { readOutcome } from "../../../../lambdas/job/run/record/run-result.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { CrashPoint } from "../crash.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
+
+const SCHEDULED = "2026-01-05T06-00-00.000Z";
+
+/** Lets a run die just after its publication exists, and returns its id. */
+async function dieAfterPublishing(world: SmallWorld, runId?: string): Promise<string> {
+  return dieAfter("create publications/", world, runId);
+}
+
+async function dieAfter(effect: string, world: SmallWorld, runId?: string): Promise<string> {
+  const host = world.host();
+  const point = new CrashPoint(effect, "after");
+  await expect(
+    world.run(runId === undefined ? {} : { runId }, { ...host, ...point.wrap(host) }),
+  ).rejects.toThrow("the process");
+  world.dead.add(host.process.pid ?? 0);
+  return world.store.keys(layout.runs(ACCOUNT)).at(-1)?.split("/")[2] ?? "";
+}
+
+/** Publishes so many events in this version; returns the snapshot's id. */
+async function published(world: SmallWorld, count: number, version: number): Promise<string> {
+  world.show(count, version);
+  const { row } = await world.run();
+  expect(row.outcome).toBe("PUBLISHED");
+  return row.run_id;
+}
+
+const log = async (world: SmallWorld): Promise<readonly string[]> =>
+  (await readLog(world.store, ACCOUNT)).map(({ action, snapshot_id }) => `${action} ${snapshot_id}`);
+const outcome = async (world: SmallWorld, runId: string): Promise<string | undefined> =>
+  (await readOutcome(world.store, ACCOUNT, runId))?.row.outcome;
+const heldMark = (world: SmallWorld, runId: string): string | undefined =>
+  world.store.text(layout.held(ACCOUNT, runId));
+
+describe("a run that died just after its publication existed", () => {
+  test("gets its outcome from the next manual start, which makes a run of its own", async () => {
+    const world = new SmallWorld();
+    world.show(10, 1);
+    const dead = await dieAfterPublishing(world);
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0 });
+    expect(row.run_id).not.toBe(dead);
+    expect(world.details).toBe(20);
+    expect((await readOutcome(world.store, ACCOUNT, dead))?.row).toMatchObject({
+      outcome: "PUBLISHED",
+      snapshot_id: dead,
+      listed: 10,
+      events: 10,
+      added: 10,
+      requests: null,
+    });
+    expect(await log(world)).toEqual([`run ${dead}`, `run ${row.run_id}`]);
+  });
+
+  test("is not reported again after a rollback: the next start is a new run, held by the pin", async () => {
+    const world = new SmallWorld();
+    const first = await published(world, 10, 1);
+    world.show(10, 2);
+    const dead = await dieAfterPublishing(world);
+    await world.rollback(first);
+    const before = world.details;
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+    expect(row.run_id).not.toBe(dead);
+    expect(world.details - before).toBe(10);
+    expect(await outcome(world, dead)).toBe("PUBLISHED");
+    expect(await log(world)).toEqual([`run ${first}`, `run ${dead}`, `rollback ${first}`]);
+  });
+
+  test("is not held after a rollback without a pin to a larger snapshot", async () => {
+    const world = new SmallWorld();
+    const largest = await published(world, 20, 1);
+    await published(world, 17, 2);
+    world.show(14, 3);
+    const dead = await dieAfterPublishing(world);
+    await world.rollback(largest, false);
+    world.show(18, 4);
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 18, removed: 2 });
+    expect(row.run_id).not.toBe(dead);
+    expect(heldMark(world, dead)).toBeUndefined();
+    expect(await outcome(world, dead)).toBe("PUBLISHED");
+  });
+
+  test("is not published twice where the clock is then two days back", async () => {
+    const world = new SmallWorld();
+    const first = await published(world, 10, 1);
+    world.clock.advance(3 * DAY_MS);
+    world.show(10, 2);
+    const dead = await dieAfterPublishing(world);
+    world.clock.advance(-2 * DAY_MS);
+    await world.rollback(first, false);
+
+    const { row } = await world.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(row.run_id).not.toBe(dead);
+    expect(await log(world)).toEqual([
+      `run ${first}`,
+      `run ${dead}`,
+      `rollback ${first}`,
+      `run ${row.run_id}`,
+    ]);
+    expect(await outcome(world, dead)).toBe("PUBLISHED");
+  });
+
+  test.each([
+    { what: "pins an older snapshot", pin: true, back: 0 },
+    { what: "goes back without a pin", pin: false, back: 0 },
+    { what: "has a clock two days back", pin: false, back: 2 },
+  ])(
+    "is told as published to a retry of its trigger, without a request, when a rollback $what",
+    async ({ pin, back }) => {
+      const world = new SmallWorld();
+      const first = await published(world, 20, 1);
+      world.clock.advance(4 * DAY_MS);
+      world.show(17, 2);
+      await dieAfterPublishing(world, SCHEDULED);
+      world.clock.advance(-back * DAY_MS);
+      await world.rollback(first, pin);
+      const before = world.details;
+
+      const retried = await world.run({ runId: SCHEDULED });
+      const again = await world.run({ runId: SCHEDULED });
+
+      expect(retried.row).toMatchObject({ outcome: "PUBLISHED", changed: 17, removed: 3 });
+      expect(again).toEqual({ ...retried, isRepeat: true });
+      expect(world.details).toBe(before);
+      expect(heldMark(world, SCHEDULED)).toBeUndefined();
+      expect(await log(world)).toEqual([`run ${first}`, `run ${SCHEDULED}`, `rollback ${first}`]);
+    },
+  );
+
+  test("has its outcome recorded also where its files are retired and deleted by then", async () => {
+    const world = new SmallWorld();
+    const first = await published(world, 10, 1);
+    world.show(10, 2);
+    const dead = await dieAfterPublishing(world);
+    await world.rollback(first, false);
+    for (const key of world.store.keys(layout.snapshot(ACCOUNT, dead))) await world.store.delete(key);
+    const retired_at = new Date(world.clock.now()).toISOString();
+    world.store.put(layout.retired(ACCOUNT, dead), `${JSON.stringify({ retired_at })}\n`);
+
+    const { row } = await world.run();
+
+    expect(row.run_id).not.toBe(dead);
+    expect((await readOutcome(world.store, ACCOUNT, dead))?.row).toMatchObject({
+      outcome: "PUBLISHED",
+      listed: null,
+      changed: 10,
+    });
+  });
+});
+
+describe("a slow process of a run that another one has published meanwhile", () => {
+  test.each([
+    { what: "is pinned", pin: true },
+    { what: "has a larger head", pin: false },
+  ])("ends as PUBLISHED and holds nothing, though the account $what by then", async ({ pin }) => {
+    const world = new SmallWorld();
+    const largest = await published(world, 20, 1);
+    await published(world, 17, 2);
+    world.show(14, 3);
+    let isOvertaken = false;
+    const store = interposed(world.store, async (key) => {
+      if (isOvertaken || !key.includes(`${SCHEDULED}/_manifest.json`)) return;
+      isOvertaken = true;
+      await world.store.delete(layout.lease(ACCOUNT));
+      expect((await world.run({ runId: SCHEDULED })).row.outcome).toBe("PUBLISHED");
+      await world.rollback(largest, pin);
+    });
+
+    const { row } = await world.run({ runId: SCHEDULED }, { store });
+
+    expect(isOvertaken).toBe(true);
+    expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 14, removed: 3 });
+    expect(heldMark(world, SCHEDULED)).toBeUndefined();
+    expect((await log(world)).filter((line) => line === `run ${SCHEDULED}`)).toHaveLength(1);
+  });
+});
+
+describe("a run that died when its snapshot was just held", () => {
+  /** Held, accepted by a person, and rolled back: the log names the snapshot, but no publication of the run. */
+  async function acceptedAndRolledBack(runId?: string): Promise<{ world: SmallWorld; held: string }> {
+    const world = new SmallWorld();
+    const first = await published(world, 10, 1);
+    world.show(5, 2);
+    const held = await dieAfter("_held.json", world, runId);
+    expect((await world.accept(held)).row.outcome).toBe("PUBLISHED");
+    await world.rollback(first, false);
+    return { world, held };
+  }
+
+  test("is not adopted once a person has accepted it", async () => {
+    const { world, held } = await acceptedAndRolledBack();
+    world.show(10, 3);
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
+    expect(row.run_id).not.toBe(held);
+    expect(await outcome(world, held)).toBe("HELD");
+  });
+
+  test("ends as HELD for a retry of its trigger, which says that it was accepted", async () => {
+    const { world } = await acceptedAndRolledBack(SCHEDULED);
+
+    const { row, explanation } = await world.run({ runId: SCHEDULED });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", events: 5 });
+    expect(explanation).toContain("a person has published it since (publication 0000000002)");
+  });
+});
+
+test("a new run reads no publication but the head, however long the log is", async () => {
+  const world = new SmallWorld();
+  for (let version = 1; version <= 5; version += 1) await published(world, 10, version);
+  const reads: string[] = [];
+  const store = {
+    ...interposed(world.store, async () => undefined),
+    read: (key: string) => {
+      if (key.startsWith("publications/") && !reads.includes(key)) reads.push(key);
+      return world.store.read(key);
+    },
+  };
+  const until = interposed(store, async (key) => {
+    // From its own publication on retention reads all of it.
+    if (key.startsWith("publications/")) throw new Error("this far");
+  });
+
+  await expect(world.run({ runId: SCHEDULED }, { store: until })).rejects.toThrow("this far");
+
+  expect(reads).toEqual([layout.publication(ACCOUNT, "0000000005")]);
+});

@@ -1,0 +1,128 @@
+// A run's whole world in memory: store, catalog, clock, and a simulated service that is a real server.
+
+import { randomUUID } from "node:crypto";
+import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
+import type { Progress, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { acceleratedClock } from "../../simulator/clocks.ts";
+import type { SimulatorOptions } from "../../simulator/settings.ts";
+import { Simulator } from "../../simulator/simulator.ts";
+import { MemoryCatalog } from "../catalog/memory-catalog.ts";
+import { LogLines } from "../runtime/log-lines.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+
+export const ACCOUNT = "uk";
+
+/** Fast enough that a pause of half a minute costs a test a third of a second. */
+const SPEED = 100;
+
+const random: Random = { next: () => Math.random(), token: () => randomUUID() };
+
+export class Sandbox {
+  readonly simulator: Simulator;
+  readonly clock: Clock;
+  readonly store: Store & MemoryStore;
+  readonly catalog: MemoryCatalog;
+  readonly log = new LogLines();
+  readonly progress: Progress[] = [];
+  /** Process ids that no longer exist. */
+  readonly dead = new Set<number>();
+  settings: RunSettings;
+  credentials: ServiceCredentials;
+  /** Of one attempt, in real milliseconds: connections know no other time. */
+  timeoutMs = 30_000;
+  #pid = 0;
+
+  private constructor(simulator: Simulator, clock: Clock, settings: Partial<RunSettings>) {
+    this.simulator = simulator;
+    this.clock = clock;
+    this.store = new MemoryStore(clock);
+    this.catalog = new MemoryCatalog(this.store);
+    this.credentials = { method: "session", ...simulator.credentials };
+    this.settings = {
+      account: ACCOUNT,
+      baseUrl: simulator.url,
+      isListed: "true",
+      listPointer: undefined,
+      detailPointer: undefined,
+      lifted: [],
+      requestsPerMinute: "unlimited",
+      bytesPerMinute: "unlimited",
+      windowMs: 60_000,
+      concurrency: 8,
+      maxDropPercent: 20,
+      maxMissingPercent: 1,
+      resumeWithinMs: 60 * 60_000,
+      retainDays: undefined,
+      shardSize: 1_000,
+      ...settings,
+    };
+  }
+
+  static async start(
+    service: SimulatorOptions = {},
+    settings: Partial<RunSettings> = {},
+    clock: Clock = acceleratedClock(SPEED),
+  ): Promise<Sandbox> {
+    return new Sandbox(await Simulator.start({ clock, ...service }), clock, settings);
+  }
+
+  /** What a process of its own is given; `changes` puts something else in the place of a part. */
+  host(changes: Partial<RunHost> = {}): RunHost {
+    this.#pid += 1;
+    const { isListed, listPointer, detailPointer, concurrency } = this.settings;
+    return {
+      store: this.store,
+      catalog: this.catalog,
+      clock: this.clock,
+      random,
+      logger: this.log,
+      process: { host: "sandbox", pid: this.#pid },
+      isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
+      openService: async (budget) =>
+        createEventService({
+          baseUrl: this.settings.baseUrl,
+          credentials: this.credentials,
+          isListed,
+          ...(listPointer === undefined ? {} : { listPointer }),
+          ...(detailPointer === undefined ? {} : { detailPointer }),
+          concurrency,
+          budget,
+          clock: this.clock,
+          random,
+          logger: this.log,
+          version: "0.0.0",
+          timeoutMs: this.timeoutMs,
+        }),
+      onProgress: (progress) => this.progress.push(progress),
+      version: "0.0.0",
+      signal: new AbortController().signal,
+      ...changes,
+    };
+  }
+
+  async run(start: Partial<RunStart> = {}, changes: Partial<RunHost> = {}): Promise<RunResult> {
+    return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
+  }
+
+  /** The table `events`: uuid and detail text. */
+  async events(): Promise<ReadonlyMap<string, string>> {
+    return new Map((await this.catalog.events(ACCOUNT)).map(({ uuid, event }) => [uuid, event]));
+  }
+
+  /** What `events` must be, by the simulator's word: its texts have no white space between tokens. */
+  truth(): ReadonlyMap<string, string> {
+    const { simulator } = this;
+    const sorted = simulator.listed().toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+    return new Map(sorted.map(({ uuid }) => [uuid, simulator.detailSource(uuid)]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.simulator.stop();
+  }
+}

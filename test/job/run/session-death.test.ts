@@ -1,0 +1,60 @@
+// The session may die at any request: one more login, every event there, the same bytes.
+
+import { expect, test } from "vitest";
+import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { realClock } from "../../simulator/clocks.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+const EVENTS = 20;
+
+async function checksums(sandbox: Sandbox, snapshotId: string | null): Promise<readonly string[]> {
+  const { parts } = await readManifest(sandbox.store, ACCOUNT, snapshotId ?? "");
+  return parts.map(({ sha256 }) => sha256);
+}
+
+async function undisturbed(): Promise<readonly string[]> {
+  await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
+  const { row } = await sandbox.run();
+  return checksums(sandbox, row.snapshot_id);
+}
+
+const expected = await undisturbed();
+// Request 1 is the login, 2 the list, then come the details.
+const requests = Array.from({ length: EVENTS + 1 }, (_, index) => index + 2);
+
+test.each([1, 64].flatMap((inFlight) => requests.map((n) => ({ n, inFlight }))))(
+  "a session that dies at request $n with $inFlight in flight costs exactly one more login",
+  async ({ n, inFlight }) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { concurrency: inFlight });
+    let alive = true;
+    sandbox.simulator.configure({
+      onRequest: (request) => {
+        if (alive && request.n === n) {
+          alive = false;
+          sandbox.simulator.endSessions();
+        }
+      },
+    });
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, logins: 2 });
+    expect(sandbox.simulator.counts.logins).toBe(2);
+    expect(await checksums(sandbox, row.snapshot_id)).toEqual(expected);
+  },
+);
+
+test.each([
+  { why: "after every 5 requests", session: { maxRequests: 5 } },
+  { why: "after a while", session: { maxAgeMs: 400 } },
+])("a session that ends $why is renewed as often as needed", async ({ session }) => {
+  const service = { events: makeEvents(EVENTS), session, latencyMs: 50 };
+  await using sandbox = await Sandbox.start(service, { concurrency: 2 }, realClock());
+
+  const { row } = await sandbox.run();
+
+  expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS });
+  expect(row.logins).toBeGreaterThan(1);
+  expect(await sandbox.events()).toEqual(sandbox.truth());
+});

@@ -1,0 +1,136 @@
+// A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
+
+import { randomUUID } from "node:crypto";
+import { type Review, review } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
+import type { CountingService, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { ManualClock } from "../../simulator/manual-clock.ts";
+import { uuidOf } from "../../simulator/simulated-event.ts";
+import { MemoryCatalog } from "../catalog/memory-catalog.ts";
+import { LogLines } from "../runtime/log-lines.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+
+export const ACCOUNT = "uk";
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+
+const NO_REQUESTS = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
+
+export class SmallWorld {
+  readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
+  readonly store = new MemoryStore(this.clock);
+  readonly catalog = new MemoryCatalog(this.store);
+  readonly log = new LogLines();
+  /** What the service lists: number of the event and version of its details. */
+  readonly events = new Map<number, number>();
+  /** Listed events that the service no longer answers for. */
+  readonly gone = new Set<number>();
+  readonly dead = new Set<number>();
+  /** A field that all details have beside the usual ones. */
+  fieldOfNote: string | undefined;
+  details = 0;
+  settings: RunSettings;
+  #pid = 0;
+
+  constructor(settings: Partial<RunSettings> = {}) {
+    this.settings = {
+      account: ACCOUNT,
+      baseUrl: "https://service.example/",
+      isListed: "true",
+      listPointer: undefined,
+      detailPointer: undefined,
+      lifted: [],
+      requestsPerMinute: "unlimited",
+      bytesPerMinute: "unlimited",
+      windowMs: 60_000,
+      concurrency: 4,
+      maxDropPercent: 20,
+      maxMissingPercent: 1,
+      resumeWithinMs: HOUR_MS,
+      retainDays: undefined,
+      shardSize: 4,
+      ...settings,
+    };
+  }
+
+  /** The service lists events 1 to `count`, all in this version. */
+  show(count: number, version = 1): void {
+    this.events.clear();
+    for (let n = 1; n <= count; n += 1) this.events.set(n, version);
+  }
+
+  truth(): ReadonlyMap<string, string> {
+    const all = [...this.events].map(([n, version]): [string, string] => [uuid(n), eventText(n, version)]);
+    return new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  host(changes: Partial<RunHost> = {}): RunHost {
+    this.#pid += 1;
+    return {
+      store: this.store,
+      catalog: this.catalog,
+      clock: this.clock,
+      random: { next: () => 0.5, token: () => randomUUID() },
+      logger: this.log,
+      process: { host: "small", pid: this.#pid },
+      isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
+      openService: async () => this.#service(),
+      onProgress: () => undefined,
+      version: "0.0.0",
+      signal: new AbortController().signal,
+      ...changes,
+    };
+  }
+
+  /** No two starts share an instant, as no two share one in life. */
+  async run(start: Partial<RunStart> = {}, changes: Partial<RunHost> = {}): Promise<RunResult> {
+    this.clock.advance(1);
+    return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
+  }
+
+  async review(request: Review, changes: Partial<RunHost> = {}): Promise<RunResult> {
+    this.clock.advance(1);
+    return review(this.host(changes), ACCOUNT, request);
+  }
+
+  accept(snapshotId: string | null, force = false): Promise<RunResult> {
+    return this.review({ action: "accept", snapshotId: snapshotId ?? "", force });
+  }
+
+  rollback(snapshotId: string | null, pin = true): Promise<RunResult> {
+    return this.review({ action: "rollback", snapshotId: snapshotId ?? "", pin });
+  }
+
+  /** The table `events`: uuid and detail text. */
+  async seen(): Promise<ReadonlyMap<string, string>> {
+    return new Map((await this.catalog.events(ACCOUNT)).map(({ uuid, event }) => [uuid, event]));
+  }
+
+  #service(): CountingService {
+    return {
+      logIn: async () => undefined,
+      list: async () => {
+        const events = [...this.events.keys()].map((n) => ({
+          uuid: uuid(n),
+          requestAs: uuid(n),
+          listing: `{"uuid":"${uuid(n)}"}`,
+        }));
+        return { events: events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)), rejected: 0, repeated: 0 };
+      },
+      detail: async (requestAs) => {
+        this.details += 1;
+        const found = [...this.events].find(([n]) => uuid(n) === requestAs && !this.gone.has(n));
+        if (!found) return { kind: "left-out", reason: "gone" };
+        const event = eventText(...found).replace("}", this.fieldOfNote ? `,"${this.fieldOfNote}":1}` : "}");
+        return { kind: "event", event, eventDate: "2026-01-01", scope: null };
+      },
+      close: async () => undefined,
+      counts: NO_REQUESTS,
+    };
+  }
+}
+
+const uuid = (n: number): string => uuidOf(`small ${n}`);
+const eventText = (n: number, version: number): string =>
+  `{"uuid":"${uuid(n)}","date":"2026-01-01","version":${version}}`;

@@ -1,0 +1,191 @@
+// A start whose time runs out stops at a unit's edge, and the next one goes on from there.
+
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { ACCOUNT, SmallWorld } from "./small-world.ts";
+
+const RUN = "2026-01-02T06-00-00.000Z";
+const SHARD = 4;
+const SECOND_MS = 1000;
+
+/** Twelve events, three shards, each detail takes a second, one at a time. */
+function slowWorld(): SmallWorld {
+  const world = new SmallWorld({ shardSize: SHARD, concurrency: 1 });
+  world.show(12);
+  return world;
+}
+
+function slowService(world: SmallWorld): RunHost["openService"] {
+  return async (budget) => {
+    const service = await world.host().openService(budget);
+    return {
+      ...service,
+      detail: async (requestAs, signal) => {
+        world.clock.advance(SECOND_MS);
+        return service.detail(requestAs, signal);
+      },
+    };
+  };
+}
+
+/** What a start is given that has so many seconds. */
+function within(world: SmallWorld, seconds: number): Partial<RunHost> {
+  const endMs = world.clock.now() + seconds * SECOND_MS;
+  return { openService: slowService(world), timeLeftMs: () => endMs - world.clock.now() };
+}
+
+function staged(world: SmallWorld): number {
+  return world.store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/shard-")).length;
+}
+
+function lease(world: SmallWorld): unknown {
+  return JSON.parse(world.store.text(layout.lease(ACCOUNT)) ?? "");
+}
+
+describe("collecting", () => {
+  test.each([
+    { seconds: 30 + 4 + 4, shards: 1 },
+    { seconds: 30 + 8 + 4, shards: 2 },
+  ])("stops after $shards shards where the limit is $seconds s", async ({ seconds, shards }) => {
+    const world = slowWorld();
+
+    const { row, error } = await world.run({ runId: RUN }, within(world, seconds));
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED", listed: 12 });
+    expect(error?.message).toContain(`${shards * SHARD} of 12 events are staged`);
+    expect(staged(world)).toBe(shards);
+    expect(world.details).toBe(shards * SHARD);
+    expect(lease(world)).toMatchObject({ run_id: null, holder: null });
+    expect(world.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
+  });
+
+  test("goes on with the next start, until nothing is left, and fetches nothing twice", async () => {
+    const world = slowWorld();
+
+    const first = await world.run({ runId: RUN }, within(world, 38));
+    const second = await world.run({ runId: RUN }, within(world, 38));
+    const third = await world.run({ runId: RUN }, within(world, 38));
+
+    expect([first, second, third].map(({ row }) => row.outcome)).toEqual(["FAILED", "FAILED", "PUBLISHED"]);
+    expect(second.error?.message).toContain("8 of 12 events are staged");
+    expect(world.details).toBe(12);
+    expect(await world.seen()).toEqual(world.truth());
+  });
+
+  test("runs many requests at once and still fetches nothing beyond the edge", async () => {
+    const world = slowWorld();
+    world.settings = { ...world.settings, concurrency: 8 };
+    let asked = 0;
+    const timeLeftMs = (): number => {
+      asked += 1;
+      return asked === 2 ? 0 : 900 * SECOND_MS; // once it has stopped, it stays so
+    };
+
+    const { error } = await world.run({ runId: RUN }, { timeLeftMs });
+
+    expect(error?.code).toBe("INTERRUPTED");
+    expect(staged(world)).toBe(1);
+    expect(world.details).toBe(SHARD);
+  });
+
+  test("does not begin where less than the reserve is left", async () => {
+    const world = slowWorld();
+
+    const { error } = await world.run({ runId: RUN }, within(world, 29));
+
+    expect(error?.code).toBe("INTERRUPTED");
+    expect(world.details).toBe(0);
+  });
+
+  test("never stops where nothing limits the time", async () => {
+    const world = slowWorld();
+
+    const { row } = await world.run({ runId: RUN }, { openService: slowService(world) });
+
+    expect(row.outcome).toBe("PUBLISHED");
+  });
+});
+
+describe("publishing", () => {
+  test("does not begin without time; the next start publishes without one request", async () => {
+    const world = slowWorld();
+
+    const timeLeftMs = (): number => (staged(world) === 3 ? 0 : 900 * SECOND_MS);
+
+    const first = await world.run({ runId: RUN }, { timeLeftMs });
+    const next = await world.run({ runId: RUN }, { openService: refuseService });
+
+    expect(first.error?.message).toContain("all 12 events are staged");
+    expect(first.row.snapshot_id).toBeNull();
+    expect(next.row.outcome).toBe("PUBLISHED");
+  });
+
+  test("stops between the snapshot and its publication", async () => {
+    const world = slowWorld();
+    const endMs = world.clock.now() + 100 * SECOND_MS;
+    const store = beforeCreate(world.store, (key) => {
+      if (key.endsWith("_manifest.json")) world.clock.advance(60 * SECOND_MS);
+    });
+
+    const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
+    const logged = world.store.keys(layout.publications(ACCOUNT));
+    const next = await world.run({ runId: RUN }, { openService: refuseService });
+
+    expect(first.error?.message).toContain("the snapshot of 12 events is made");
+    expect(first.row.snapshot_id).toBe(RUN);
+    expect(logged).toEqual([]);
+    expect(next.row.outcome).toBe("PUBLISHED");
+    expect(await world.seen()).toEqual(world.truth());
+  });
+
+  test("is stopped by the signal while it compares rows that have not changed, and frees the lease", async () => {
+    const world = slowWorld();
+    await world.run();
+    const stop = new AbortController();
+    const stopped = new SyncError("INTERRUPTED", "the time is up");
+    let opened = 0;
+    const store: Store = {
+      ...methodsOf(world.store),
+      open: (key) => {
+        // The first part of the new snapshot is opened for nothing but the comparison.
+        if (key === layout.part(ACCOUNT, RUN, 0) && ++opened > 0) stop.abort(stopped);
+        return world.store.open(key);
+      },
+    };
+
+    const { error } = await world.run({ runId: RUN }, { store, signal: stop.signal });
+
+    expect(opened).toBe(1);
+    expect(error).toBe(stopped);
+    expect(world.store.keys(layout.publications(ACCOUNT))).toHaveLength(1);
+    expect(lease(world)).toMatchObject({ run_id: null, holder: null });
+  });
+});
+
+const refuseService: RunHost["openService"] = async () => {
+  throw new Error("no request is expected");
+};
+
+function methodsOf(store: Store): Store {
+  return {
+    read: (key) => store.read(key),
+    open: (key) => store.open(key),
+    create: (key, body) => store.create(key, body),
+    replace: (key, bytes, version) => store.replace(key, bytes, version),
+    list: (prefix, after) => store.list(prefix, after),
+    delete: (key) => store.delete(key),
+  };
+}
+
+function beforeCreate(store: Store, act: (key: string) => void): Store {
+  return {
+    ...methodsOf(store),
+    create: (key, body) => {
+      act(key);
+      return store.create(key, body);
+    },
+  };
+}

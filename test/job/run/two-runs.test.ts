@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { realClock } from "../../simulator/clocks.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { interposed } from "./interposed-store.ts";
+import { ACCOUNT, Sandbox } from "./sandbox.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+
+describe("two runs of one account", () => {
+  test("at once: one publishes, the other is skipped, each detail is fetched once", async () => {
+    await using sandbox = await Sandbox.start({ latencyMs: 50 });
+
+    const results = await Promise.all([sandbox.run(), sandbox.run({ runId: RUN })]);
+
+    expect(results.map(({ row }) => row.outcome).sort()).toEqual(["PUBLISHED", "SKIPPED"]);
+    const [finished, ...more] = sandbox.store.keys("runs/").filter((key) => key.endsWith("outcome.json"));
+    expect(finished).toContain(results.find(({ row }) => row.outcome === "PUBLISHED")?.row.run_id);
+    expect(more).toEqual([]);
+    expect(sandbox.simulator.counts.logins).toBe(1);
+    expect([...sandbox.simulator.counts.detailsByUuid.values()].every((n) => n === 1)).toBe(true);
+    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+  });
+
+  test("the same trigger delivered twice at once: one publication, the other skipped or given the outcome", async () => {
+    await using sandbox = await Sandbox.start({ latencyMs: 5_000, events: makeEvents(20) });
+
+    const results = await Promise.all([sandbox.run({ runId: RUN }), sandbox.run({ runId: RUN })]);
+
+    expect(results.map(({ row }) => row.outcome)).toContain("PUBLISHED");
+    expect(sandbox.simulator.counts.details).toBe(20);
+    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+  });
+
+  test("the same trigger delivered again later: the outcome, and no request", async () => {
+    await using sandbox = await Sandbox.start();
+
+    const first = await sandbox.run({ runId: RUN });
+    sandbox.simulator.reset();
+    const second = await sandbox.run({ runId: RUN });
+
+    expect(second).toEqual({ ...first, isRepeat: true });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+  });
+
+  test("two processes on one run, the lease lost in mid-run: the files agree and there is one publication", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(40), latencyMs: 300 },
+      { shardSize: 5, concurrency: 2 },
+    );
+    const middle = Promise.withResolvers<void>();
+    const first = sandbox.run(
+      { runId: RUN },
+      {
+        onProgress: ({ done }) => {
+          if (done === 12) middle.resolve();
+        },
+      },
+    );
+
+    await middle.promise;
+    await sandbox.store.delete(layout.lease(ACCOUNT));
+    const second = await sandbox.run({ runId: RUN });
+
+    const outcomes = [(await first).row.outcome, second.row.outcome];
+    expect(outcomes).toContain("PUBLISHED");
+    expect(outcomes.filter((outcome) => outcome !== "PUBLISHED" && outcome !== "SKIPPED")).toEqual([]);
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+  });
+
+  test("a run overtaken by a later snapshot before it starts makes no request", async () => {
+    await using sandbox = await Sandbox.start();
+    await sandbox.run();
+    sandbox.simulator.reset();
+
+    const { row, explanation } = await sandbox.run({ runId: RUN });
+
+    expect(row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD", snapshot_id: null });
+    expect(explanation).toContain("later than this run");
+    expect(sandbox.simulator.counts.requests).toBe(0);
+  });
+
+  test.each([
+    { when: "before its changes are computed", at: "_manifest.json" },
+    { when: "just before its commit", at: "publications/" },
+  ])("a run overtaken $when publishes nothing", async ({ at }) => {
+    await using sandbox = await Sandbox.start({}, {}, realClock());
+    let quick: RunResult | undefined;
+    const store = interposed(sandbox.store, async (key) => {
+      if (quick !== undefined || !key.includes(at)) return;
+      await sandbox.store.delete(layout.lease(ACCOUNT));
+      quick = await sandbox.run({ fresh: true });
+    });
+
+    const { row } = await sandbox.run({ runId: RUN }, { store });
+
+    expect(quick?.row.outcome).toBe("PUBLISHED");
+    expect(row).toMatchObject({ outcome: "SUPERSEDED", added: null });
+    const log = await readLog(sandbox.store, ACCOUNT);
+    expect(log.map(({ run_id }) => run_id)).toEqual([quick?.row.run_id]);
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+  });
+
+  test("a shard that another process has just staged is taken as it is, whoever fetched it", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10 });
+    const other = (await sandbox.run({ runId: RUN })).row.run_id;
+    const runId = "2099-01-01T00-00-00.000Z";
+    const shard = layout.shard(ACCOUNT, runId, 1);
+    const store: Store = {
+      ...interposed(sandbox.store, async () => undefined),
+      create: async (key, body) => {
+        if (key !== shard) return sandbox.store.create(key, body);
+        // As a store that looks before it reads what it is given.
+        const staged = await sandbox.store.read(layout.shard(ACCOUNT, other, 1));
+        sandbox.store.put(shard, staged?.bytes ?? "");
+        return undefined;
+      },
+    };
+
+    const { row } = await sandbox.run({ runId }, { store });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 30 });
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+  });
+
+  test("a lost race for the next publication is computed again against the new head", async () => {
+    await using sandbox = await Sandbox.start({}, {}, realClock());
+    const LATER = "2099-01-01T00-00-00.000Z";
+    let raced = false;
+    const store = interposed(sandbox.store, async (key) => {
+      if (raced || !key.includes("publications/")) return;
+      raced = true;
+      await sandbox.store.delete(layout.lease(ACCOUNT));
+      await sandbox.run({ fresh: true });
+      sandbox.simulator.reset();
+    });
+
+    const { row } = await sandbox.run({ runId: LATER }, { store });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
+    const log = await readLog(sandbox.store, ACCOUNT);
+    expect(log.map(({ publication, added }) => [publication, added])).toEqual([
+      ["0000000001", 100],
+      ["0000000002", 0],
+    ]);
+    expect(sandbox.simulator.counts.requests).toBe(0);
+  });
+});

@@ -1,0 +1,166 @@
+// Readers ignore keys that they do not know, in every kind of file: a newer version may have written them.
+
+import { createHash } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { status } from "../../../lambdas/job/run/status.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { Crashed, CrashPoint } from "./crash.ts";
+import { ACCOUNT, SmallWorld } from "./small-world.ts";
+
+const UNFINISHED = "2026-01-03T06-00-00.000Z";
+
+interface Made {
+  readonly world: SmallWorld;
+  readonly first: string;
+  readonly held: string;
+  readonly retired: string;
+}
+
+/** Three publications, the second one of a snapshot that is retired, a held one, and a run that died at this effect. */
+async function made(diesAt: string): Promise<Made> {
+  const world = new SmallWorld();
+  world.show(10, 1);
+  const first = (await world.run()).row.run_id;
+  world.show(6, 2);
+  const retired = (await world.run()).row.run_id;
+  await world.accept(retired);
+  await world.accept(first, true);
+  world.show(2, 3);
+  const held = (await world.run()).row.run_id;
+  const retired_at = new Date(world.clock.now()).toISOString();
+  world.store.put(layout.retired(ACCOUNT, retired), `${JSON.stringify({ retired_at })}\n`);
+  world.show(10, 4);
+  world.gone.add(3);
+  const host = world.host();
+  const point = new CrashPoint(diesAt, "before");
+  const died = world.run({ runId: UNFINISHED }, { ...host, ...point.wrap(host) });
+  await expect(died).rejects.toBeInstanceOf(Crashed);
+  world.dead.add(host.process.pid ?? 0);
+  return { world, first, held, retired };
+}
+
+/** Every object in the value has one key more; a map by the name of a type is no such object. */
+function extended(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(extended);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    key === "types" ? member : extended(member),
+  ]);
+  return { ...Object.fromEntries(members), later: { version: 2 } };
+}
+
+const extendedLine = (line: string): string => JSON.stringify(extended(JSON.parse(line)));
+
+/** Puts a key more into what the file says of itself and of each of its entries; rows of events stay as they are. */
+async function extend({ store }: SmallWorld, key: string): Promise<void> {
+  const bytes = Buffer.from((await store.read(key))?.bytes ?? "");
+  expect(bytes.length).toBeGreaterThan(0);
+  const isZipped = key.endsWith(".gz");
+  const lines = (isZipped ? gunzipSync(bytes) : bytes).toString().trimEnd().split("\n");
+  const text = `${extendedLines(key, lines).join("\n")}\n`;
+  store.put(key, isZipped ? gzipSync(text) : text);
+}
+
+function extendedLines(key: string, lines: readonly string[]): readonly string[] {
+  if (key.includes("/plan.")) {
+    const [header = "", ...events] = lines;
+    const entries = events.map(extendedLine);
+    const sha256 = createHash("sha256")
+      .update(`${entries.join("\n")}\n`)
+      .digest("hex");
+    return [extendedLine(JSON.stringify({ ...JSON.parse(header), sha256 })), ...entries];
+  }
+  if (key.includes("/shard-")) return [...lines.slice(0, -1), extendedLine(lines.at(-1) ?? "")];
+  return lines.map(extendedLine);
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly diesAt?: string;
+  readonly key: (made: Made) => string;
+  readonly read: (made: Made) => Promise<unknown>;
+  readonly expected: object;
+}
+
+const seen = ({ world }: Made) => status(world.store, ACCOUNT, world.clock.now());
+const resumed = async ({ world }: Made) => (await world.run({ runId: UNFINISHED })).row;
+const PUBLISHED = { outcome: "PUBLISHED", run_id: UNFINISHED, listed: 10, events: 9, gone: 1 };
+const MERGED = "_manifest.json";
+const COMMITS = `changes/${ACCOUNT}/`;
+
+test.each<Kind>([
+  {
+    kind: "lease",
+    key: () => layout.lease(ACCOUNT),
+    read: async (one) => (await seen(one)).lease,
+    expected: { run_id: UNFINISHED },
+  },
+  { kind: "lease of a dead run", key: () => layout.lease(ACCOUNT), read: resumed, expected: PUBLISHED },
+  { kind: "plan", key: () => layout.plan(ACCOUNT, UNFINISHED), read: resumed, expected: PUBLISHED },
+  {
+    kind: "staged shard",
+    key: () => layout.shard(ACCOUNT, UNFINISHED, 0),
+    read: resumed,
+    expected: PUBLISHED,
+  },
+  {
+    kind: "list of what was left out",
+    diesAt: MERGED,
+    key: () => layout.leftOut(ACCOUNT, UNFINISHED),
+    read: resumed,
+    expected: PUBLISHED,
+  },
+  {
+    kind: "manifest of the run itself",
+    diesAt: COMMITS,
+    key: () => layout.manifest(ACCOUNT, UNFINISHED),
+    read: resumed,
+    expected: PUBLISHED,
+  },
+  {
+    kind: "manifest of the head",
+    key: ({ first }) => layout.manifest(ACCOUNT, first),
+    read: resumed,
+    expected: { ...PUBLISHED, changed: 9, removed: 1 },
+  },
+  {
+    kind: "publication",
+    key: () => layout.publication(ACCOUNT, "0000000003"),
+    read: resumed,
+    expected: PUBLISHED,
+  },
+  {
+    kind: "held mark",
+    key: ({ held }) => layout.held(ACCOUNT, held),
+    read: async (one) => (await seen(one)).held[0],
+    expected: { reason: "DROPPED" },
+  },
+  {
+    kind: "retired mark",
+    key: ({ retired }) => layout.retired(ACCOUNT, retired),
+    read: async ({ world, retired }) => (await world.rollback(retired)).error,
+    expected: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining("is retired") },
+  },
+  {
+    kind: "line of the run log",
+    key: ({ first }) => layout.runLog(ACCOUNT, first, 1),
+    read: async (one) => (await seen(one)).runs.find(({ run_id }) => run_id === one.first),
+    expected: { outcome: "PUBLISHED", added: 10 },
+  },
+  {
+    kind: "outcome",
+    key: ({ first }) => layout.outcome(ACCOUNT, first),
+    read: async ({ world, first }) => world.run({ runId: first }),
+    expected: { isRepeat: true, row: { outcome: "PUBLISHED" } },
+  },
+])(
+  "a $kind with a key that is not known is read",
+  async ({ diesAt = "shard-00001", key, read, expected }) => {
+    const one = await made(diesAt);
+    await extend(one.world, key(one));
+
+    expect(await read(one)).toMatchObject(expected);
+  },
+);

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import type { ServiceCredentials } from "../../../../lambdas/job/credentials/credentials.ts";
+import { CredentialsInUse } from "../../../../lambdas/job/service/auth/credentials-in-use.ts";
+import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
+
+const withPassword = (password: string): ServiceCredentials => ({
+  method: "basic",
+  email: "a@b.test",
+  password,
+});
+
+/** In use: "old"; stored: "new". */
+function setUp() {
+  const old = withPassword("old");
+  const stored = new MemoryCredentials(withPassword("new"));
+  return { old, stored, inUse: new CredentialsInUse(old, () => stored.read(), new LogLines()) };
+}
+
+it("are read once for all who ask at the same time", async () => {
+  const { old, stored, inUse } = setUp();
+
+  const answers = await Promise.all([inUse.haveChangedSince(old), inUse.haveChangedSince(old)]);
+
+  expect(answers).toEqual([true, true]);
+  expect(inUse.present).toEqual(withPassword("new"));
+  expect(stored.reads).toBe(1);
+});
+
+it("are not read for a late refusal of older ones", async () => {
+  const { old, stored, inUse } = setUp();
+  await inUse.haveChangedSince(old);
+
+  expect(await inUse.haveChangedSince(old)).toBe(true);
+  expect(stored.reads).toBe(1);
+});
+
+it("are read again when the changed ones are refused too", async () => {
+  const { old, stored, inUse } = setUp();
+  await inUse.haveChangedSince(old);
+
+  expect(await inUse.haveChangedSince(inUse.present)).toBe(false);
+  expect(stored.reads).toBe(2);
+});
+
+it("have not changed where nobody can read them again", async () => {
+  const old = withPassword("old");
+
+  expect(await new CredentialsInUse(old, undefined, new LogLines()).haveChangedSince(old)).toBe(false);
+});
+
+it("let an error through that nobody foresaw", async () => {
+  const old = withPassword("old");
+  const defect = new RangeError("defect");
+  const inUse = new CredentialsInUse(old, () => Promise.reject(defect), new LogLines());
+
+  await expect(inUse.haveChangedSince(old)).rejects.toBe(defect);
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { SessionAuthenticator } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
+import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
+
+const BASE = new URL("https://api.example.com");
+
+describe("a login that fails", () => {
+  const failing = (errors: unknown[]) => {
+    let logins = 0;
+    const authenticator = new SessionAuthenticator(async () => {
+      logins += 1;
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return new SessionCookies(BASE);
+    });
+    return { authenticator, logins: () => logins };
+  };
+
+  it("fails for all who wait and all who come later, and is not repeated", async () => {
+    const error = new SyncError("LOGIN_REFUSED", "refused");
+    const { authenticator, logins } = failing([error]);
+
+    const outcomes = await Promise.allSettled([authenticator.pass(), authenticator.pass()]);
+    outcomes.push(...(await Promise.allSettled([authenticator.pass()])));
+
+    expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
+      error,
+      error,
+      error,
+    ]);
+    expect(logins()).toBe(1);
+  });
+
+  it("because its caller gave up is made by the next who waits", async () => {
+    const { authenticator, logins } = failing([new Error("stop")]);
+
+    const [first, second] = await Promise.allSettled([authenticator.pass(), authenticator.pass()]);
+
+    expect([first?.status, second?.status]).toEqual(["rejected", "fulfilled"]);
+    expect(logins()).toBe(2);
+  });
+
+  it("is not waited for by one who gives up", async () => {
+    const abort = new AbortController();
+    const authenticator = new SessionAuthenticator(() => Promise.withResolvers<SessionCookies>().promise);
+    void authenticator.pass();
+    const waiting = authenticator.pass(abort.signal);
+
+    abort.abort(new Error("stop"));
+
+    await expect(waiting).rejects.toThrow("stop");
+  });
+});

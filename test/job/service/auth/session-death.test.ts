@@ -1,0 +1,154 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { realClock } from "../../../simulator/clocks.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { connect, fetchAll, texts, truth } from "../connection.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
+
+const EVENTS = makeEvents(12, { length: 300 });
+
+describe("a session that dies", () => {
+  // Requests on protected endpoints: the list is number 1, the details are the rest.
+  const every = Array.from({ length: 1 + EVENTS.length }, (_, index) => index + 1);
+
+  it.each(every)("at request %i costs one more login, with 1 in flight", async (nth) => {
+    await using connection = await connect({ events: EVENTS });
+    const { service, simulator } = connection;
+    const path = nth === 1 ? ("list" as const) : ("detail" as const);
+    simulator.configure({
+      faults: [{ match: { path, nth: nth === 1 ? 1 : nth - 1 }, fault: { kind: "end-sessions" } }],
+    });
+
+    const fetched = await fetchAll(service, 1);
+
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(simulator.counts).toMatchObject({
+      logins: 2,
+      unauthenticated: 1,
+      requests: 16,
+    });
+    expect(service.counts).toMatchObject({ logins: 2, retries: 0 });
+  });
+
+  const many = makeEvents(130, { length: 300 });
+  it.each([1, 2, 3, 33, 64, 65, 66, 100, 129, 130])(
+    "at detail %i costs one more login, with 64 in flight",
+    async (nth) => {
+      await using connection = await connect({
+        events: many,
+        latencyMs: ({ n }) => 500 + (n % 7) * 400,
+        faults: [{ match: { path: "detail", nth }, fault: { kind: "end-sessions" } }],
+      });
+      const { service, simulator } = connection;
+
+      const fetched = await fetchAll(service, 64);
+
+      expect(texts(fetched)).toEqual(truth(simulator));
+      expect(simulator.counts.logins).toBe(2);
+      expect(service.counts).toMatchObject({ logins: 2, retries: 0 });
+    },
+  );
+
+  it("whenever another login happens is renewed each time, and the run ends complete", async () => {
+    await using connection = await connect({ events: EVENTS, session: { maxRequests: 1 } });
+    const { service, simulator } = connection;
+
+    const fetched = await fetchAll(service, 4);
+
+    // One for the list and one for each detail: every session is good for one request.
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(simulator.counts.loginsAccepted).toBe(1 + EVENTS.length);
+  });
+
+  it("by time is renewed", async () => {
+    await using connection = await connect({
+      events: EVENTS,
+      clock: realClock(),
+      session: { maxAgeMs: 400 },
+      latencyMs: 50,
+    });
+    const { service, simulator } = connection;
+
+    const fetched = await fetchAll(service, 1);
+
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(simulator.counts.logins).toBeGreaterThan(1);
+    expect(simulator.counts.logins).toBe(service.counts.logins);
+  });
+
+  it("while a new one's first request gets no answer is renewed once", async () => {
+    await using connection = await connect({
+      events: makeEvents(40),
+      latencyMs: 500,
+      faults: [{ match: { path: "detail", nth: 10 }, fault: { kind: "end-sessions" } }],
+    });
+    const { service, simulator } = connection;
+    let logins = 0;
+    simulator.configure({
+      onRequest: ({ endpoint }) => {
+        if (endpoint !== "login") return;
+        logins += 1;
+        // The request after the second login is the new session's first.
+        if (logins === 2)
+          simulator.configure({ faults: [{ match: { path: "detail" }, fault: { kind: "reset" } }] });
+      },
+    });
+
+    const fetched = await fetchAll(service, 16);
+
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(simulator.counts.logins).toBe(2);
+  });
+});
+
+describe("a fresh session", () => {
+  it("whose first request is given up is tried out by the next who waits", async () => {
+    const abort = new AbortController();
+    const [first, second] = [EVENTS[0]?.uuid ?? "", EVENTS[1]?.uuid ?? ""];
+    await using connection = await connect({
+      events: EVENTS,
+      faults: [{ match: { uuid: first }, fault: { kind: "hang" } }],
+      onRequest: ({ uuid }) => {
+        if (uuid === first) setTimeout(() => abort.abort(new Error("stop")), 10);
+      },
+    });
+    const { service, simulator } = connection;
+
+    const [given, up] = await Promise.allSettled([
+      service.detail(first, abort.signal),
+      service.detail(second),
+    ]);
+
+    expect([given.status, up.status]).toEqual(["rejected", "fulfilled"]);
+    expect(simulator.counts.logins).toBe(1);
+  });
+
+  it("is opened before those send who waited for the budget with the old one", async () => {
+    const clock = new ManualClock(1_000_000);
+    const refusal = Promise.withResolvers<{ status: number }>();
+    const transport = scriptedTransport((name, nth) =>
+      name === "c" && nth === 1 ? refusal.promise : undefined,
+    );
+    const limits = { requestsPerWindow: 3, share: 1 };
+    await using connection = await connect({ clock }, { limits, transport });
+    const { service } = connection;
+
+    await service.detail("a");
+    const rest = [service.detail("c"), service.detail("b")];
+    await nextTurn();
+    refusal.resolve({ status: 401 });
+    await nextTurn();
+    clock.advance(60_001);
+    await Promise.all(rest);
+
+    expect(transport.sent).toEqual([
+      ["login", undefined],
+      ["a", "s=1"],
+      ["c", "s=1"],
+      ["login", undefined],
+      ["c", "s=2"],
+      ["b", "s=2"],
+    ]);
+  });
+});

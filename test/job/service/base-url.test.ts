@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { endpoint, parseBaseUrl } from "../../../lambdas/job/service/base-url.ts";
+
+describe("the base URL", () => {
+  it.each([
+    ["https://api.example.com", "https://api.example.com/v1/events"],
+    ["https://api.example.com/", "https://api.example.com/v1/events"],
+    ["https://api.example.com/v1", "https://api.example.com/v1/events"],
+    ["https://api.example.com/v1/", "https://api.example.com/v1/events"],
+    [" https://api.example.com/v1\n", "https://api.example.com/v1/events"],
+    ["https://api.example.com:8443/brands/v1/", "https://api.example.com:8443/brands/v1/events"],
+    ["https://api.example.com/av1", "https://api.example.com/av1/v1/events"],
+    ["https://api.example.com//evil.test", "https://api.example.com//evil.test/v1/events"],
+    ["http://localhost:8080", "http://localhost:8080/v1/events"],
+    ["http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/events"],
+    ["http://127.1", "http://127.0.0.1/v1/events"],
+    ["http://[::1]:8080/", "http://[::1]:8080/v1/events"],
+  ])("%s leads to %s", (text, expected) => {
+    expect(endpoint(parseBaseUrl(text), "/v1/events").href).toBe(expected);
+  });
+
+  it.each([
+    ["", "must be an absolute URL"],
+    ["api.example.com", "must be an absolute URL"],
+    ["localhost:8080", "must be an absolute URL"],
+    ["ftp://api.example.com", "must be an absolute URL"],
+    ["https://user@api.example.com", "must not carry a user name or password"],
+    ["https://user:secret@api.example.com", "must not carry a user name or password"],
+    ["https://api.example.com?key=secret", "must not have a query or a fragment"],
+    ["https://api.example.com/#secret", "must not have a query or a fragment"],
+    ["http://api.example.com", "accepted for loopback hosts only"],
+    ["http://localhost.example.com", "accepted for loopback hosts only"],
+    ["http://127.0.0.1.example.com", "accepted for loopback hosts only"],
+    ["http://10.0.0.1", "accepted for loopback hosts only"],
+    ["http://[::ffff:127.0.0.1]", "accepted for loopback hosts only"],
+    ["http://0.0.0.0", "accepted for loopback hosts only"],
+  ])("%s is refused: it %s", (text, problem) => {
+    expect(() => parseBaseUrl(text)).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(problem) }),
+    );
+    expect(() => parseBaseUrl(text)).not.toThrow("secret");
+  });
+});

@@ -1,0 +1,135 @@
+// A service client connected to a simulated service, both on a clock that runs faster than real time.
+
+import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import type { Detail, EventList } from "../../../lambdas/job/service/event-service.ts";
+import {
+  createEventService,
+  type EventServiceOptions,
+  type HttpEventService,
+} from "../../../lambdas/job/service/http-event-service.ts";
+import { Budget, type BudgetOptions } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import { CANARY } from "../../simulator/account.ts";
+import { acceleratedClock } from "../../simulator/clocks.ts";
+import { seededRandom } from "../../simulator/seeded-random.ts";
+import type { SimulatorOptions } from "../../simulator/settings.ts";
+import { Simulator } from "../../simulator/simulator.ts";
+import { LogLines } from "../runtime/log-lines.ts";
+
+/** Thirty seconds of back-off cost a test 15 ms. */
+const SPEED = 2_000;
+
+export interface Connection extends AsyncDisposable {
+  readonly simulator: Simulator;
+  readonly service: HttpEventService;
+  readonly budget: Budget;
+  readonly log: LogLines;
+  readonly waits: readonly (Wait | undefined)[];
+}
+
+export type ConnectionOptions = Partial<EventServiceOptions> & {
+  readonly method?: "session" | "basic";
+  readonly limits?: Partial<BudgetOptions>;
+  readonly seed?: number;
+};
+
+const random = (seed: number): Random => ({ next: seededRandom(seed), token: () => "token" });
+
+export async function connect(
+  simulated: SimulatorOptions = {},
+  options: ConnectionOptions = {},
+): Promise<Connection> {
+  const { method = "session", limits = {}, seed = 1, ...changes } = options;
+  const clock = simulated.clock ?? acceleratedClock(SPEED);
+  const simulator = await Simulator.start({ clock, events: [], ...simulated });
+  const log = new LogLines();
+  const waits: (Wait | undefined)[] = [];
+  const budget = new Budget({
+    requestsPerWindow: "unlimited",
+    bytesPerWindow: "unlimited",
+    clock,
+    ...limits,
+  });
+  const service = createEventService({
+    baseUrl: simulator.url,
+    credentials: { method, ...simulator.credentials },
+    isListed: "true",
+    concurrency: 64,
+    budget,
+    clock,
+    random: random(seed),
+    logger: log,
+    onWait: (wait) => waits.push(wait),
+    ...changes,
+  });
+  return {
+    simulator,
+    service,
+    budget,
+    log,
+    waits,
+    [Symbol.asyncDispose]: async () => {
+      await service.close();
+      await simulator.stop();
+    },
+  };
+}
+
+export interface Fetched {
+  readonly list: EventList;
+  /** By uuid. */
+  readonly details: ReadonlyMap<string, Detail>;
+}
+
+/** The list and every detail, `atOnce` at a time. The first error stops it. */
+export async function fetchAll(service: HttpEventService, atOnce: number): Promise<Fetched> {
+  const list = await service.list();
+  const details = new Map<string, Detail>();
+  const abort = new AbortController();
+  const rest = list.events.values();
+  const worker = async (): Promise<void> => {
+    for (const { uuid, requestAs } of rest) details.set(uuid, await service.detail(requestAs, abort.signal));
+  };
+  const workers = Array.from({ length: atOnce }, worker);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    abort.abort(error);
+    await Promise.allSettled(workers);
+    throw error;
+  }
+  return { list, details };
+}
+
+/** The event texts that came, by uuid. */
+export const texts = ({ details }: Fetched): ReadonlyMap<string, string> =>
+  new Map([...details].flatMap(([uuid, detail]) => (detail.kind === "event" ? [[uuid, detail.event]] : [])));
+
+/** What must have come, by the simulator's word. */
+export const truth = (simulator: Simulator): ReadonlyMap<string, string> =>
+  new Map(simulator.listed().map(({ uuid, source }) => [uuid.toLowerCase(), source]));
+
+/** The error of a promise that must reject. */
+export const errorOf = async (promise: Promise<unknown>): Promise<unknown> => {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if ("error" in outcome) return outcome.error;
+  throw new Error("did not reject");
+};
+
+/** Everything an error and the log say, causes and fields included. */
+export const said = (error: unknown, log: LogLines): string => {
+  const parts: string[] = [log.text];
+  for (let each = error; each instanceof Error; each = each.cause) {
+    parts.push(each.stack ?? "", each.message, JSON.stringify(each), JSON.stringify(Object.entries(each)));
+  }
+  return parts.join("\n");
+};
+
+export const secrets: readonly string[] = [
+  ...Object.values(CANARY),
+  encodeURIComponent(CANARY.email),
+  Buffer.from(`${CANARY.email}:${CANARY.password}`).toString("base64"),
+];

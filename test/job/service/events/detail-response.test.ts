@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { parsePointer } from "../../../../lambdas/job/json/json-pointer.ts";
+import { readDetail } from "../../../../lambdas/job/service/events/detail-response.ts";
+import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
+import { hostileEvents } from "../../../simulator/hostile-events.ts";
+
+const A = "aaaaaaaa-0000-4000-8000-00000000000a";
+const B = "bbbbbbbb-0000-4000-8000-00000000000b";
+
+const read = (text: string, pointer?: string) =>
+  readDetail(text, A, pointer === undefined ? undefined : parsePointer(pointer));
+const errorOf = (text: string, pointer?: string): unknown => {
+  try {
+    read(text, pointer);
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+describe("a detail", () => {
+  const event = `{"uuid":"${A}","n":1}`;
+  it.each([
+    ["the body", event, undefined],
+    ["data", `{"meta":{},"data":${event}}`, undefined],
+    ["data.event", `{"data":{"event":${event}}}`, undefined],
+    ["data.event where data's uuid is no text", `{"data":{"uuid":7,"event":${event}}}`, undefined],
+    ["the last of two data members", `{"data":{"uuid":"${B}"},"data":${event}}`, undefined],
+    ["where a pointer says", `{"result":[{"item":${event}}]}`, "/result/0/item"],
+    ["the whole body, by pointer", event, ""],
+  ])("is found in %s", (_, text, pointer) => {
+    expect(read(text, pointer)).toMatchObject({ kind: "event", event });
+  });
+
+  it("is the outermost object with a uuid", () => {
+    const text = `{"uuid":"${A}","data":{"uuid":"${B}","event":{"uuid":"${B}"}}}`;
+
+    expect(read(text)).toMatchObject({ event: text });
+  });
+
+  it("is found whatever the case of its uuid", () => {
+    expect(read(`{"uuid":"${A.toUpperCase()}"}`)).toMatchObject({ kind: "event" });
+  });
+
+  it.each(['{"n":1}', '{"uuid":null}'])(
+    "%s is an event without a uuid where a pointer leads there",
+    (text) => {
+      expect(read(text, "")).toMatchObject({ event: text });
+    },
+  );
+
+  it.each([
+    ['"2026-01-01"', "2026-01-01"],
+    [String.raw`"caf\u00e9 \n \ud83d\ude00"`, "café \n 😀"],
+    ['""', ""],
+    ["null", null],
+    [String.raw`"\ud83d"`, String.raw`"\ud83d"`],
+    [String.raw`"a\udc00b"`, String.raw`"a\udc00b"`],
+    ["1.10", "1.10"],
+    ["1e400", "1e400"],
+    ["false", "false"],
+    ['{ "to" : "x  y" , "from" : [ 1 , 2.0 ] }', '{"to":"x  y","from":[1,2.0]}'],
+    ['"first","date":"last"', "last"],
+  ])("with the date %s has the event_date %j", (date, expected) => {
+    expect(read(`{"uuid":"${A}","date":${date}}`)).toMatchObject({ eventDate: expected, scope: null });
+    expect(read(`{"uuid":"${A}","scope":${date.replace('"date"', '"scope"')}}`)).toMatchObject({
+      eventDate: null,
+      scope: expected,
+    });
+  });
+
+  // The others have white space between their tokens; the next test is about that.
+  const spaced = /indented body|object as date|nested scope|array as scope/;
+  const unspaced = hostileEvents().filter(({ name }) => !spaced.test(name));
+  it.each(unspaced)("keeps $name byte for byte", ({ uuid, source }) => {
+    expect(readDetail(`{"data":${source}}`, uuid, undefined)).toMatchObject({ event: source });
+  });
+
+  it("keeps no white space between tokens", () => {
+    expect(read(`{ "uuid" : "${A}" ,\r\n\t"list" : [ 1 , { } ] , "t" : " a  b " }`)).toMatchObject({
+      event: `{"uuid":"${A}","list":[1,{}],"t":" a  b "}`,
+    });
+  });
+
+  it.each([
+    [`{"uuid":"${B}"}`, undefined],
+    [`{"data":{"uuid":"${B}"}}`, undefined],
+    [`{"item":{"uuid":"${B}"}}`, "/item"],
+    ['{"item":{"uuid":7}}', "/item"],
+    [`{"uuid":"${A}","uuid":"${B}"}`, undefined],
+  ])("%s is another event (pointer %s): unusable, and another attempt may mend it", (text, pointer) => {
+    const error = errorOf(text, pointer);
+
+    expect(error).toBeInstanceOf(UnusableBody);
+    expect(error).toMatchObject({
+      message: "an event with another uuid",
+      remedy: expect.stringContaining("--detail-pointer"),
+    });
+  });
+
+  it.each([
+    "",
+    "<p>secret</p>",
+    '{"uuid"',
+    `{"uuid":"${A}"}{}`,
+    `{"uuid":"${A}",}`,
+    `{"uuid":"${A}","n":.5}`,
+  ])("%s is not JSON: unusable, and another attempt may mend it", (text) => {
+    const error = errorOf(text);
+
+    expect(error).toBeInstanceOf(UnusableBody);
+    expect(error).toMatchObject({ message: "a body that is not JSON" });
+    expect(error).not.toHaveProperty("cause");
+  });
+
+  it("holds no event where it is nested deeply: the error says so instead of a shape", () => {
+    const depth = 2_000_000;
+
+    expect(errorOf("[".repeat(depth) + "]".repeat(depth))).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      fields: { shape: "a text that is nested more than 1,000 levels deep" },
+    });
+  });
+
+  it.each([
+    ["{}", undefined, "{}"],
+    ["null", undefined, "null"],
+    [`["${A}"]`, undefined, "[string]"],
+    ['{"data":[{"uuid":"secret"}]}', undefined, "{data: [{uuid: string}]}"],
+    ['{"error":"secret"}', undefined, "{error: string}"],
+    ['{"uuid":7}', undefined, "{uuid: number}"],
+    [`{"result":{"item":{"uuid":"${A}"}}}`, undefined, "{result: {item: {uuid: string}}}"],
+    [`{"uuid":"${A}"}`, "/item", "{uuid: string}"],
+    ['{"item":[]}', "/item", "{item: []}"],
+  ])("%s holds no event (pointer %s): the error shows the shape %s", (text, pointer, shape) => {
+    const error = errorOf(text, pointer);
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
+    expect(error).toHaveProperty("message", expect.stringContaining("--detail-pointer"));
+    expect(String(error)).not.toContain("secret");
+  });
+});

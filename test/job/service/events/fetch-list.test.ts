@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import type { ListOptions } from "../../../simulator/list-endpoint.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { connect, errorOf } from "../connection.ts";
+import { httpServer } from "../http/local-server.ts";
+
+const EVENTS = makeEvents(10);
+const SORTED = EVENTS.map(({ uuid }) => uuid).sort();
+const uuids = (list: { readonly events: readonly { readonly uuid: string }[] }): readonly string[] =>
+  list.events.map(({ uuid }) => uuid);
+
+describe("the list", () => {
+  it.each(["array", "data-array", "data-map", "data-events"] as const)(
+    "is read from the shape %s",
+    async (shape) => {
+      await using connection = await connect({ events: EVENTS, list: { shape, shuffle: 7 } });
+
+      const list = await connection.service.list();
+
+      expect(uuids(list)).toEqual(SORTED);
+      expect(list).toMatchObject({ rejected: 0, repeated: 0 });
+    },
+  );
+
+  it("is read from where the pointer says", async () => {
+    await using connection = await connect(
+      { events: EVENTS, list: { shape: "result-items" } },
+      { listPointer: "/result/items" },
+    );
+
+    expect(uuids(await connection.service.list())).toEqual(SORTED);
+  });
+
+  it.each([
+    ["true", 8],
+    ["false", 2],
+    ["any", 10],
+  ] as const)("asks for is_listed=%s", async (isListed, expected) => {
+    await using connection = await connect({ events: EVENTS }, { isListed });
+    for (const uuid of SORTED.slice(0, 2)) connection.simulator.unlist(uuid);
+
+    expect((await connection.service.list()).events).toHaveLength(expected);
+  });
+
+  it("counts repeated entries and entries without a uuid", async () => {
+    await using connection = await connect({
+      events: EVENTS,
+      list: { duplicates: 3, extra: ['{"name":"nobody"}', "null"] },
+    });
+
+    const list = await connection.service.list();
+
+    expect(uuids(list)).toEqual(SORTED);
+    expect(list).toMatchObject({ rejected: 2, repeated: 3 });
+  });
+
+  it.each([1, 3, 9, 10])("is followed over pages of %i", async (pageSize) => {
+    await using connection = await connect({
+      events: EVENTS,
+      list: { pageSize, members: { top: '"total":10' } },
+    });
+
+    expect(uuids(await connection.service.list())).toEqual(SORTED);
+    expect(connection.simulator.counts.list).toBe(Math.ceil(10 / pageSize));
+  });
+
+  it("is followed with an absolute address too, and a page is asked for again like any request", async () => {
+    await using connection = await connect({
+      events: EVENTS,
+      list: { pageSize: 4 },
+      faults: [{ match: { path: "list", nth: 2 }, fault: { kind: "truncate" } }],
+    });
+    const { service, simulator } = connection;
+    simulator.configure({ list: { pageSize: 4, nextUrl: (relative) => simulator.url + relative } });
+
+    expect(uuids(await service.list())).toEqual(SORTED);
+    expect(service.counts).toMatchObject({ retries: 1 });
+  });
+
+  const incomplete: readonly (readonly [ListOptions, string])[] = [
+    [{ pageSize: 4, next: "body" }, "/links/next"],
+    [{ members: { top: '"total":11' } }, "/total"],
+    [{ members: { top: '"meta":{"total_count":11}' } }, "/meta/total_count"],
+    [{ members: { top: '"pagination":{"has_more":true}' } }, "/pagination/has_more"],
+    [{ shape: "data-events", members: { data: '"total":11' } }, "/data/total"],
+    [{ pageSize: 4, members: { top: '"total":11' } }, "/total"],
+  ];
+  it.each(incomplete)("that is not all there is ends the run: %j (%s)", async (list, pointer) => {
+    await using connection = await connect({ events: EVENTS, list });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(pointer) });
+  });
+
+  it("whose pages lead in a circle ends the run", async () => {
+    await using connection = await connect({
+      events: EVENTS,
+      list: { pageSize: 4, nextUrl: () => "?is_listed=true&page=2" },
+    });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining("circle") });
+    expect(connection.simulator.counts.list).toBe(2);
+  });
+
+  it("whose pages never end ends the run", async () => {
+    let page = 0;
+    const headers = new Map<string, readonly string[]>();
+    await using connection = await connect(
+      {},
+      {
+        transport: {
+          send: async ({ method }) => {
+            if (method === "GET") page += 1;
+            headers.set("set-cookie", ["s=1"]).set("link", [`<?page=${page}>; rel=next`]);
+            return { status: 200, headers, wireBytes: 2, body: { kind: "whole", bytes: Buffer.from("[]") } };
+          },
+          close: async () => undefined,
+        },
+      },
+    );
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("10000 pages"),
+    });
+    expect(page).toBe(10_000);
+  });
+
+  it.each([undefined, 4])("over the cap ends the run (page size %s)", async (pageSize) => {
+    await using connection = await connect(
+      { events: EVENTS, list: pageSize === undefined ? {} : { pageSize } },
+      { listCapBytes: 600 },
+    );
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("600 bytes"),
+    });
+  });
+
+  it("may begin with a byte order mark", async () => {
+    await using connection = await connect({ events: EVENTS, list: { raw: (body) => `\uFEFF${body}` } });
+
+    expect(uuids(await connection.service.list())).toEqual(SORTED);
+  });
+
+  it("is asked for below a base URL with a path", async () => {
+    const seen: (string | undefined)[] = [];
+    await using server = await httpServer((request, response) => {
+      seen.push(request.url);
+      response.setHeader("set-cookie", "s=1").end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: `${server.url}/brands/v1` });
+
+    await connection.service.list();
+
+    expect(seen).toEqual(["/brands/v1/auth/login", "/brands/v1/events?is_listed=true"]);
+  });
+});

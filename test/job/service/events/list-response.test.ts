@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { parsePointer } from "../../../../lambdas/job/json/json-pointer.ts";
+import { readListPage } from "../../../../lambdas/job/service/events/list-response.ts";
+import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
+
+const A = "aaaaaaaa-0000-4000-8000-00000000000a";
+const B = "bbbbbbbb-0000-4000-8000-00000000000b";
+const a = `{"uuid":"${A}","n":1.10}`;
+const b = `{"uuid":"${B}"}`;
+
+const read = (text: string, pointer?: string) =>
+  readListPage(Buffer.from(text), pointer === undefined ? undefined : parsePointer(pointer));
+const uuids = (text: string, pointer?: string): readonly string[] =>
+  read(text, pointer).events.map(({ uuid }) => uuid);
+const errorOf = (text: string, pointer?: string): unknown => {
+  try {
+    read(text, pointer);
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+describe("a page of the list", () => {
+  it.each([
+    ["a top-level array", `[${a},${b}]`, undefined],
+    ["data as an array", `{"meta":{},"data":[${a},${b}]}`, undefined],
+    ["data keyed by uuid", `{"data":{"${A}":${a},"${B}":${b}}}`, undefined],
+    ["data keyed by uuid, the uuid nowhere else", `{"data":{"${A}":{"n":1},"${B}":{}}}`, undefined],
+    ["data keyed by uuid, a null uuid inside", `{"data":{"${A}":{"uuid":null},"${B}":{}}}`, undefined],
+    ["data.events", `{"data":{"total":2,"events":[${a},${b}]}}`, undefined],
+    ["the last of two data members", `{"data":[],"data":[${a},${b}]}`, undefined],
+    ["white space everywhere", ` \n{ "data" :\t[ ${a} ,\r\n${b} ] } `, undefined],
+    ["a pointer to an array", `{"result":{"items":[${a},${b}]}}`, "/result/items"],
+    ["a pointer to a keyed object", `{"result":{"${A}":{},"${B}":{}}}`, "/result"],
+    ["a pointer to the whole body", `{"${A}":{},"${B}":{}}`, ""],
+    ["a pointer through an array", `[{"x/y":[${a},${b}]}]`, "/0/x~1y"],
+  ])("is found in %s", (_, text, pointer) => {
+    expect(uuids(text, pointer)).toEqual([A, B]);
+  });
+
+  it.each([
+    ["[]", undefined],
+    ['{"data":[]}', undefined],
+    ['{"data":{}}', undefined],
+    ['{"data":{"events":[]}}', undefined],
+    ['{"items":[]}', "/items"],
+    ["{}", ""],
+  ])("%s has no events (pointer %s)", (text, pointer) => {
+    expect(uuids(text, pointer)).toEqual([]);
+  });
+
+  it("keeps an entry's text as it came, without the white space between tokens", () => {
+    const text = `{"data":[ { "b" : 9007199254740993 , "a":1e400,"a":1.10, "uuid":"${A}","t":"a  b\\u0041" } ]}`;
+
+    expect(read(text).events).toEqual([
+      {
+        uuid: A,
+        requestAs: A,
+        listing: `{"b":9007199254740993,"a":1e400,"a":1.10,"uuid":"${A}","t":"a  b\\u0041"}`,
+      },
+    ]);
+  });
+
+  it("compares uuids in lower case and requests them as listed", () => {
+    const upper = A.toUpperCase();
+
+    expect(read(`[{"uuid":"${upper}"}]`).events).toMatchObject([{ uuid: A, requestAs: upper }]);
+    expect(read(`{"data":{"${upper}":{}}}`).events).toMatchObject([{ uuid: A, requestAs: upper }]);
+    expect(read(`{"data":{"${A}":{"uuid":"${upper}"}}}`).events).toMatchObject([
+      { uuid: A, requestAs: upper },
+    ]);
+  });
+
+  it.each([
+    ["{}"],
+    ["null"],
+    ["1"],
+    [`"${A}"`],
+    [`["${A}"]`],
+    ['{"uuid":null}'],
+    ['{"uuid":7}'],
+    ['{"uuid":""}'],
+    [`{"uuid":"${A}0"}`],
+    [`{"uuid":"${A.replaceAll("-", "")}"}`],
+    [`{"uuid":"{${A}}"}`],
+    [`{"uuid":" ${A}"}`],
+    [`{"uuid":"${A.replace("a", "g")}"}`],
+    [`{"Uuid":"${A}"}`],
+    [`{"uuid":"${A}","uuid":1}`],
+  ])("takes %s for an entry without a valid uuid", (entry) => {
+    expect(read(`[${entry},${b}]`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
+  });
+
+  it("takes a key whose value is no object for an entry without a valid uuid", () => {
+    expect(read(`{"data":{"${A}":1,"${B}":{}}}`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
+  });
+
+  it.each([
+    ["{}", undefined, "{}"],
+    ["7", undefined, "number"],
+    ['{"data":null}', undefined, "{data: null}"],
+    ['{"data":"secret"}', undefined, "{data: string}"],
+    [`{"events":[${b}]}`, undefined, "{events: [{uuid: string}]}"],
+    [`{"data":{"${A}":{},"total":1}}`, undefined, "{data: {<uuid>: {}, total: number}}"],
+    [`{"data":{"events":{"${A}":{}}}}`, undefined, "{data: {events: {<uuid>: {…}}}}"],
+    [`{"data":{"events":[],"${A}":{}}}`, undefined, "{data: {events: [], <uuid>: {}}}"],
+    ['{"result":{"items":[]}}', undefined, "{result: {items: []}}"],
+    ['{"result":{"items":[]}}', "/result", "{result: {items: []}}"],
+    ['{"data":[]}', "/items", "{data: []}"],
+    ['{"data":"secret"}', "/data", "{data: string}"],
+  ])("%s is no list (pointer %s): the error shows the shape %s", (text, pointer, shape) => {
+    const error = errorOf(text, pointer);
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
+    expect(error).toHaveProperty("message", expect.stringContaining("--list-pointer"));
+    expect(String(error)).not.toContain("secret");
+  });
+
+  it.each([`"${B}"`, "7", `["${A}"]`])(
+    "ends the run where an entry's own uuid %s differs from its key",
+    (own) => {
+      expect(errorOf(`{"data":{"${A}":{"uuid":${own}}}}`)).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    },
+  );
+
+  it.each([
+    "",
+    "<!doctype html>",
+    "[",
+    `[${a}`,
+    `[${a},]`,
+    `[${a}]]`,
+    `[${a} ${b}]`,
+    `{"data":[${a}]`,
+    `{"data":[${a}],}`,
+    `{"data":[${a}],"x":flase}`,
+    `{"data":[${a}],"x":"\t"}`,
+    `{"data":[{"uuid":"${A}","n":01}]}`,
+    `{"data":[{"uuid":"${A}","t":"\\x"}]}`,
+    `{"data":{"${A}":{"n":+1}}}`,
+    `{"result":nul}`,
+    `{'data':[]}`,
+  ])("%s is not JSON: unusable, and another attempt may mend it", (text) => {
+    const error = errorOf(text);
+
+    expect(error).toBeInstanceOf(UnusableBody);
+    expect(error).toHaveProperty("message", "a body that is not JSON");
+    expect(error).not.toBeInstanceOf(SyncError);
+  });
+
+  it("that is not UTF-8 is unusable", () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`[{"uuid":"${A}","t":"`),
+      Buffer.from([0xc3]),
+      Buffer.from('"}]'),
+    ]);
+
+    expect(() => readListPage(bytes, undefined)).toThrow(new UnusableBody("a body that is not UTF-8"));
+  });
+
+  it("may have text of any script, a byte order mark, and its list behind a key of any script", () => {
+    const entry = `{"uuid":"${A}","t":"ж\ud83d\udc4dé"}`;
+
+    expect(read(`\ufeff{"ж":"é","данные":[${entry}],"total":1}`, "/данные")).toMatchObject({
+      events: [{ uuid: A, listing: entry }],
+      claims: { total: { count: 1 } },
+    });
+  });
+
+  it("says what the rest of the page claims", () => {
+    expect(read(`{"data":{"events":[${a}],"next":"x"},"meta":{"total":7}}`).claims).toEqual({
+      total: { pointer: "/meta/total", count: 7 },
+      next: "/data/next",
+    });
+    expect(read(`{"result":{"items":[],"total":7}}`, "/result/items").claims.total?.pointer).toBe(
+      "/result/total",
+    );
+  });
+});

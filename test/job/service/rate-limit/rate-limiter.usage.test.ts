@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { Budget } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { acquired, free, NOW, setUp, WINDOW } from "./rate-limiter-setup.ts";
+
+describe("the use of the last window", () => {
+  it("is told in at most about 60 buckets, each not before what it holds", () => {
+    const { clock, budget } = setUp({ requestsPerWindow: 100_000, bytesPerWindow: "unlimited" });
+    for (let n = 0; n < 600; n += 1) {
+      acquired(budget).settle(3);
+      clock.advance(100);
+    }
+
+    const use = budget.use();
+
+    expect(use.length).toBeLessThanOrEqual(62);
+    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(600);
+    expect(use.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(1_800);
+    expect(use.every(({ atMs }) => atMs % 1_000 === 0)).toBe(true);
+    expect(use.at(0)?.atMs).toBeGreaterThanOrEqual(NOW);
+  });
+
+  it("holds what is in flight as if it were answered now, with the bytes reserved for it", () => {
+    const { clock, budget } = setUp({ requestsPerWindow: 100, bytesPerWindow: 1_000 });
+    acquired(budget).settle(40);
+    clock.advance(500);
+    acquired(budget);
+    acquired(budget);
+
+    expect(budget.use()).toEqual([
+      { atMs: NOW, requests: 1, bytes: 40 },
+      { atMs: NOW + 500, requests: 2, bytes: 80 },
+    ]);
+  });
+
+  it.each([
+    { when: "forward", byMs: 600_000 },
+    { when: "back", byMs: -600_000 },
+  ])("is as old as it was when the clock is set $when", ({ byMs }) => {
+    const { clock, budget } = setUp({ requestsPerWindow: 100 });
+    acquired(budget).settle(40);
+    clock.advance(2_000);
+
+    clock.set(byMs);
+
+    expect(budget.use()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
+  });
+
+  it("is no longer told after a window", () => {
+    const { clock, budget } = setUp({ requestsPerWindow: 100 });
+    acquired(budget).settle(40);
+    clock.advance(WINDOW + 1);
+
+    expect(budget.use()).toEqual([]);
+  });
+
+  it("counts in the next budget, also where its instants were rounded into the future", () => {
+    const { clock, budget } = setUp({ requestsPerWindow: 10, share: 1 });
+    clock.advance(1);
+    for (let n = 0; n < 4; n += 1) acquired(budget).settle(0);
+    clock.advance(100);
+
+    const next = new Budget({
+      requestsPerWindow: 10,
+      bytesPerWindow: "unlimited",
+      share: 1,
+      clock,
+      earlier: budget.use(),
+    });
+
+    expect(free(next)).toBe(6);
+    expect(next.use()[0]?.atMs).toBe(NOW + 1_000);
+    clock.advance(WINDOW + 1);
+    next.add([{ atMs: NOW, requests: 5, bytes: 0 }]);
+    expect(next.use()).toEqual([{ atMs: expect.any(Number), requests: 6, bytes: 0 }]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { Fault } from "../../../simulator/faults.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
+import { httpServer } from "../http/local-server.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
+
+const EVENTS = makeEvents(3, { length: 400 });
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
+  kind: "status",
+  status: code,
+  headers,
+});
+
+describe("an answer that nothing mends", () => {
+  const wrong: readonly (readonly ["list" | "detail", Fault, string, string])[] = [
+    ["list", status(403), "NOT_ENTITLED", "may not list events"],
+    ["list", status(404), "UNEXPECTED_RESPONSE", "--base-url"],
+    ["list", status(410), "UNEXPECTED_RESPONSE", "status 410"],
+    ["list", status(400), "UNEXPECTED_RESPONSE", "status 400"],
+    ["detail", status(400), "UNEXPECTED_RESPONSE", "status 400"],
+    ["detail", status(418), "UNEXPECTED_RESPONSE", "status 418"],
+    [
+      "list",
+      { kind: "redirect", location: "https://sso.example.test/?t=canary-body" },
+      "UNEXPECTED_RESPONSE",
+      "https://sso.example.test,",
+    ],
+    ["detail", { kind: "redirect", location: "/login", status: 307 }, "UNEXPECTED_RESPONSE", "/login,"],
+    ["list", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--list-pointer"],
+    ["detail", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--detail-pointer"],
+  ];
+  it.each(wrong)("to a %s request ends the run at once: %j, %s, %s", async (path, fault, code, text) => {
+    await using connection = await connect({
+      events: EVENTS,
+      faults: [{ match: { path, times: Infinity }, fault }],
+    });
+    const { service, simulator, log } = connection;
+
+    const error = await errorOf(fetchAll(service, 1));
+
+    expect(error).toMatchObject({ code, message: expect.stringContaining(text), mendedByRetry: false });
+    expect(simulator.counts.faults).toBe(1);
+    for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
+  });
+
+  it("is a content encoding that was not asked for", async () => {
+    await using server = await httpServer((request, response) => {
+      if (request.method === "POST") response.setHeader("set-cookie", "s=1").end();
+      else response.setHeader("content-encoding", "canary-body").end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("gzip, br"),
+    });
+    expect(said(error, connection.log)).not.toContain("canary-body");
+  });
+});
+
+describe("an error that nobody foresaw", () => {
+  it.each(["login", "events"])("is neither retried nor swallowed (%s)", async (endpoint) => {
+    const mistake = new TypeError("not of the network");
+    const transport = scriptedTransport((name) => {
+      if (name === endpoint) throw mistake;
+      return undefined;
+    });
+    await using connection = await connect({}, { transport });
+
+    expect(await errorOf(connection.service.list())).toBe(mistake);
+    expect(transport.sent.at(-1)?.[0]).toBe(endpoint);
+    expect(connection.service.counts.retries).toBe(0);
+  });
+});

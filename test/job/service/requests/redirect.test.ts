@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { redirected } from "../../../../lambdas/job/service/requests/redirect.ts";
+
+const URL_OF_LIST = new URL("https://api.example.com/v1/events?is_listed=true");
+const errorFor = (location: string | undefined) => {
+  const headers = new Map(location === undefined ? [] : [["location", [location]] as const]);
+  return redirected("GET /v1/events", URL_OF_LIST, {
+    status: 302,
+    headers,
+    body: { kind: "unread" },
+    wireBytes: 0,
+  });
+};
+
+describe("a redirect", () => {
+  it.each([
+    ["https://evil.test/v1/events?token=secret#secret", "https://evil.test"],
+    ["https://user:secret@evil.test/secret;jsessionid=secret", "https://evil.test"],
+    ["//evil.test/secret", "https://evil.test"],
+    ["http://api.example.com/secret", "http://api.example.com"],
+    ["https://api.example.com:8443/secret", "https://api.example.com:8443"],
+    ["/login;jsessionid=secret?next=secret", "https://api.example.com/login"],
+    ["../login", "https://api.example.com/login"],
+    [`/${"x".repeat(16_000)}`, "an address that is too long to be shown"],
+    [`https://${"x.".repeat(8_000)}test/`, "an address that is too long to be shown"],
+    ["https://[", "something that is no URL of the web"],
+    ["javascript:secret", "something that is no URL of the web"],
+    [undefined, "nowhere (no Location header)"],
+  ])("to %s is said to lead to %s", (location, target) => {
+    const error = errorFor(location);
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { target } });
+    expect(error.message).toContain(`a redirect to ${target}, which is not followed`);
+    expect(error.message).not.toContain("secret");
+  });
+
+  it("is no advice to trust where it leads: the operator knows the address", () => {
+    const { message } = errorFor("https://evil.test/");
+
+    expect(message).toContain("Ask the service's operator");
+    expect(message).not.toMatch(/set --base-url/i);
+  });
+});

@@ -1,0 +1,155 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { acceleratedClock } from "../../../simulator/clocks.ts";
+import type { Fault } from "../../../simulator/faults.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
+
+const EVENTS = makeEvents(100, { length: 300 });
+const LIMITED = { events: EVENTS, latencyMs: 200 };
+
+describe("Retry-After", () => {
+  const asks = (status: number, seconds: string): Fault => ({
+    kind: "status",
+    status,
+    headers: { "retry-after": seconds },
+  });
+
+  it.each([429, 503, 500])("of a %i is waited for, shown, and uses up one attempt", async (status) => {
+    await using connection = await connect({
+      faults: [{ match: { path: "list" }, fault: asks(status, "100") }],
+    });
+    const { service, simulator, waits, log } = connection;
+
+    await service.list();
+
+    const [, refused, served] = simulator.requests;
+    expect((served?.arrivedAtMs ?? 0) - (refused?.answeredAtMs ?? 0)).toBeGreaterThanOrEqual(100_000);
+    expect(waits[0]?.kind).toBe("retry-after");
+    expect(log.text).toContain(`GET /v1/events: status ${status}; next attempt in 100.0 s`);
+    expect(service.counts.retries).toBe(1);
+  });
+
+  it.each([429, 503])("of more than 15 minutes (%i) ends the run", async (status) => {
+    await using connection = await connect({
+      faults: [{ match: { path: "list" }, fault: asks(status, "901") }],
+    });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "THROTTLED", fields: { status, seconds: 901 } });
+    expect(connection.simulator.counts.list).toBe(1);
+  });
+
+  it("that adds up to more than 15 minutes without a success ends the run", async () => {
+    await using connection = await connect({
+      clock: acceleratedClock(10_000),
+      faults: [{ match: { path: "list", times: Infinity }, fault: asks(429, "400") }],
+    });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "THROTTLED" });
+    expect(connection.simulator.counts.list).toBe(3);
+  });
+
+  it("stops everybody, also those who had nothing to do with it", async () => {
+    const victim = EVENTS[20]?.uuid ?? "";
+    await using connection = await connect({
+      ...LIMITED,
+      faults: [{ match: { uuid: victim }, fault: asks(503, "300") }],
+    });
+    const { service, simulator } = connection;
+
+    const fetched = await fetchAll(service, 8);
+
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
+  });
+
+  it("stops those too who were waiting for our own budget", async () => {
+    const clock = new ManualClock(1_000_000);
+    const transport = scriptedTransport((name, nth) =>
+      name === "b" && nth === 1 ? { status: 503, headers: { "retry-after": "100" } } : undefined,
+    );
+    const limits = { requestsPerWindow: 3, share: 1 };
+    await using connection = await connect({ clock }, { transport, limits });
+    const { service } = connection;
+
+    await service.detail("a");
+    const rest = [service.detail("b"), service.detail("c")];
+    await turnsOfTheLoop(5);
+    clock.advance(99_999);
+    await turnsOfTheLoop(5);
+    expect(transport.sent.map(([name]) => name)).toEqual(["login", "a", "b"]);
+    clock.advance(1);
+    await Promise.all(rest);
+
+    expect(transport.sent.map(([name]) => name)).toEqual(["login", "a", "b", "c", "b"]);
+  });
+
+  it("that makes no sense is as good as none", async () => {
+    await using connection = await connect({
+      faults: [{ match: { path: "list", times: 3 }, fault: asks(503, "soon") }],
+    });
+
+    await connection.service.list();
+
+    expect(connection.service.counts.retries).toBe(3);
+  });
+});
+
+describe("a request that is throttled", () => {
+  const [victim = "", bystander = ""] = EVENTS.map(({ uuid }) => uuid);
+
+  it("without a Retry-After stops everybody for its own delay", async () => {
+    const clock = new ManualClock(1_000_000);
+    const transport = scriptedTransport((name, nth) =>
+      name === victim && nth === 1 ? { status: 429 } : undefined,
+    );
+    const random = { next: () => 0.8, token: () => "" };
+    await using connection = await connect({ clock }, { transport, random });
+    const { service } = connection;
+    await service.logIn();
+
+    const throttled = service.detail(victim);
+    await turnsOfTheLoop(5);
+    const waiting = service.detail(bystander);
+    clock.advance(799);
+    await turnsOfTheLoop(5);
+    expect(transport.sent).toHaveLength(2);
+    clock.advance(1);
+    await Promise.all([throttled, waiting]);
+
+    expect(transport.sent).toHaveLength(4);
+  });
+
+  const throttled = (times: number) => ({
+    match: { uuid: victim, times },
+    fault: { kind: "status", status: 429, headers: { "retry-after": "1" } } as const,
+  });
+
+  it("is tried again as long as others get through", async () => {
+    await using connection = await connect({ ...LIMITED, faults: [throttled(12)] });
+
+    const fetched = await fetchAll(connection.service, 4);
+
+    expect(texts(fetched)).toEqual(truth(connection.simulator));
+    expect(connection.simulator.counts.detailsByUuid.get(victim)).toBe(13);
+  });
+
+  it("ends the run after six attempts when no others get through", async () => {
+    await using connection = await connect({ events: EVENTS.slice(0, 1), faults: [throttled(Infinity)] });
+
+    const error = await errorOf(fetchAll(connection.service, 1));
+
+    expect(error).toMatchObject({ code: "THROTTLED", fields: { attempts: 6, status: 429 } });
+    expect(connection.simulator.counts.details).toBe(6);
+  });
+});
+
+const turnsOfTheLoop = async (turns: number): Promise<void> => {
+  for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+};

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { retryAfterMs, retryDelayMs, statusClass } from "../../../../lambdas/job/service/requests/retry.ts";
+
+const NOW = Date.parse("2026-11-21T06:00:00.000Z");
+
+describe("what to do with a status", () => {
+  it.each([
+    ["read", [200, 201, 204, 299]],
+    ["renew", [401]],
+    ["retry", [408, 425, 429, 500, 501, 502, 503, 504, 520, 599]],
+    ["redirect", [300, 301, 302, 303, 304, 307, 308]],
+    ["refused", [400, 402, 403, 404, 405, 406, 409, 410, 418, 422, 451, 600, 999]],
+  ])("%s: %j", (expected, statuses) => {
+    expect(statuses.map(statusClass)).toEqual(statuses.map(() => expected));
+  });
+});
+
+describe("the delay before the next attempt", () => {
+  it.each([
+    [1, 1_000],
+    [2, 2_000],
+    [3, 4_000],
+    [4, 8_000],
+    [5, 16_000],
+    [6, 30_000],
+    [1_000, 30_000],
+  ])("after %i failures is anything up to %i ms", (failures, ceilingMs) => {
+    const delayFor = (number: number): number =>
+      retryDelayMs(failures, { next: () => number, token: () => "" });
+
+    expect(delayFor(0)).toBe(0);
+    expect(delayFor(0.5)).toBe(ceilingMs / 2);
+    expect(delayFor(1 - Number.EPSILON)).toBe(ceilingMs - 1);
+  });
+
+  it("is a whole number from 0 to 30 s, whatever the failures and the dice", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (failures, number) => {
+          const delayMs = retryDelayMs(failures, { next: () => number, token: () => "" });
+
+          return Number.isInteger(delayMs) && delayMs >= 0 && delayMs < 30_000;
+        },
+      ),
+    );
+  });
+});
+
+describe("Retry-After", () => {
+  const DATE = "Sat, 21 Nov 2026 06:00:00 GMT";
+  it.each([
+    ["0", undefined, 0],
+    ["12", undefined, 12_000],
+    [" 12 ", undefined, 12_000],
+    ["9".repeat(400), undefined, Number.POSITIVE_INFINITY],
+    ["Sat, 21 Nov 2026 06:00:12 GMT", undefined, 12_000],
+    ["Saturday, 21-Nov-26 06:00:12 GMT", undefined, 12_000],
+    ["Sat Nov 21 06:00:12 2026", undefined, 12_000],
+    ["Tue Nov  3 06:00:12 2026", undefined, 0],
+    ["Sat, 21 Nov 2026 05:00:00 GMT", undefined, 0],
+    ["Sat, 21 Nov 2026 07:00:12 GMT", "Sat, 21 Nov 2026 07:00:00 GMT", 12_000],
+    ["Sat, 21 Nov 2026 06:00:12 GMT", DATE, 12_000],
+    ["Sat, 21 Nov 2026 06:00:12 GMT", "yesterday", 12_000],
+    ["", undefined, undefined],
+    ["-1", undefined, undefined],
+    ["1.5", undefined, undefined],
+    ["5 s", undefined, undefined],
+    ["soon", undefined, undefined],
+    ["2026-11-21T06:00:12Z", undefined, undefined],
+    ["Sat, 21 Nov 2026 06:00:12", undefined, undefined],
+    ["Sat, 99 Nov 2026 06:00:12 GMT", undefined, undefined],
+  ])("%j with Date %j asks for %s ms", (value, date, expected) => {
+    const headers = new Map([
+      ["retry-after", [value]],
+      ...(date === undefined ? [] : [["date", [date]] as const]),
+    ]);
+
+    expect(retryAfterMs(headers, NOW)).toBe(expected);
+  });
+
+  it("asks for nothing where it is missing", () => {
+    expect(retryAfterMs(new Map(), NOW)).toBeUndefined();
+  });
+});

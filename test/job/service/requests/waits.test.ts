@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { type Wait, Waits } from "../../../../lambdas/job/service/requests/waits.ts";
+
+const setUp = () => {
+  const shown: (Wait | undefined)[] = [];
+  return { waits: new Waits((wait) => shown.push(wait)), shown };
+};
+
+describe("what everybody waits for", () => {
+  it("is shown when somebody begins to wait, and taken back when nobody does", async () => {
+    const { waits, shown } = setUp();
+
+    await waits.during(
+      "budget",
+      () => 5_000,
+      async () => undefined,
+    );
+
+    expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }, undefined]);
+  });
+
+  it("is nothing while a request is under way", async () => {
+    const { waits, shown } = setUp();
+
+    await waits.serving(() =>
+      waits.during(
+        "retry",
+        () => 5_000,
+        async () => undefined,
+      ),
+    );
+
+    expect(shown).toEqual([]);
+  });
+
+  it("is shown when the last request that was under way is answered", async () => {
+    const { waits, shown } = setUp();
+    const answered = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+
+    const request = waits.serving(() => answered.promise);
+    const wait = waits.during(
+      "budget",
+      () => 5_000,
+      () => waited.promise,
+    );
+    expect(shown).toEqual([]);
+    answered.resolve();
+    await request;
+    expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }]);
+    waited.resolve();
+    await wait;
+
+    expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }, undefined]);
+  });
+
+  it("is the service's wish before our budget before a retry, and of one kind the first to end", async () => {
+    const { waits, shown } = setUp();
+    const nested = (): Promise<void> =>
+      waits.during(
+        "retry",
+        () => 1,
+        () =>
+          waits.during(
+            "budget",
+            () => 2,
+            () =>
+              waits.during(
+                "retry-after",
+                () => 9,
+                () =>
+                  waits.during(
+                    "retry-after",
+                    () => 8,
+                    async () => undefined,
+                  ),
+              ),
+          ),
+      );
+
+    await nested();
+
+    expect(shown).toEqual([
+      { kind: "retry", untilMs: 1 },
+      { kind: "budget", untilMs: 2 },
+      { kind: "retry-after", untilMs: 9 },
+      { kind: "retry-after", untilMs: 8 },
+      { kind: "retry-after", untilMs: 9 },
+      { kind: "budget", untilMs: 2 },
+      { kind: "retry", untilMs: 1 },
+      undefined,
+    ]);
+  });
+
+  it("is taken back when the wait fails", async () => {
+    const { waits, shown } = setUp();
+
+    await expect(
+      waits.during(
+        "retry",
+        () => 1,
+        () => Promise.reject(new Error("stop")),
+      ),
+    ).rejects.toThrow("stop");
+
+    expect(shown).toEqual([{ kind: "retry", untilMs: 1 }, undefined]);
+  });
+});

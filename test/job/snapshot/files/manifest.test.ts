@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  createManifest,
+  type Manifest,
+  readManifest,
+} from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { aManifest, liftedManifest } from "./manifests.ts";
+
+const ID = "2026-11-21T06-00-00.000Z";
+const KEY = layout.manifest("uk", ID);
+const MANIFEST = aManifest();
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+describe("a manifest", () => {
+  it("is read back as it was created", async () => {
+    expect(await createManifest(store, KEY, MANIFEST)).toEqual(MANIFEST);
+    expect(await readManifest(store, "uk", ID)).toEqual(MANIFEST);
+  });
+
+  it("that was there first stands, if only its time and program differ", async () => {
+    await createManifest(store, KEY, MANIFEST);
+
+    const second = await createManifest(store, KEY, {
+      ...MANIFEST,
+      started_at: "2026-11-21T07:00:00.000Z",
+      finished_at: "2026-11-21T07:00:09.000Z",
+      program: { name: "brand-events-sync", version: "0.2.0" },
+    });
+
+    expect(second).toEqual(MANIFEST);
+  });
+
+  it.each<[string, Partial<Manifest>]>([
+    ["another plan", { plan_sha256: "d".repeat(64) }],
+    ["other settings", { fingerprint: "f2" }],
+    ["other counts", { counts: { ...MANIFEST.counts, repeated: 5 } }],
+    ["other parts", { parts: MANIFEST.parts.map((part) => ({ ...part, sha256: "d".repeat(64) })) }],
+    ["other columns", { columns: ["uuid"] }],
+    ["other pointers of lifted columns", { columns: ["brand"], lifted: [{ name: "brand", pointer: "/b" }] }],
+    ["other fields", { fields: [{ pointer: "/uuid", count: 6, types: { string: 6 } }] }],
+    ["fields that are not all", { fields_complete: false }],
+  ])("that was there first and tells of %s is refused by name", async (_, other) => {
+    await createManifest(store, KEY, { ...MANIFEST, ...other });
+
+    await expect(createManifest(store, KEY, MANIFEST)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: KEY },
+    });
+  });
+
+  it.each<[string, Partial<Manifest>]>([
+    ["parts without all events", { parts: MANIFEST.parts.slice(1) }],
+    ["counts that do not add up to the listed", { counts: { ...MANIFEST.counts, gone: 2 } }],
+    ["more oversize than rejected", { counts: { ...MANIFEST.counts, oversize: 4 } }],
+    [
+      "a part that points elsewhere",
+      { parts: MANIFEST.parts.map((part) => ({ ...part, file: "../part-00000.ndjson.gz" })) },
+    ],
+    ["a column that is no name", { columns: ['uuid" --'] }],
+    ["lifted columns that are not its last", { lifted: [{ name: "brand", pointer: "/brand" }] }],
+    [
+      "lifted columns in another order",
+      { columns: ["uuid", "a", "b"], lifted: [...liftedManifest(["b", "a"]).lifted] },
+    ],
+    ["a field that nothing has", { fields: [{ pointer: "/x", count: 0, types: {} }] }],
+    [
+      "more than 2,000 fields",
+      {
+        fields: Array.from({ length: 2_001 }, (_, n) => ({
+          pointer: `/${n}`,
+          count: 1,
+          types: { string: 1 },
+        })),
+      },
+    ],
+  ])("with %s is neither written nor read", async (_, wrong) => {
+    await expect(createManifest(store, KEY, { ...MANIFEST, ...wrong })).rejects.toThrow();
+    expect(store.keys()).toEqual([]);
+
+    store.put(KEY, JSON.stringify({ ...MANIFEST, ...wrong }));
+    await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: KEY },
+    });
+  });
+
+  it.each<[string, string | undefined]>([
+    ["missing", undefined],
+    ["no JSON", '{"version":1'],
+    ["another snapshot's", JSON.stringify({ ...MANIFEST, snapshot_id: "2026-11-20T06-00-00.000Z" })],
+    ["another account's", JSON.stringify({ ...MANIFEST, account: "us" })],
+    ["of a later version", JSON.stringify({ ...MANIFEST, version: 2 })],
+  ])("that is %s is refused by name", async (_, text) => {
+    if (text !== undefined) store.put(KEY, text);
+
+    await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
+    });
+  });
+
+  it("from before there were lifted columns and field profiles is read as one without", async () => {
+    const { lifted, fields, fields_complete, ...before } = MANIFEST;
+    store.put(KEY, JSON.stringify(before));
+
+    expect(await readManifest(store, "uk", ID)).toEqual({
+      ...before,
+      lifted: [],
+      fields: [],
+      fields_complete: false,
+    });
+  });
+
+  it("of an empty snapshot has no parts", async () => {
+    const empty: Manifest = {
+      ...MANIFEST,
+      parts: [],
+      counts: { listed: 0, events: 0, gone: 0, forbidden: 0, rejected: 0, oversize: 0, repeated: 0 },
+    };
+
+    expect(await createManifest(store, KEY, empty)).toEqual(empty);
+  });
+});

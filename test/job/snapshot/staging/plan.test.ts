@@ -1,0 +1,184 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createPlan, type PlanDraft, readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+
+const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
+
+const DRAFT: PlanDraft = {
+  run_id: "2026-11-21T06-00-00.000Z",
+  account: "uk",
+  fingerprint: "f1",
+  created_at: "2026-11-21T06:00:01.000Z",
+  rejected: 1,
+  repeated: 2,
+  shard_size: 2,
+  events: [
+    { uuid: "c3", requestAs: "c3", listing: '{"uuid":"c3"}' },
+    { uuid: "a1", requestAs: "A1", listing: '{"n":1.10,"t":"\u2028"}' },
+    { uuid: "b2", requestAs: "b2", listing: "{}" },
+  ],
+};
+
+const HEADER = {
+  version: 1,
+  run_id: "2026-11-21T06-00-00.000Z",
+  account: "uk",
+  fingerprint: "f1",
+  created_at: "2026-11-21T06:00:01.000Z",
+  listed: 4,
+  rejected: 1,
+  repeated: 2,
+  events: 3,
+  shard_size: 2,
+  // printf of the three lines below | sha256sum
+  sha256: "11695f201238978e11252039dfd19a9bd7b40cc60e75df0b92100c5e0c463674",
+};
+
+const EVENT_LINES = [
+  '{"uuid":"a1","requestAs":"A1","listing":"{\\"n\\":1.10,\\"t\\":\\"\\u2028\\"}"}',
+  '{"uuid":"b2","listing":"{}"}',
+  '{"uuid":"c3","listing":"{\\"uuid\\":\\"c3\\"}"}',
+] as const;
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+const put = (header: unknown, ...lines: readonly string[]): void =>
+  store.put(KEY, gzipSync([JSON.stringify(header), ...lines].map((line) => `${line}\n`).join("")));
+
+describe("a plan", () => {
+  it("is written sorted, its header first", async () => {
+    await createPlan(store, KEY, DRAFT);
+
+    const stored = await store.read(KEY);
+    const lines = gunzipSync(stored?.bytes ?? "")
+      .toString()
+      .split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toEqual(HEADER);
+    expect(lines.slice(1)).toEqual([...EVENT_LINES, ""]);
+  });
+
+  it("is read back as it was created", async () => {
+    const created = await createPlan(store, KEY, DRAFT);
+    const read = await readPlan(store, KEY);
+
+    for (const plan of [created, read]) {
+      expect(plan.header).toEqual(HEADER);
+      expect(plan.events).toEqual([DRAFT.events[1], DRAFT.events[2], DRAFT.events[0]]);
+      expect(plan.shards).toBe(2);
+      expect(plan.shard(0)).toEqual([DRAFT.events[1], DRAFT.events[2]]);
+      expect(plan.shard(1)).toEqual([DRAFT.events[0]]);
+      expect(plan.shard(2)).toEqual([]);
+    }
+  });
+
+  it("has shards of 1,000 events unless told otherwise", async () => {
+    const { shard_size: _, ...draft } = DRAFT;
+
+    expect((await createPlan(store, KEY, draft)).header.shard_size).toBe(1_000);
+  });
+
+  it("may be empty, and then has no shards", async () => {
+    await createPlan(store, KEY, { ...DRAFT, events: [] });
+
+    expect(await readPlan(store, KEY)).toMatchObject({
+      events: [],
+      shards: 0,
+      header: { listed: 1, events: 0 },
+    });
+  });
+
+  it("that was there first stands", async () => {
+    await createPlan(store, KEY, DRAFT);
+
+    const second = await createPlan(store, KEY, { ...DRAFT, fingerprint: "f2", events: [] });
+
+    expect(second.header).toEqual(HEADER);
+    expect(second.events).toHaveLength(3);
+  });
+
+  it.each([{ account: "us" }, { run_id: "2026-11-22T06-00-00.000Z" }])(
+    "that was there first and is another run's (%o) is refused",
+    async (other) => {
+      await createPlan(store, KEY, { ...DRAFT, ...other });
+
+      await expect(createPlan(store, KEY, DRAFT)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    },
+  );
+
+  it("is not made of a draft that has a uuid twice", async () => {
+    const [event] = DRAFT.events;
+
+    await expect(createPlan(store, KEY, { ...DRAFT, events: event ? [event, event] : [] })).rejects.toThrow(
+      "one twice",
+    );
+    expect(store.keys()).toEqual([]);
+  });
+});
+
+it("reads a plan whose header has a key that a newer version added", async () => {
+  put({ ...HEADER, later: 1 }, ...EVENT_LINES);
+
+  expect((await readPlan(store, KEY)).header).toEqual(HEADER);
+});
+
+describe("a damaged plan", () => {
+  const [a, b, c] = EVENT_LINES;
+
+  const damages: readonly [string, string, () => void][] = [
+    ["missing", "it is missing", () => undefined],
+    ["no gzip", "gzip", () => store.put(KEY, "text")],
+    ["no header", "version", () => store.put(KEY, gzipSync(`${a}\n`))],
+    ["a header of another version", "version", () => put({ ...HEADER, version: 2 }, a, b, c)],
+    ["shards of no events", "shard_size", () => put({ ...HEADER, shard_size: 0 }, a, b, c)],
+    ["an event less", "number of events", () => put(HEADER, a, b)],
+    ["an event more", "number of events", () => put(HEADER, a, b, c, '{"uuid":"d4","listing":"{}"}')],
+    ["another listing", "checksum", () => put(HEADER, a, b, '{"uuid":"c3","listing":"{}"}')],
+    ["another order", "checksum", () => put(HEADER, b, a, c)],
+    ["counts that do not add up", "add up", () => put({ ...HEADER, listed: 5 }, a, b, c)],
+    ["a line that is no event", "listing", () => put(HEADER, a, b, '{"uuid":"secret"}')],
+    ["a line that is no JSON", "not JSON", () => put(HEADER, a, b, '{"uuid":"secret')],
+    [
+      "events out of order",
+      "not sorted",
+      () =>
+        put(
+          { ...HEADER, sha256: "cce2367750b048c55d5205c4297249f784dd1bdc1e249c00bd76f810aa927d8a" },
+          b,
+          a,
+          c,
+        ),
+    ],
+    [
+      "an event twice",
+      "not sorted",
+      () =>
+        put(
+          { ...HEADER, sha256: "db97042380d87df280fbcfc01a70507cac343221d2bcf054324b7a517c8f6f40" },
+          a,
+          b,
+          b,
+        ),
+    ],
+  ];
+
+  it.each(damages)("is refused by name with the remedy, unquoted: %s", async (_, problem, damage) => {
+    damage();
+
+    const error: unknown = await readPlan(store, KEY).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining(problem),
+      fields: { key: KEY },
+    });
+    expect(String(error)).toContain(
+      "Delete the whole folder runs/uk/2026-11-21T06-00-00.000Z/ and start again.",
+    );
+    expect(String(error)).not.toContain("secret");
+  });
+});

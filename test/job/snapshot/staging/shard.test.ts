@@ -1,0 +1,172 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it } from "vitest";
+import { readShard, writeShard } from "../../../../lambdas/job/snapshot/staging/shard.ts";
+import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { streamOf } from "../files/streams.ts";
+
+const KEY = "runs/uk/r/shard-00003.ndjson.gz";
+const UUIDS = ["a1", "b2", "c3", "d4"];
+// Not how a row would be written today: a line is passed through, never written anew.
+const LINE_A = '{"uuid":"a1","event_date":null,"scope": "\\u0041","event":"{}","listing":"{}"}';
+const LINE_C = '{"uuid":"c3","event":"1e400"}';
+const TRAILER = {
+  shard: 3,
+  rows: 2,
+  left_out: [
+    { uuid: "b2", reason: "gone" },
+    { uuid: "d4", reason: "oversize" },
+  ],
+  // printf '%s\n' "$LINE_A" "$LINE_C" | sha256sum
+  sha256: "728c5f400213c7567d956a089198c5515928a9310fb9ac91297bb2f8c3a37b27",
+};
+const RESULTS: readonly StagedResult[] = [
+  { uuid: "a1", line: LINE_A },
+  { uuid: "b2", leftOut: "gone" },
+  { uuid: "c3", line: LINE_C },
+  { uuid: "d4", leftOut: "oversize" },
+];
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+const put = (...lines: readonly (string | object)[]): void =>
+  store.put(
+    KEY,
+    gzipSync(lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("")),
+  );
+
+async function read(uuids: readonly string[] = UUIDS): Promise<{ lines: string[]; trailer: unknown }> {
+  const lines: string[] = [];
+  const shard = readShard(store, KEY, 3, uuids);
+  for (;;) {
+    const next = await shard.next();
+    if (next.done === true) return { lines, trailer: next.value };
+    lines.push(next.value);
+  }
+}
+
+describe("a shard", () => {
+  it("is written as its rows and a trailer", async () => {
+    expect(await writeShard(store, KEY, 3, streamOf(...RESULTS))).toBe("created");
+
+    const stored = await store.read(KEY);
+    const lines = gunzipSync(stored?.bytes ?? "")
+      .toString()
+      .split("\n");
+    expect(lines).toEqual([LINE_A, LINE_C, JSON.stringify(TRAILER), ""]);
+  });
+
+  it("is read back line by line, unchanged, and then says what was left out", async () => {
+    await writeShard(store, KEY, 3, streamOf(...RESULTS));
+
+    expect(await read()).toEqual({ lines: [LINE_A, LINE_C], trailer: TRAILER });
+  });
+
+  it("may have a row for every event", async () => {
+    const lines = ["a1", "b2", "c3"].map((uuid) => `{"uuid":"${uuid}"}`);
+    const results = lines.map((line, index): StagedResult => ({ uuid: UUIDS[index] ?? "", line }));
+    await writeShard(store, KEY, 3, streamOf(...results));
+
+    expect(await read(["a1", "b2", "c3"])).toMatchObject({ lines, trailer: { rows: 3, left_out: [] } });
+  });
+
+  it("may have no rows at all", async () => {
+    await writeShard(store, KEY, 3, streamOf<StagedResult>({ uuid: "a1", leftOut: "forbidden" }));
+
+    expect(await read(["a1"])).toMatchObject({
+      lines: [],
+      trailer: { rows: 0, left_out: [{ uuid: "a1", reason: "forbidden" }] },
+    });
+  });
+
+  it("that is there already stands", async () => {
+    await writeShard(store, KEY, 3, streamOf(...RESULTS));
+
+    expect(await writeShard(store, KEY, 3, streamOf<StagedResult>())).toBe("exists");
+    expect(await read()).toMatchObject({ lines: [LINE_A, LINE_C] });
+  });
+
+  it("appears only whole: an error of its results passes through and leaves nothing", async () => {
+    const failure = new Error("the service is gone");
+    async function* results(): AsyncGenerator<StagedResult> {
+      yield { uuid: "a1", line: LINE_A };
+      throw failure;
+    }
+
+    await expect(writeShard(store, KEY, 3, results())).rejects.toBe(failure);
+
+    expect(store.keys()).toEqual([]);
+  });
+});
+
+describe("a damaged shard", () => {
+  const [gone, oversize] = TRAILER.left_out;
+
+  const damages: readonly [string, string, () => void][] = [
+    ["missing", "it is missing", () => undefined],
+    ["cut off", "gzip", () => store.put(KEY, gzipSync(`${LINE_A}\n`).subarray(0, 20))],
+    ["no trailer", "last line is missing", () => put(LINE_A, LINE_C)],
+    ["a row behind the trailer", "follows its last", () => put(LINE_A, LINE_C, TRAILER, LINE_C)],
+    ["two trailers", "follows its last", () => put(LINE_A, LINE_C, TRAILER, TRAILER)],
+    [
+      "another shard's trailer",
+      "says that it is shard 4",
+      () => put(LINE_A, LINE_C, { ...TRAILER, shard: 4 }),
+    ],
+    ["a row less", "not as many", () => put(LINE_A, TRAILER)],
+    ["a row that was changed", "checksum", () => put(LINE_A, LINE_C.replace("1", "2"), TRAILER)],
+    ["rows in another order", "does not have there", () => put(LINE_C, LINE_A, TRAILER)],
+    ["a row twice", "does not have there", () => put(LINE_A, LINE_A, TRAILER)],
+    ["a row that was not planned", "does not have there", () => put(LINE_A, '{"uuid":"x9"}', TRAILER)],
+    ["an unfinished uuid", "does not have there", () => put('{"uuid":"a1', TRAILER)],
+    [
+      "an event neither there nor left out",
+      "those of the plan",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone] }),
+    ],
+    [
+      "an event there and left out",
+      "those of the plan",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, { uuid: "c3", reason: "gone" }, oversize] }),
+    ],
+    [
+      "left out in another order",
+      "those of the plan",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [oversize, gone] }),
+    ],
+    [
+      "left out twice",
+      "those of the plan",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, gone, oversize] }),
+    ],
+    [
+      "left out and not planned",
+      "those of the plan",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, oversize, { uuid: "x9", reason: "gone" }] }),
+    ],
+    [
+      "an unknown reason",
+      "neither a row",
+      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [{ uuid: "b2", reason: "secret" }, oversize] }),
+    ],
+    ["a line that is no JSON", "neither a row", () => put(LINE_A, '{"secret', TRAILER)],
+  ];
+
+  it.each(damages)("is refused by name with the remedy, unquoted: %s", async (_, problem, damage) => {
+    damage();
+
+    const error: unknown = await read().catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining(problem),
+      fields: { key: KEY },
+    });
+    expect(String(error)).toMatch(/Delete this file and start again\.$/);
+    expect(String(error)).not.toContain("secret");
+  });
+});

@@ -1,0 +1,193 @@
+// The store in a directory keeps the contract, between processes too, and says what is wrong with the disk.
+
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { tryLock } from "fs-native-extensions";
+import { describe, expect, it } from "vitest";
+import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
+import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
+import { storeContract } from "../store-contract.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+const PROGRAM = join(import.meta.dirname, "store-process.ts");
+const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);
+
+const storeIn = (directory: string, lockTimeoutMs?: number): DirectoryStore =>
+  new DirectoryStore({ directory, random: systemRandom, ...(lockTimeoutMs && { lockTimeoutMs }) });
+
+function start(task: string, directory: string): ChildProcessByStdio<null, Readable, null> {
+  return spawn(process.execPath, [PROGRAM, task, directory], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+const run = (task: string, directory: string): Promise<string> => text(start(task, directory).stdout);
+
+/** Starts a task that never ends, and kills the process when it has said that it is in the middle. */
+async function killInTheMiddleOf(task: string, directory: string): Promise<void> {
+  const child = start(task, directory);
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+}
+
+storeContract("DirectoryStore", async () => storeIn(join(await temporaryDirectory(), "warehouse")));
+
+describe("DirectoryStore between processes", () => {
+  it("lets one of two processes create each of 200 keys", async () => {
+    const directory = await temporaryDirectory();
+
+    const [first, second] = await Promise.all([run("create", directory), run("create", directory)]);
+
+    const won: readonly string[] = [...JSON.parse(first), ...JSON.parse(second)];
+    expect(won).toHaveLength(200);
+    expect(new Set(won).size).toBe(200);
+  });
+
+  it("loses none of the 200 updates that each of two processes makes", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    await store.create("counter", bytes("0"));
+
+    await Promise.all([run("increment", directory), run("increment", directory)]);
+
+    expect(new TextDecoder().decode((await store.read("counter"))?.bytes)).toBe("400");
+  });
+
+  it("shows nothing of what a killed process was creating", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+
+    await killInTheMiddleOf("stall", directory);
+
+    expect(await readdir(join(directory, ".tmp"))).toHaveLength(1);
+    expect(await Array.fromAsync(store.list(""))).toEqual([]);
+    expect(await store.create("stalled", bytes("whole"))).toBeDefined();
+  });
+
+  it("is free of a killed process's lock at once", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory, 1);
+    const version = (await store.create("key", bytes("one"))) ?? "";
+
+    await killInTheMiddleOf("hold", directory);
+
+    expect(await store.replace("key", bytes("two"), version)).toBeDefined();
+  });
+
+  it("gives up on a lock that another process keeps, and names it", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory, 20);
+    const version = (await store.create("key", bytes("one"))) ?? "";
+    await using lock = await open(join(directory, ".lock"), "a");
+    tryLock(lock.fd);
+
+    await expect(store.replace("key", bytes("two"), version)).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringContaining(`the lock ${join(directory, ".lock")} for 0.02 s`),
+    });
+    await expect(store.delete("key")).rejects.toMatchObject({ code: "STORE_FAILED" });
+  });
+});
+
+describe("DirectoryStore on a disk", () => {
+  it("leaves no temporary file behind, whatever the outcome", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    async function* failing(): AsyncIterable<Uint8Array> {
+      yield bytes("half");
+      throw new Error("the producer failed");
+    }
+
+    const version = (await store.create("key", bytes("one"))) ?? "";
+    await store.create("key", bytes("taken"));
+    await store.replace("key", bytes("two"), version);
+    await expect(store.create("other", failing())).rejects.toThrow("the producer failed");
+
+    expect(await readdir(join(directory, ".tmp"))).toEqual([]);
+  });
+
+  it("removes temporary files older than a day on its first write, and no younger ones", async () => {
+    const directory = await temporaryDirectory();
+    const temporary = join(directory, ".tmp");
+    await mkdir(temporary);
+    await writeFile(join(temporary, "old"), "left behind");
+    await writeFile(join(temporary, "young"), "perhaps being written");
+    const yesterday = Date.now() / 1000 - 25 * 60 * 60;
+    await utimes(join(temporary, "old"), yesterday, yesterday);
+
+    await storeIn(directory).create("key", bytes("one"));
+
+    expect(await readdir(temporary)).toEqual(["young"]);
+  });
+
+  it("lists nothing whose name starts with a dot", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    await store.create("a/key", bytes("one"));
+    await writeFile(join(directory, "a", ".DS_Store"), "not ours");
+    await mkdir(join(directory, ".git"));
+    await writeFile(join(directory, ".git", "config"), "not ours");
+
+    const listed = await Array.fromAsync(store.list(""));
+
+    expect(listed.map(({ key }) => key)).toEqual(["a/key"]);
+  });
+
+  it("tells the file's own time of modification", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    await store.create("key", bytes("one"));
+
+    const [listed] = await Array.fromAsync(store.list(""));
+
+    expect(listed?.modifiedAtMs).toBe((await stat(join(directory, "key"))).mtimeMs);
+  });
+
+  it("makes no directory by reading, listing or deleting", async () => {
+    const directory = join(await temporaryDirectory(), "warehouse");
+    const store = storeIn(directory);
+
+    await store.read("key");
+    await Array.fromAsync(store.list(""));
+    await store.delete("key");
+    await store.replace("key", bytes("one"), "version");
+
+    await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it.each([
+    ["create", (store: DirectoryStore) => store.create("a/key", bytes("one"))],
+    ["read", (store: DirectoryStore) => store.read("a/key")],
+    ["open", (store: DirectoryStore) => store.open("a/key")],
+    ["list", (store: DirectoryStore) => Array.fromAsync(store.list(""))],
+    ["replace", (store: DirectoryStore) => store.replace("a/key", bytes("one"), "version")],
+    ["delete", (store: DirectoryStore) => store.delete("a/key")],
+  ] as const)("says on %s that a file is in the warehouse's place", async (_, call) => {
+    const directory = join(await temporaryDirectory(), "warehouse");
+    await writeFile(directory, "a file");
+
+    await expect(call(storeIn(directory))).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringMatching(
+        /Could not .*warehouse.*: a file is in the place of a directory\..*--warehouse/,
+      ),
+    });
+  });
+
+  it("says that a file became too large, and leaves nothing behind", async () => {
+    const directory = await temporaryDirectory();
+    const limited = 'ulimit -f 100; exec "$0" "$1" large "$2"';
+    const child = spawn("sh", ["-c", limited, process.execPath, PROGRAM, directory], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+
+    const said = await text(child.stdout);
+
+    expect(said).toContain("the file would be larger than the limit for files (`ulimit -f`)");
+    expect(await Array.fromAsync(storeIn(directory).list(""))).toEqual([]);
+    expect(await readdir(join(directory, ".tmp"))).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+// Each error of the file system is told with its meaning and its remedy.
+
+import { describe, expect, it } from "vitest";
+import { fileError, isErrno } from "../../../../lambdas/job/storage/directory/file-error.ts";
+
+const errno = (code: string): Error => Object.assign(new Error("raw"), { code });
+
+describe("fileError", () => {
+  it.each([
+    ["write", "ENOSPC", "the disk or the quota is full. Free some space and start again"],
+    ["write", "EDQUOT", "the disk or the quota is full. Free some space and start again"],
+    ["write", "EACCES", "Give it the right to read and write the directory"],
+    ["write", "EPERM", "Give it the right to read and write the directory"],
+    ["write", "EROFS", "the file system is read-only. Choose another directory with --warehouse"],
+    ["make the directory", "EEXIST", "a file is in the place of a directory. Move it away"],
+    ["read", "ENOTDIR", "a file is in the place of a directory. Move it away"],
+    ["read", "EISDIR", "a directory is in the place of a file. Move it away"],
+    ["read", "EMFILE", "too many files are open. Lower --concurrency"],
+    ["link", "EPERM", "this file system has no hard links"],
+    ["link", "ENOTSUP", "this file system has no hard links"],
+    ["link", "EXDEV", "Keep the whole warehouse on one disk"],
+    ["link", "ENOSPC", "the disk or the quota is full"],
+    ["lock", "ENOLCK", "this file system has no file locks"],
+    ["lock", "EACCES", "this user may not write there, and a run must lock the warehouse"],
+    ["make the directory", "ENOENT", "the file system takes no new directory there"],
+    ["list", "ELOOP", "Remove the link and start again"],
+    ["read", "EIO", "the file system reports an error. Check the disk"],
+  ])("on %s tells %s as: %s", (verb, code, meaning) => {
+    const error = fileError(errno(code), verb, "/warehouse/key");
+
+    expect(error.code).toBe("STORE_FAILED");
+    expect(error.message).toContain(`Could not ${verb} /warehouse/key: `);
+    expect(error.message).toContain(meaning);
+    expect(error.message).toContain(`(${code})`);
+    expect(error.fields).toEqual({ path: "/warehouse/key", errno: code });
+  });
+
+  it("is told apart by errno, not by what is no error of the system", () => {
+    expect(isErrno(errno("ENOENT"), "ENOENT")).toBe(true);
+    expect(isErrno(errno("EACCES"), "ENOENT")).toBe(false);
+    expect(isErrno("ENOENT", "ENOENT")).toBe(false);
+  });
+});

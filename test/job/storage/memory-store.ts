@@ -1,0 +1,91 @@
+// The store's twin in memory: the same contract as the directory, without a disk.
+
+import { createHash } from "node:crypto";
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Body, Store, StoredKey, StoredObject } from "../../../lambdas/job/storage/store.ts";
+import { checkKey } from "../../../lambdas/job/storage/store-key.ts";
+
+interface Entry extends StoredObject {
+  readonly modifiedAtMs: number;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+export class MemoryStore implements Store {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(clock: Pick<Clock, "now"> = { now: () => 0 }) {
+    this.#clock = clock;
+  }
+
+  /** All keys, in order. */
+  keys(prefix = ""): readonly string[] {
+    return [...this.#entries.keys()].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  /** The object as text, or undefined where there is none. */
+  text(key: string): string | undefined {
+    const entry = this.#entries.get(key);
+    return entry && new TextDecoder().decode(entry.bytes);
+  }
+
+  /** Puts what a test says at the key, whatever is there: damage, another process, an older version. */
+  put(key: string, content: string | Uint8Array): void {
+    this.#set(key, typeof content === "string" ? new TextEncoder().encode(content) : content);
+  }
+
+  async read(key: string): Promise<StoredObject | undefined> {
+    checkKey(key);
+    const entry = this.#entries.get(key);
+    return entry && { bytes: entry.bytes.slice(), version: entry.version };
+  }
+
+  async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    checkKey(key);
+    const bytes = this.#entries.get(key)?.bytes;
+    return bytes && chunks(bytes);
+  }
+
+  async create(key: string, body: Body): Promise<string | undefined> {
+    checkKey(key);
+    const bytes = body instanceof Uint8Array ? body.slice() : await collect(body);
+    // No await from here on: whoever comes first wins, as with a conditional PUT.
+    return this.#entries.has(key) ? undefined : this.#set(key, bytes);
+  }
+
+  async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
+    checkKey(key);
+    return this.#entries.get(key)?.version === version ? this.#set(key, bytes.slice()) : undefined;
+  }
+
+  async *list(prefix: string, after = ""): AsyncIterable<StoredKey> {
+    for (const key of this.keys(prefix)) {
+      const entry = this.#entries.get(key);
+      if (key > after && entry) yield { key, modifiedAtMs: entry.modifiedAtMs };
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    this.#entries.delete(key);
+  }
+
+  #set(key: string, bytes: Uint8Array): string {
+    // Like an ETag, the version is the content's: equal content has an equal version.
+    const version = createHash("sha256").update(bytes).digest("hex");
+    this.#entries.set(key, { bytes, version, modifiedAtMs: this.#clock.now() });
+    return version;
+  }
+}
+
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  // A producer may use its buffer again for the next chunk, so each one is copied.
+  const copies: Uint8Array[] = [];
+  for await (const chunk of body) copies.push(chunk.slice());
+  return Buffer.concat(copies);
+}
+
+async function* chunks(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.slice(at, at + CHUNK_BYTES);
+}

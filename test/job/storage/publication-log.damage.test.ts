@@ -1,0 +1,102 @@
+// A damaged publication log is named and refused: nothing is guessed from it, and nothing of it is quoted.
+
+import { describe, expect, it } from "vitest";
+import { accounts, publish, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { aPublication } from "./publications.ts";
+
+const FIRST = aPublication();
+const SECOND = aPublication({
+  publication: "0000000002",
+  snapshot_id: "2026-11-22T06-00-00.000Z",
+  base_snapshot_id: "2026-11-21T06-00-00.000Z",
+  run_id: "2026-11-22T06-00-00.000Z",
+  write_id: "write-2",
+});
+
+async function logOf(...publications: readonly ReturnType<typeof aPublication>[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const publication of publications) await publish(store, "uk", publication);
+  return store;
+}
+
+describe("a damaged publication log", () => {
+  const LINE = `${JSON.stringify(SECOND)}\n`;
+
+  it.each([
+    ["cut off", LINE.slice(0, 100)],
+    ["without its newline", LINE.trimEnd()],
+    ["empty", ""],
+    ["of two lines", LINE + LINE],
+    ["with a blank line", `${LINE}\n`],
+    ["of binary bytes", new Uint8Array([0xff, 0xfe, 0x0a])],
+    ["of another kind", '{"secret":"canary"}\n'],
+    ["with a number as text", LINE.replace('"events":3', '"events":"3"')],
+    ["with a snapshot outside the warehouse", LINE.replace(SECOND.snapshot_id, "../../etc")],
+    ["with the number of another", LINE.replace("0000000002", "0000000007")],
+  ])("is STORE_CORRUPT, named and not quoted, for a file %s", async (_, content) => {
+    const store = await logOf(FIRST);
+    store.put("publications/uk/0000000002.ndjson", content);
+
+    for (const read of [readLog, readHead]) {
+      const error: unknown = await read(store, "uk").catch((thrown: unknown) => thrown);
+
+      expect(error).toMatchObject({
+        code: "STORE_CORRUPT",
+        fields: { key: "publications/uk/0000000002.ndjson" },
+        message: expect.stringMatching(
+          /publications\/uk\/0000000002\.ndjson is damaged.*Restore this file from a backup/,
+        ),
+      });
+      expect(`${error}`).not.toContain("canary");
+      expect(error).not.toHaveProperty("cause");
+    }
+  });
+
+  it.each([
+    ["0000000001", ["0000000002"]],
+    ["0000000002", ["0000000001", "0000000003"]],
+  ])("is STORE_CORRUPT where %s is missing", async (missing, present) => {
+    const store = new MemoryStore();
+    for (const id of present) {
+      store.put(`publications/uk/${id}.ndjson`, `${JSON.stringify(aPublication({ publication: id }))}\n`);
+    }
+
+    for (const read of [readLog, readHead]) {
+      await expect(read(store, "uk")).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        fields: { key: `publications/uk/${missing}.ndjson` },
+      });
+    }
+  });
+
+  it.each(["0000000001.ndjson.bak", "0000000000.ndjson", "1.ndjson", "old/0000000001.ndjson"])(
+    "is STORE_CORRUPT for a file that is no publication, such as %s",
+    async (name) => {
+      const store = await logOf(FIRST);
+      store.put(`publications/uk/${name}`, LINE);
+
+      await expect(readLog(store, "uk")).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining(`publications/uk/${name} does not belong in the publication log`),
+      });
+    },
+  );
+
+  it.each(["UK", "uk copy", "-uk"])(
+    "is STORE_CORRUPT for a folder that no account has, such as %s",
+    async (name) => {
+      const store = await logOf(FIRST);
+      store.put(`publications/${name}/0000000001.ndjson`, LINE);
+
+      await expect(accounts(store)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    },
+  );
+
+  it("reads only the newest file for the head", async () => {
+    const store = await logOf(FIRST, SECOND);
+    store.put("publications/uk/0000000001.ndjson", "damaged");
+
+    expect(await readHead(store, "uk")).toEqual(SECOND);
+  });
+});

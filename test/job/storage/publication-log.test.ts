@@ -1,0 +1,158 @@
+// The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
+
+import { describe, expect, it } from "vitest";
+import { TABLES } from "../../../lambdas/job/catalog/tables.ts";
+import {
+  accounts,
+  findPublicationOf,
+  findPublicationOfSnapshot,
+  publish,
+  readHead,
+  readLog,
+} from "../../../lambdas/job/storage/publication-log.ts";
+import type { Body } from "../../../lambdas/job/storage/store.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { aPublication } from "./publications.ts";
+
+const FIRST = aPublication();
+const SECOND = aPublication({
+  publication: "0000000002",
+  snapshot_id: "2026-11-22T06-00-00.000Z",
+  base_snapshot_id: "2026-11-21T06-00-00.000Z",
+  run_id: "2026-11-22T06-00-00.000Z",
+  write_id: "write-2",
+});
+
+async function logOf(...publications: readonly ReturnType<typeof aPublication>[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const publication of publications) await publish(store, "uk", publication);
+  return store;
+}
+
+describe("the publication log", () => {
+  it("is empty before the first publication", async () => {
+    const store = new MemoryStore();
+
+    expect(await readLog(store, "uk")).toEqual([]);
+    expect(await readHead(store, "uk")).toBeUndefined();
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+    expect(await accounts(store)).toEqual([]);
+  });
+
+  it("gives all publications in order, and the newest as the head", async () => {
+    const store = await logOf(FIRST, SECOND);
+
+    expect(await readLog(store, "uk")).toEqual([FIRST, SECOND]);
+    expect(await readHead(store, "uk")).toEqual(SECOND);
+  });
+
+  it("finds the publication that carries a run", async () => {
+    const store = await logOf(FIRST, SECOND);
+
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
+    expect(await findPublicationOf(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
+  });
+
+  it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
+    const store = await logOf({ ...FIRST, action: "accept" });
+
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+  });
+
+  it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
+    const later = {
+      published_at: "2026-11-19T06:00:00.000Z",
+      action: "rollback",
+      run_id: "by-hand",
+    } as const;
+    const store = await logOf(FIRST, { ...SECOND, ...later });
+
+    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
+  });
+
+  it("finds the newest publication of a snapshot, by a run or a person", async () => {
+    const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
+    const store = await logOf(FIRST, SECOND, again);
+
+    expect(await findPublicationOfSnapshot(store, "uk", FIRST.snapshot_id)).toEqual(again);
+    expect(await findPublicationOfSnapshot(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
+  });
+
+  it("writes one line with the keys in the table's order, whatever the object's", async () => {
+    const { publication, ...rest } = FIRST;
+    const store = await logOf({ ...rest, publication });
+
+    expect(store.text("publications/uk/0000000001.ndjson")).toBe(
+      '{"publication":"0000000001","action":"run","snapshot_id":"2026-11-21T06-00-00.000Z","base_snapshot_id":null,' +
+        '"published_at":"2026-11-21T06:00:30.000Z","events":3,"added":3,"changed":0,"removed":0,' +
+        '"run_id":"2026-11-21T06-00-00.000Z","pinned":false,"write_id":"write-1"}\n',
+    );
+    expect(Object.keys(JSON.parse(store.text("publications/uk/0000000001.ndjson") ?? ""))).toEqual(
+      TABLES.publications.columns.map(({ name }) => name),
+    );
+  });
+
+  it("reads a publication with a column that a newer version added", async () => {
+    const store = new MemoryStore();
+    store.put("publications/uk/0000000001.ndjson", `${JSON.stringify({ ...FIRST, later: 1 })}\n`);
+
+    expect(await readHead(store, "uk")).toEqual(FIRST);
+  });
+
+  it("names the accounts with a publication, sorted", async () => {
+    const store = new MemoryStore();
+    for (const account of ["uk", "a-b", "a"]) await publish(store, account, FIRST);
+    store.put("publications-of-others/x/0000000001.ndjson", "");
+
+    expect(await accounts(store)).toEqual(["a", "a-b", "uk"]);
+  });
+});
+
+describe("publish", () => {
+  it("commits a free number", async () => {
+    expect(await publish(new MemoryStore(), "uk", FIRST)).toBe("committed");
+  });
+
+  it("is lost when another writer has the number, and leaves that one's publication", async () => {
+    const store = await logOf(FIRST);
+
+    expect(await publish(store, "uk", { ...SECOND, publication: "0000000001" })).toBe("lost");
+    expect(await readHead(store, "uk")).toEqual(FIRST);
+  });
+
+  it("is committed when what stands is its own earlier write", async () => {
+    const store = await logOf(FIRST);
+
+    expect(await publish(store, "uk", FIRST)).toBe("committed");
+  });
+
+  it("is committed by one of many writers at once", async () => {
+    const store = new MemoryStore();
+
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        publish(store, "uk", { ...FIRST, write_id: `write-${index}` }),
+      ),
+    );
+
+    expect(results.filter((result) => result === "committed")).toHaveLength(1);
+  });
+
+  it("passes on that the store failed, because the write may have happened or not", async () => {
+    const failure = new Error("the store failed");
+    class FailingStore extends MemoryStore {
+      override async create(_key: string, _body: Body): Promise<never> {
+        throw failure;
+      }
+    }
+
+    await expect(publish(new FailingStore(), "uk", FIRST)).rejects.toBe(failure);
+  });
+
+  it("writes nothing that could not be read back", async () => {
+    const store = new MemoryStore();
+
+    await expect(publish(store, "uk", { ...FIRST, snapshot_id: "../elsewhere" })).rejects.toThrow();
+    expect(store.keys()).toEqual([]);
+  });
+});

@@ -1,0 +1,198 @@
+// What every store promises (lambdas/job/storage/store.ts), checked against the one that `make` gives.
+
+import { describe, expect, it } from "vitest";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { keysOf, listingContract } from "./listing-contract.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function* chunks(...texts: readonly string[]): AsyncIterable<Uint8Array> {
+  for (const text of texts) yield bytes(text);
+}
+
+async function text(store: Store, key: string): Promise<string | undefined> {
+  const stored = await store.read(key);
+  return stored && new TextDecoder().decode(stored.bytes);
+}
+
+/** Creates the object and returns its version; the key is free. */
+async function created(store: Store, key: string, content: string): Promise<string> {
+  const version = await store.create(key, bytes(content));
+  if (version === undefined) throw new Error(`${key} was taken`);
+  return version;
+}
+
+export function storeContract(name: string, make: () => Promise<Store>): void {
+  listingContract(name, make);
+
+  describe(`${name} as a store`, () => {
+    it("has nothing at a key before it is created", async () => {
+      const store = await make();
+
+      expect(await store.read("a/b.json")).toBeUndefined();
+      expect(await store.open("a/b.json")).toBeUndefined();
+      expect(await keysOf(store, "")).toEqual([]);
+    });
+
+    it("reads back what was created, with the version that create gave", async () => {
+      const store = await make();
+
+      const version = await store.create("a/b.json", bytes("content"));
+
+      expect(version).toBeTypeOf("string");
+      expect((await store.read("a/b.json"))?.version).toBe(version);
+      expect(await text(store, "a/b.json")).toBe("content");
+    });
+
+    it("creates from a stream, and an object without any bytes", async () => {
+      const store = await make();
+
+      const version = await store.create("streamed", chunks("one ", "two ", "three"));
+      await store.create("empty", chunks());
+
+      expect((await store.read("streamed"))?.version).toBe(version);
+      expect(await text(store, "streamed")).toBe("one two three");
+      expect(await text(store, "empty")).toBe("");
+    });
+
+    it("copies each chunk of a stream before it asks for the next", async () => {
+      const store = await make();
+      const buffer = new Uint8Array(1);
+      async function* reused(): AsyncIterable<Uint8Array> {
+        for (const digit of "123") {
+          buffer.set(bytes(digit));
+          yield buffer;
+        }
+      }
+
+      await store.create("key", reused());
+
+      expect(await text(store, "key")).toBe("123");
+    });
+
+    it("opens an object in chunks that add up to it", async () => {
+      const store = await make();
+      const content = new Uint8Array(1_000_000).map((_, index) => index % 251);
+      await store.create("large", content);
+
+      const opened: Uint8Array[] = [];
+      for await (const chunk of (await store.open("large")) ?? []) opened.push(chunk);
+
+      expect(opened.length).toBeGreaterThan(1);
+      expect(Buffer.concat(opened).equals(content)).toBe(true);
+    });
+
+    it("refuses to create what exists and leaves it as it was", async () => {
+      const store = await make();
+      await store.create("key", bytes("first"));
+
+      expect(await store.create("key", bytes("second"))).toBeUndefined();
+      expect(await store.create("key", chunks("third"))).toBeUndefined();
+      expect(await text(store, "key")).toBe("first");
+    });
+
+    it("lets exactly one of many creators win, and keeps the winner's content", async () => {
+      const store = await make();
+
+      const versions = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => store.create("key", chunks(`creator ${index}`))),
+      );
+
+      const winner = versions.findIndex((version) => version !== undefined);
+      expect(versions.filter((version) => version !== undefined)).toHaveLength(1);
+      expect(await text(store, "key")).toBe(`creator ${winner}`);
+    });
+
+    it("creates nothing when the body throws, and passes the error through unchanged", async () => {
+      const store = await make();
+      const failure = new RangeError("the producer failed");
+      async function* failing(): AsyncIterable<Uint8Array> {
+        yield bytes("half of it");
+        throw failure;
+      }
+
+      await expect(store.create("key", failing())).rejects.toBe(failure);
+
+      expect(await keysOf(store, "")).toEqual([]);
+      expect(await store.create("key", bytes("later"))).toBeDefined();
+    });
+
+    it("replaces an object that still has the version", async () => {
+      const store = await make();
+      const first = await created(store, "key", "one");
+
+      const second = await store.replace("key", bytes("two"), first);
+
+      expect(second).not.toBe(first);
+      expect(await text(store, "key")).toBe("two");
+      expect((await store.read("key"))?.version).toBe(second);
+    });
+
+    it("replaces nothing that has changed, is gone, or never was", async () => {
+      const store = await make();
+      const first = await created(store, "changed", "one");
+      await store.replace("changed", bytes("two"), first);
+      const gone = await created(store, "gone", "one");
+      await store.delete("gone");
+
+      expect(await store.replace("changed", bytes("late"), first)).toBeUndefined();
+      expect(await store.replace("gone", bytes("late"), gone)).toBeUndefined();
+      expect(await store.replace("never", bytes("late"), first)).toBeUndefined();
+
+      expect(await text(store, "changed")).toBe("two");
+      expect(await keysOf(store, "")).toEqual(["changed"]);
+    });
+
+    it("loses no update of callers that read, add one and replace at once", async () => {
+      const store = await make();
+      await store.create("counter", bytes("0"));
+      const increment = async (): Promise<void> => {
+        for (;;) {
+          const stored = await store.read("counter");
+          const next = Number(new TextDecoder().decode(stored?.bytes)) + 1;
+          if (await store.replace("counter", bytes(String(next)), stored?.version ?? "")) return;
+        }
+      };
+
+      await Promise.all(Array.from({ length: 10 }, increment));
+
+      expect(await text(store, "counter")).toBe("10");
+    });
+
+    it("deletes an object, and a key without one is no error", async () => {
+      const store = await make();
+      await store.create("a/key", bytes("content"));
+
+      await store.delete("a/key");
+      await store.delete("a/key");
+      await store.delete("no/such/key");
+
+      expect(await store.read("a/key")).toBeUndefined();
+      expect(await store.create("a/key", bytes("again"))).toBeDefined();
+    });
+
+    it.each([
+      "",
+      "/a",
+      "a/",
+      "a//b",
+      "../a",
+      "a/../b",
+      "a/./b",
+      ".hidden",
+      "a/.hidden",
+      "a\\b",
+      "a b",
+      "ä",
+      "a\n",
+    ])("refuses the key %j", async (key) => {
+      const store = await make();
+
+      await expect(store.create(key, bytes("content"))).rejects.toThrow(TypeError);
+      await expect(store.read(key)).rejects.toThrow(TypeError);
+      await expect(store.open(key)).rejects.toThrow(TypeError);
+      await expect(store.replace(key, bytes("content"), "version")).rejects.toThrow(TypeError);
+      await expect(store.delete(key)).rejects.toThrow(TypeError);
+    });
+  });
+}

@@ -1,0 +1,180 @@
+// What the saved queries answer, asked of a warehouse on disk with the SQL that they have in common: DuckDB has the
+// same tables, and `max_by` and `json_extract_scalar` as in Athena. That Athena's own grammar takes them is not
+// shown here.
+
+import { describe, expect, it } from "vitest";
+import { query } from "../../../bin/cli/query/query.ts";
+import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { eventRow, type Warehouse, warehouse } from "../../cli/warehouse.ts";
+
+const FIRST = "2026-10-01T06-00-00.000Z";
+const SECOND = "2026-12-31T06-00-00.000Z";
+const THIRD = "2027-01-02T06-00-00.000Z";
+const A = "00000000-0000-0000-0000-000000000000";
+const B = "bbbbbbbb-0000-0000-0000-000000000000";
+const C = "cccccccc-0000-0000-0000-000000000000";
+
+const text = (uuid: string, scope: string): string => JSON.stringify({ uuid, scope });
+const change = (uuid: string, over: object): object => ({
+  uuid,
+  change: "changed",
+  fields: null,
+  before: null,
+  after: null,
+  ...over,
+});
+
+const ask = async (title: string): Promise<readonly (readonly (string | null)[])[]> => {
+  const sql = savedQueries("uk").find((each) => each.title === title)?.sql;
+  if (sql === undefined) throw new Error(`no saved query "${title}"`);
+  const { views } = await threePublications();
+  return (await query(views, sql)).rows;
+};
+
+/** One event changes, one disappears, one comes; another account has an event of its own. */
+async function threePublications(): Promise<Warehouse> {
+  const made = await warehouse();
+  const before = eventRow(A, { event_date: "2026-10-05", scope: "old", event: text(A, "old") });
+  const after = eventRow(A, { event_date: "2026-10-05", scope: "new", event: text(A, "new") });
+  const gone = eventRow(B, { event_date: "2026-10-09", event: text(B, "uk") });
+  const late = eventRow(C, { event_date: "2026-12-24", event: text(C, "uk") });
+  await made.snapshot("uk", FIRST, [before, gone]);
+  await made.snapshot("uk", SECOND, [before, gone, late]);
+  await made.snapshot("uk", THIRD, [after, late]);
+  await made.snapshot("us", FIRST, [eventRow("us-event")]);
+  await made.put(`changes/uk/0000000001/${FIRST}/part-00000.ndjson.gz`, [
+    change(A, { change: "added", after: text(A, "old") }),
+    change(B, { change: "added", after: text(B, "uk") }),
+  ]);
+  await made.put(`changes/uk/0000000002/${SECOND}/part-00000.ndjson.gz`, [
+    change(C, { change: "added", after: text(C, "uk") }),
+  ]);
+  await made.put(`changes/uk/0000000003/${THIRD}/part-00000.ndjson.gz`, [
+    change(A, { fields: '["/scope"]', before: text(A, "old"), after: text(A, "new") }),
+    change(B, { change: "removed", before: text(B, "uk") }),
+  ]);
+  const publications = [
+    [FIRST, "2026-10-01T06:05:00.000Z", { events: 2, added: 2 }],
+    [SECOND, "2026-12-31T06:05:00.000Z", { events: 3, added: 1 }],
+    [THIRD, "2027-01-02T06:05:00.000Z", { events: 2, added: 0, changed: 1, removed: 1 }],
+  ] as const;
+  for (const [index, [id, at, counts]] of publications.entries()) {
+    const publication = `000000000${index + 1}`;
+    await made.publish("uk", { publication, snapshot_id: id, run_id: id, published_at: at, ...counts });
+  }
+  await made.publish("us", {
+    snapshot_id: FIRST,
+    run_id: FIRST,
+    added: 0,
+    published_at: "2026-10-01T06:05:00.000Z",
+  });
+  const run = { trigger: "schedule", gone: 1, forbidden: 2, rejected: 3, seconds: 1.5 };
+  await made.put(`run-log/uk/${FIRST}-1.ndjson`, [
+    {
+      ...run,
+      run_id: FIRST,
+      attempt: 1,
+      outcome: "FAILED",
+      started_at: "2026-10-01T06:00:00.000Z",
+      error_code: "STORE_FAILED",
+    },
+  ]);
+  await made.put(`run-log/uk/${FIRST}-2.ndjson`, [
+    {
+      ...run,
+      run_id: FIRST,
+      attempt: 2,
+      outcome: "PUBLISHED",
+      started_at: "2026-10-01T06:02:00.000Z",
+      listed: 8,
+      events: 2,
+    },
+  ]);
+  await made.put(`run-log/us/${SECOND}-1.ndjson`, [
+    {
+      ...run,
+      run_id: SECOND,
+      attempt: 1,
+      outcome: "HELD",
+      started_at: "2026-12-31T06:00:00.000Z",
+      reason: "DROPPED",
+    },
+  ]);
+  return made;
+}
+
+describe("the saved query", () => {
+  it("Latest events gives those of the head, the latest date first", async () => {
+    expect(await ask("Latest events")).toEqual([
+      [C, "2026-12-24", "uk", text(C, "uk")],
+      [A, "2026-10-05", "new", text(A, "new")],
+    ]);
+  });
+
+  it("What am I reading gives each account's head", async () => {
+    expect(await ask("What am I reading")).toEqual([
+      ["uk", "0000000003", "run", THIRD, "2027-01-02T06:05:00.000Z", "2", "false"],
+      ["us", "0000000001", "run", FIRST, "2026-10-01T06:05:00.000Z", "3", "false"],
+    ]);
+  });
+
+  it("Events as of a date gives what readers saw then", async () => {
+    const rows = await ask("Events as of a date");
+
+    expect(rows.map(([uuid, , scope]) => [uuid, scope])).toEqual([
+      [A, "old"],
+      [B, "uk"],
+      [C, "uk"],
+    ]);
+  });
+
+  it("What changed gives the last publication's changes", async () => {
+    expect(await ask("What changed in the last publication")).toEqual([
+      ["changed", A, '["/scope"]', text(A, "old"), text(A, "new")],
+      ["removed", B, null, text(B, "uk"), null],
+    ]);
+  });
+
+  it("Events that disappeared gives what is gone and when it went", async () => {
+    expect(await ask("Events that disappeared")).toEqual([["2027-01-02T06:05:00.000Z", B, text(B, "uk")]]);
+  });
+
+  it("Events by month counts them", async () => {
+    expect(await ask("Events by month")).toEqual([
+      ["2026-12", "1"],
+      ["2026-10", "1"],
+    ]);
+  });
+
+  it("One field reads it from the JSON text", async () => {
+    expect(await ask("One field of the events")).toEqual([
+      [A, "2026-10-05", "new"],
+      [C, "2026-12-24", "uk"],
+    ]);
+  });
+
+  it("An event's history gives its changes in order", async () => {
+    expect(await ask("An event's history")).toEqual([
+      ["2026-10-01T06:05:00.000Z", "added", null, null, text(A, "old")],
+      ["2027-01-02T06:05:00.000Z", "changed", '["/scope"]', text(A, "old"), text(A, "new")],
+    ]);
+  });
+
+  it("Run history gives the account's attempts, the latest first, with what was left out", async () => {
+    const rows = await ask("Run history");
+
+    expect(rows.map((row) => [row[2], row[4], row[10]])).toEqual([
+      ["2", "PUBLISHED", "6"],
+      ["1", "FAILED", "6"],
+    ]);
+  });
+
+  it("Failed and held runs gives those of all accounts, with why", async () => {
+    const rows = await ask("Failed and held runs");
+
+    expect(rows.map(([, account, , , outcome, reason, code]) => [account, outcome, reason, code])).toEqual([
+      ["us", "HELD", "DROPPED", null],
+      ["uk", "FAILED", null, "STORE_FAILED"],
+    ]);
+  });
+});

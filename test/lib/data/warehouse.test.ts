@@ -1,0 +1,129 @@
+// The tables: what the code writes is what Athena is told, in the same order.
+
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { syncRunSchema } from "../../../lambdas/job/run/record/run-log.ts";
+import { changeLine } from "../../../lambdas/job/snapshot/rows/changes.ts";
+import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
+import { aPublication } from "../../job/storage/publications.ts";
+import { synthesized } from "../synthesized.ts";
+
+const template = synthesized({
+  baseUrl: "https://api.example.com",
+  database: "lake",
+  lifted: [
+    { name: "brand", pointer: "/brand/name" },
+    { name: "a_sector", pointer: "/sector" },
+  ],
+  accounts: { uk: { schedule: "rate(1 day)" }, us: { schedule: "rate(1 day)" } },
+});
+const bucket = `<${template.only("AWS::S3::Bucket").name}>`;
+
+const storage = z.object({
+  Location: z.string(),
+  InputFormat: z.string(),
+  SerdeInfo: z.object({ SerializationLibrary: z.string() }),
+  Columns: z.array(z.object({ Name: z.string(), Type: z.string() })),
+});
+const table = z.object({
+  TableInput: z.object({
+    Name: z.string(),
+    TableType: z.literal("EXTERNAL_TABLE"),
+    PartitionKeys: z.array(z.object({ Name: z.string(), Type: z.literal("string") })),
+    StorageDescriptor: storage,
+  }),
+});
+const partition = z.object({
+  TableName: z.string(),
+  PartitionInput: z.object({ Values: z.array(z.string()), StorageDescriptor: storage }),
+});
+
+const tables = new Map(
+  template.all("AWS::Glue::Table").map(({ properties }) => {
+    const { TableInput } = table.parse(properties);
+    return [TableInput.Name, TableInput] as const;
+  }),
+);
+const columnsOf = (name: string): readonly string[] =>
+  tables.get(name)?.StorageDescriptor.Columns.map((column) => column.Name) ?? [];
+const keysOf = (line: string): readonly string[] => Object.keys(Object(JSON.parse(line)));
+
+const ROW = rowLine(
+  { uuid: "u", event_date: null, scope: null, event: "{}", listing: "{}" },
+  { brand: "x", a_sector: null },
+);
+const CHANGE = changeLine({ uuid: "u", change: "added", fields: null, before: null, after: "{}" });
+
+describe("the tables", () => {
+  it.each<[string, readonly string[]]>([
+    ["events", keysOf(ROW)],
+    ["event_snapshots", keysOf(ROW)],
+    ["event_changes", keysOf(CHANGE)],
+    ["publications", Object.keys(aPublication())],
+    ["sync_runs", Object.keys(syncRunSchema.shape)],
+  ])("%s has the columns that are written, in their order", (name, written) => {
+    expect(columnsOf(name)).toEqual(written);
+  });
+
+  it.each([
+    ["events", ["account"], "snapshots/"],
+    ["event_snapshots", ["account", "snapshot_id"], "snapshots/"],
+    ["event_changes", ["account", "publication"], "changes/"],
+    ["publications", ["account"], "publications/"],
+    ["sync_runs", ["account"], "run-log/"],
+  ])("%s is divided by %j and lies below %s", (name, keys, prefix) => {
+    const { PartitionKeys, StorageDescriptor } = table.shape.TableInput.parse(tables.get(name));
+
+    expect(PartitionKeys.map((key) => key.Name)).toEqual(keys);
+    expect(StorageDescriptor.Location).toBe(`s3://${bucket}/${prefix}`);
+  });
+
+  it("are strings, but for the counts, the seconds and the pin of what we write ourselves", () => {
+    const others = [...tables].flatMap(([name, { StorageDescriptor }]) =>
+      StorageDescriptor.Columns.filter(({ Type }) => Type !== "string").map(
+        (column) => `${name}.${column.Name} ${column.Type}`,
+      ),
+    );
+
+    const counts = ["listed", "events", "added", "changed", "removed", "gone", "forbidden", "rejected"];
+    const use = ["requests", "retries", "throttled", "logins", "bytes"];
+    expect(others).toEqual([
+      ...["events", "added", "changed", "removed"].map((name) => `publications.${name} bigint`),
+      "publications.pinned boolean",
+      "sync_runs.attempt bigint",
+      ...[...counts, ...use].map((name) => `sync_runs.${name} bigint`),
+      "sync_runs.seconds double",
+    ]);
+  });
+
+  it("are read by the reader that AWS says counts rows right", () => {
+    for (const { StorageDescriptor } of tables.values()) {
+      expect(StorageDescriptor.SerdeInfo.SerializationLibrary).toBe(
+        "org.apache.hive.hcatalog.data.JsonSerDe",
+      );
+      expect(StorageDescriptor.InputFormat).toBe("org.apache.hadoop.mapred.TextInputFormat");
+    }
+  });
+
+  it("lie in the database of the settings", () => {
+    expect(template.only("AWS::Glue::Database").properties["DatabaseInput"]).toMatchObject({ Name: "lake" });
+  });
+});
+
+describe("the partitions of publications and run logs", () => {
+  it("are there from the start, one for each account, at a place that ends in a slash", () => {
+    const found = template.all("AWS::Glue::Partition").map(({ properties }) => {
+      const { TableName, PartitionInput } = partition.parse(properties);
+      return [TableName, PartitionInput.Values, PartitionInput.StorageDescriptor.Location];
+    });
+
+    const named = (name: string): string =>
+      `<${template.all("AWS::Glue::Table").find(({ properties }) => table.parse(properties).TableInput.Name === name)?.name}>`;
+    expect(found).toEqual([
+      [named("publications"), ["uk"], `s3://${bucket}/publications/uk/`],
+      [named("publications"), ["us"], `s3://${bucket}/publications/us/`],
+      [named("sync_runs"), ["uk"], `s3://${bucket}/run-log/uk/`],
+      [named("sync_runs"), ["us"], `s3://${bucket}/run-log/us/`],
+    ]);
+  });
+});

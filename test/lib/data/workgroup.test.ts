@@ -1,0 +1,64 @@
+// The workgroup: what a query may cost, where its results go, which queries are there to begin with.
+
+import { describe, expect, it } from "vitest";
+import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { synthesized } from "../synthesized.ts";
+
+const template = synthesized({
+  baseUrl: "https://api.example.com",
+  scanLimitGigabytes: 3,
+  accounts: { lab: { schedule: "rate(1 day)" }, uk: { schedule: "rate(1 day)" } },
+});
+const workgroup = template.only("AWS::Athena::WorkGroup");
+
+describe("the workgroup", () => {
+  it("stops a query at the limit, encrypts its results, and lets nobody set anything else", () => {
+    expect(workgroup.properties["WorkGroupConfiguration"]).toMatchObject({
+      EnforceWorkGroupConfiguration: true,
+      BytesScannedCutoffPerQuery: 3_000_000_000,
+      EngineVersion: { SelectedEngineVersion: "Athena engine version 3" },
+      ResultConfiguration: {
+        OutputLocation: `s3://<${template.only("AWS::S3::Bucket").name}>/athena-results/`,
+        ExpectedBucketOwner: "<AWS::AccountId>",
+        EncryptionConfiguration: { EncryptionOption: "SSE_S3" },
+      },
+    });
+  });
+
+  it("goes with the stack, whatever was queried in it", () => {
+    expect(workgroup.properties["RecursiveDeleteOption"]).toBe(true);
+  });
+
+  it("offers the queries of an analyst's first day, about the first account", () => {
+    const queries = template.all("AWS::Athena::NamedQuery").map(({ properties }) => properties);
+
+    expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
+      "An event's history",
+      "Events as of a date",
+      "Events by month",
+      "Events that disappeared",
+      "Failed and held runs",
+      "Latest events",
+      "One field of the events",
+      "Run history",
+      "What am I reading",
+      "What changed in the last publication",
+    ]);
+    for (const { Database, WorkGroup, QueryString } of queries) {
+      expect(Database).toBe("brand_events");
+      expect(WorkGroup).toBe(`<${workgroup.name}>`);
+      expect(QueryString).not.toContain("{{");
+    }
+    const latest = queries.find(({ Name }) => Name === "Latest events");
+    expect(latest?.["QueryString"]).toContain("account = 'lab'");
+  });
+});
+
+describe("a saved query", () => {
+  it("keeps title and description as comments on top", () => {
+    for (const { title, description, sql } of savedQueries("uk")) {
+      expect(sql.startsWith(`-- ${title}\n-- ${description}\nSELECT `)).toBe(true);
+      expect(sql).not.toContain(";");
+    }
+  });
+});

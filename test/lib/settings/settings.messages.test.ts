@@ -1,0 +1,189 @@
+// For everything that may be wrong in `cdk.json` the message that mends it: key, what was expected, what came.
+
+import { describe, expect, it } from "vitest";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+
+const UK = { schedule: "cron(0 6 * * ? *)" };
+const GOOD = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
+const account = (over: object): object => ({ ...GOOD, accounts: { uk: { ...UK, ...over } } });
+
+describe("settings", () => {
+  it.each<[string, unknown, string]>([
+    ["nothing at all", undefined, "eventSync: expected an object, and got nothing"],
+    ["a text", "uk", 'eventSync: expected an object, and got "uk"'],
+    [
+      "no accounts",
+      { baseUrl: "https://api.example.com" },
+      'eventSync.accounts: expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}, and got nothing',
+    ],
+    [
+      "no account",
+      { ...GOOD, accounts: {} },
+      "eventSync.accounts: expected at least one account, and got an object",
+    ],
+    [
+      "an account's name in capitals",
+      { ...GOOD, accounts: { UK } },
+      'eventSync.accounts.UK: expected a name of 1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit, and got "UK"',
+    ],
+    [
+      "an account that is a text",
+      { ...GOOD, accounts: { uk: "x" } },
+      'eventSync.accounts.uk: expected an object, and got "x"',
+    ],
+    [
+      "a misspelt key",
+      { ...GOOD, acounts: {} },
+      "eventSync.acounts: expected no such key, and got one; is it misspelt?",
+    ],
+    [
+      "a misspelt key of an account",
+      account({ shedule: "x" }),
+      "eventSync.accounts.uk.shedule: expected no such key, and got one; is it misspelt?",
+    ],
+    [
+      "no address",
+      { accounts: { uk: UK } },
+      "eventSync.baseUrl: expected the address of the service such as https://api.example.com, here or for the account uk, and got nothing",
+    ],
+    [
+      "an address without a scheme",
+      { ...GOOD, baseUrl: "api.example.com" },
+      'eventSync.baseUrl: expected the address of the service such as https://api.example.com: https:, without user name, password, query or fragment, and got "api.example.com"',
+    ],
+    [
+      "an account's address over http",
+      account({ baseUrl: "http://api.example.com" }),
+      'eventSync.accounts.uk.baseUrl: expected the address of the service such as https://api.example.com: https:, without user name, password, query or fragment, and got "http://api.example.com"',
+    ],
+    [
+      "a schedule that is none",
+      account({ schedule: "daily" }),
+      'eventSync.accounts.uk.schedule: expected cron(minutes hours day-of-month month day-of-week year) with * as the year, such as cron(0 6 * * ? *), or rate(12 hours), and got "daily"',
+    ],
+    [
+      "a time zone that is none",
+      account({ timeZone: "Mars/Olympus" }),
+      'eventSync.accounts.uk.timeZone: expected a time zone such as Europe/London or UTC, and got "Mars/Olympus"',
+    ],
+    [
+      "an offset as time zone",
+      account({ timeZone: "+01:00" }),
+      'eventSync.accounts.uk.timeZone: expected a time zone such as Europe/London or UTC, and got "+01:00"',
+    ],
+    [
+      "enabled as a text",
+      account({ enabled: "no" }),
+      'eventSync.accounts.uk.enabled: expected true or false, and got "no"',
+    ],
+    [
+      "no request a minute",
+      account({ requestsPerMinute: 0 }),
+      'eventSync.accounts.uk.requestsPerMinute: expected a whole number from 1 to 1000000000000, or "unlimited", and got 0',
+    ],
+    [
+      "bytes as a text",
+      account({ bytesPerMinute: "10 MB" }),
+      'eventSync.accounts.uk.bytesPerMinute: expected a whole number from 1 to 1000000000000, or "unlimited", and got "10 MB"',
+    ],
+    [
+      "too many requests at the same time",
+      account({ concurrency: 257 }),
+      "eventSync.accounts.uk.concurrency: expected a whole number from 1 to 256, and got 257",
+    ],
+    [
+      "a filter that is true and not a text",
+      account({ isListed: true }),
+      'eventSync.accounts.uk.isListed: expected "true", "false" or "any", and got true',
+    ],
+    [
+      "a pointer without its slash",
+      account({ listPointer: "data/events" }),
+      'eventSync.accounts.uk.listPointer: expected a JSON Pointer such as /data/events, and got "data/events"',
+    ],
+    [
+      "a pointer with a stray tilde",
+      account({ detailPointer: "/a~b" }),
+      'eventSync.accounts.uk.detailPointer: expected a JSON Pointer such as /data/events, and got "/a~b"',
+    ],
+    [
+      "more than all of it",
+      account({ maxDropPercent: 101 }),
+      "eventSync.accounts.uk.maxDropPercent: expected a percentage from 0 to 100, and got 101",
+    ],
+    [
+      "a percentage as a text",
+      account({ maxMissingPercent: "1%" }),
+      'eventSync.accounts.uk.maxMissingPercent: expected a percentage from 0 to 100, and got "1%"',
+    ],
+    [
+      "no day kept",
+      account({ retainDays: 0 }),
+      "eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got 0",
+    ],
+    [
+      "minutes that are not whole",
+      account({ resumeWithinMinutes: 1.5 }),
+      "eventSync.accounts.uk.resumeWithinMinutes: expected a whole number from 0 to 20160, and got 1.5",
+    ],
+    [
+      "stale after more than an alarm can look back",
+      account({ staleAfterHours: 169 }),
+      "eventSync.accounts.uk.staleAfterHours: expected a whole number from 1 to 168, and got 169",
+    ],
+    [
+      "less than nothing left out",
+      account({ leftOutAlarmAbove: -1 }),
+      "eventSync.accounts.uk.leftOutAlarmAbove: expected a whole number from 0 to 1000000000, and got -1",
+    ],
+    [
+      "lifted columns as an object",
+      { ...GOOD, lifted: { brand: "/brand" } },
+      'eventSync.lifted: expected the columns of your own as a list, such as [{"name": "brand", "pointer": "/brand/name"}], and got an object',
+    ],
+    [
+      "a lifted column without a pointer",
+      { ...GOOD, lifted: [{ name: "brand" }] },
+      "eventSync.lifted.0.pointer: expected a JSON Pointer, and got nothing",
+    ],
+    [
+      "a lifted column with a name that is taken",
+      { ...GOOD, lifted: [{ name: "event", pointer: "/x" }] },
+      'eventSync.lifted: expected another name than uuid, event_date, scope, event, listing, account, snapshot_id, publication, which are taken, and got "event=/x"',
+    ],
+    [
+      "a database's name with a dash",
+      { ...GOOD, database: "brand-events" },
+      'eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got "brand-events"',
+    ],
+    [
+      "an e-mail address that is none",
+      { ...GOOD, alarmEmail: "data team" },
+      'eventSync.alarmEmail: expected an e-mail address, and got "data team"',
+    ],
+    [
+      "a runbook's address with an anchor",
+      { ...GOOD, runbookUrl: "runbook#top" },
+      'eventSync.runbookUrl: expected where docs/runbook.md is to be read: a path or an address, and got "runbook#top"',
+    ],
+    [
+      "days that CloudWatch does not offer",
+      { ...GOOD, logRetentionDays: 10 },
+      "eventSync.logRetentionDays: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, and got 10",
+    ],
+    [
+      "no byte scanned",
+      { ...GOOD, scanLimitGigabytes: 0 },
+      "eventSync.scanLimitGigabytes: expected a whole number from 1 to 10000, and got 0",
+    ],
+    [
+      "no concurrency",
+      { ...GOOD, reservedConcurrency: 0 },
+      "eventSync.reservedConcurrency: expected a whole number from 1 to 1000, and got 0",
+    ],
+  ])("with %s are refused", (_, context, expected) => {
+    const parse = (): unknown => parseSettings(context);
+
+    expect(parse).toThrow(new Error(`cdk.json → context: these settings are not usable.\n  ${expected}`));
+  });
+});

@@ -1,0 +1,86 @@
+// Settings: what is taken, and for everything that is wrong the message that mends it.
+
+import { describe, expect, it } from "vitest";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+import { CONTEXT, json } from "../synthesized.ts";
+
+const UK = { schedule: "cron(0 6 * * ? *)" };
+const GOOD = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
+
+const message = (context: unknown): string => {
+  try {
+    parseSettings(context);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "taken";
+};
+const account = (over: object): object => ({ ...GOOD, accounts: { uk: { ...UK, ...over } } });
+
+describe("settings", () => {
+  it("have a default for all but the address and the schedules", () => {
+    expect(parseSettings(GOOD)).toEqual({
+      accounts: {
+        uk: {
+          baseUrl: "https://api.example.com",
+          schedule: "cron(0 6 * * ? *)",
+          timeZone: "UTC",
+          enabled: true,
+          leftOutAlarmAbove: 0,
+        },
+      },
+      database: "brand_events",
+      lifted: [],
+      logRetentionDays: 90,
+      runbookUrl: "docs/runbook.md",
+      scanLimitGigabytes: 10,
+    });
+  });
+
+  it("let an account have an address of its own", () => {
+    const { accounts } = parseSettings({
+      ...GOOD,
+      accounts: { uk: UK, lab: { ...UK, baseUrl: "https://lab.example.com" } },
+    });
+
+    expect(accounts["uk"]?.baseUrl).toBe("https://api.example.com");
+    expect(accounts["lab"]?.baseUrl).toBe("https://lab.example.com");
+  });
+
+  it.each([
+    ["cdk.json", CONTEXT["eventSync"], ["uk"]],
+    ["the example of three accounts", exampleOfThree(), ["uk", "us", "lab"]],
+  ])("of %s are taken", (_, eventSync, names) => {
+    expect(Object.keys(parseSettings(eventSync).accounts)).toEqual(names);
+  });
+
+  it("that are wrong in several places are told all at once", () => {
+    const told = message({ ...account({ enabled: 1, retainDays: "x" }), database: "" });
+
+    expect(told.split("\n").slice(1)).toEqual([
+      "  eventSync.accounts.uk.enabled: expected true or false, and got 1",
+      '  eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got "x"',
+      '  eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got ""',
+    ]);
+  });
+
+  it.each<[string, unknown]>([
+    ["an address with a password", { ...GOOD, baseUrl: "https://me:hunter2@api.example.com" }],
+    ["an address with a token", { ...GOOD, baseUrl: "https://api.example.com?token=hunter2" }],
+    ["a key that there is not", account({ password: "hunter2" })],
+  ])("never repeat a secret: %s", (_, context) => {
+    expect(message(context)).toContain("are not usable");
+    expect(message(context)).not.toContain("hunter2");
+  });
+
+  it("show no more of a long value than makes it recognised", () => {
+    expect(message({ ...GOOD, database: "A".repeat(1_000) }).length).toBeLessThan(300);
+  });
+});
+
+function exampleOfThree(): unknown {
+  const example = json("../../../examples/three-accounts.json");
+  return typeof example === "object" && example !== null && "eventSync" in example
+    ? example.eventSync
+    : undefined;
+}
