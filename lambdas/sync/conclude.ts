@@ -1,6 +1,6 @@
 // The end of a run, an accept or a rollback: log, metrics, an event, and the answer to whoever asked.
 
-import type { SyncRun } from "../job/run/record/run-log.ts";
+import type { RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { Limit } from "../job/run/run-ports.ts";
 import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
@@ -49,7 +49,7 @@ async function tell(result: RunResult, { ports, facts }: Concluding): Promise<st
 async function publicationOf(
   store: Store,
   account: string,
-  { outcome, trigger, run_id: runId }: SyncRun,
+  { outcome, trigger, run_id: runId }: RunLogEntry,
 ): Promise<string | undefined> {
   if (outcome !== "PUBLISHED") return undefined;
   if (isRun(trigger)) return (await findPublicationOf(store, account, runId))?.publication;

@@ -2,7 +2,7 @@
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
-import type { RunHost, RunSettings } from "../job/run/run-ports.ts";
+import type { RunPorts, RunSettings } from "../job/run/run-ports.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
 import { createEventService } from "../job/service/http-event-service.ts";
@@ -33,7 +33,7 @@ export function functionHost(
   { secretId }: Pick<AccountSettings, "secretId">,
   settings: RunSettings,
   { signal, timeLeftMs }: Pick<TimeLimit, "signal" | "timeLeftMs">,
-): RunHost {
+): RunPorts {
   const { store, catalog, clock, random, log, version } = ports;
   return {
     store,

@@ -2,11 +2,11 @@
 
 import type { Context } from "aws-lambda";
 import { SyncError } from "../job/errors/sync-error.ts";
-import { review } from "../job/run/accept-or-rollback.ts";
+import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
 import { check } from "../job/run/check.ts";
 import { discover } from "../job/run/discover.ts";
 import { type RunStart, run } from "../job/run/run.ts";
-import type { RunHost, RunSettings } from "../job/run/run-ports.ts";
+import type { RunPorts, RunSettings } from "../job/run/run-ports.ts";
 import { status } from "../job/run/status.ts";
 import { formatRunId } from "../job/storage/run-id.ts";
 import { conclude } from "./conclude.ts";
@@ -66,14 +66,14 @@ async function answer(
   const facts = { account, database, links: links({ region, workgroup, context }) };
   const tell = { ports, requestsPerMinute: settings.requestsPerMinute, facts };
   using limit = timeLimit(context);
-  const host: RunHost = { ...functionHost(ports, accountSettings, settings, limit), onRunId };
+  const host: RunPorts = { ...functionHost(ports, accountSettings, settings, limit), onRunId };
 
   switch (request.action) {
     case "run":
       return conclude(await run(host, settings, startOf(request)), tell);
     case "accept":
     case "rollback":
-      return conclude(await review(host, account, request), tell);
+      return conclude(await acceptOrRollback(host, account, request), tell);
     case "check":
       return checked(host, settings);
     case "discover": {
@@ -87,7 +87,7 @@ async function answer(
   }
 }
 
-async function checked(host: RunHost, settings: RunSettings): Promise<object> {
+async function checked(host: RunPorts, settings: RunSettings): Promise<object> {
   const checks = await check(host, settings);
   return { account: settings.account, ok: checks.every(({ ok }) => ok), checks };
 }

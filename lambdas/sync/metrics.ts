@@ -2,7 +2,7 @@
 
 import type { SyncError } from "../job/errors/sync-error.ts";
 import { BUDGET_SHARE } from "../job/run/collect/estimate.ts";
-import type { SyncRun, Trigger } from "../job/run/record/run-log.ts";
+import type { RunLogEntry, Trigger } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { Limit } from "../job/run/run-ports.ts";
 
@@ -64,18 +64,21 @@ export function metricsOf({ row, error, isRepeat }: RunResult, requestsPerMinute
 /** An attempt that ended with an error that nobody foresaw. */
 export const DEFECT_METRICS: MetricValues = { Failed: 1 };
 
-function outcomeMetrics({ outcome, seconds, trigger }: SyncRun, error: SyncError | undefined): MetricValues {
+function outcomeMetrics(
+  { outcome, seconds, trigger }: RunLogEntry,
+  error: SyncError | undefined,
+): MetricValues {
   return {
     Published: flag(outcome === "PUBLISHED"),
     Held: flag(outcome === "HELD"),
-    Failed: flag(outcome === "FAILED" && error?.mendedByRetry !== true && isRun(trigger)),
+    Failed: flag(outcome === "FAILED" && error?.isRetryable !== true && isRun(trigger)),
     Skipped: flag(outcome === "SKIPPED"),
     Superseded: flag(outcome === "SUPERSEDED"),
     DurationSeconds: seconds,
   };
 }
 
-function dataMetrics(row: SyncRun): MetricValues {
+function dataMetrics(row: RunLogEntry): MetricValues {
   const { outcome, events, added, changed, removed } = row;
   const isPublished = outcome === "PUBLISHED";
   return {
@@ -87,7 +90,7 @@ function dataMetrics(row: SyncRun): MetricValues {
   };
 }
 
-function serviceMetrics(row: SyncRun, requestsPerMinute: Limit): MetricValues {
+function serviceMetrics(row: RunLogEntry, requestsPerMinute: Limit): MetricValues {
   const { requests, retries, throttled, seconds } = row;
   if (requests === null) return {};
   const budget =
@@ -101,7 +104,7 @@ export function isRun(trigger: Trigger): boolean {
 }
 
 /** Events that were listed and have no row. */
-export function leftOut({ gone, forbidden, rejected }: SyncRun): number {
+export function leftOut({ gone, forbidden, rejected }: RunLogEntry): number {
   return (gone ?? 0) + (forbidden ?? 0) + (rejected ?? 0);
 }
 

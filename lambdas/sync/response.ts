@@ -1,6 +1,6 @@
 // What a run, an accept or a rollback came to, short enough to read in the console.
 
-import type { SyncRun } from "../job/run/record/run-log.ts";
+import type { RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { Links } from "./links.ts";
 import { leftOut } from "./metrics.ts";
@@ -35,7 +35,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
   };
 }
 
-function summary(row: SyncRun): string {
+function summary(row: RunLogEntry): string {
   const { events, added, changed, removed } = row;
   if (events === null) return "no snapshot was made";
   const parts = [`${count(events)} events`];
@@ -45,13 +45,13 @@ function summary(row: SyncRun): string {
   return parts.join("; ");
 }
 
-function countsOf(row: SyncRun): object {
+function countsOf(row: RunLogEntry): object {
   const { listed, events, added, changed, removed, gone, forbidden, rejected } = row;
   return { listed, events, added, changed, removed, gone, forbidden, rejected };
 }
 
 /** What to paste next: a query, or the event that publishes what is held. */
-function nextSteps({ outcome, snapshot_id }: SyncRun, facts: ResponseFacts): object {
+function nextSteps({ outcome, snapshot_id }: RunLogEntry, facts: ResponseFacts): object {
   const { account, database, publication } = facts;
   const from = (table: string): string =>
     `SELECT * FROM "${database}"."${table}" WHERE account = '${account}'`;

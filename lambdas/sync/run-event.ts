@@ -47,7 +47,7 @@ export function runEvent(
       // A run that is not finished goes on with the next start, which may be Lambda's own retry.
       return {
         detailType: DETAIL_TYPES.failed,
-        detail: { ...about, attempt, ...why, finished: error?.mendedByRetry !== true },
+        detail: { ...about, attempt, ...why, finished: error?.isRetryable !== true },
       };
     }
     case "SKIPPED":

@@ -10,7 +10,7 @@ import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { TABLES } from "../../lambdas/job/catalog/tables.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { syncRunSchema } from "../../lambdas/job/run/record/run-log.ts";
+import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const COMMANDS = [
@@ -32,7 +32,7 @@ test("the table of errors has every code, in the order of the source, and no oth
 test("the errors that leave a run unfinished are those that the README names", () => {
   const sentence = sectionOf("## Errors").match(/^A run that ended with (.*?) is unfinished/m)?.[1] ?? "";
 
-  const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").mendedByRetry);
+  const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable);
 
   expect(codesIn(sentence)).toEqual(unfinished);
 });
@@ -65,7 +65,7 @@ test("every outcome and every error that ends with 2 is named in the table of ex
   const wrongInput = ERROR_CODES.filter(
     (code) => exitCodeOfError(new SyncError(code, "")) === EXIT.wrongInput,
   );
-  const named = [...syncRunSchema.shape.outcome.options, ...wrongInput];
+  const named = [...runLogEntrySchema.shape.outcome.options, ...wrongInput];
   expect(codesIn(rows.flat().join()).toSorted()).toEqual(named.toSorted());
 });
 

@@ -8,7 +8,7 @@ import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.t
 import { parseBaseUrl } from "../../lambdas/job/service/base-url.ts";
 import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
 import { nextPage } from "../../lambdas/job/service/events/link.ts";
-import { claimsOf } from "../../lambdas/job/service/events/pagination-hints.ts";
+import { paginationHints } from "../../lambdas/job/service/events/pagination-hints.ts";
 import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
@@ -85,7 +85,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   ["a uuid", isUuid, [times("a"), `aaaaaaaa${times("-aaaa")}`]],
   ["a key of JSON", shownKey, [`${times("a")}!`, `${times("$-")}!`]],
-  ["a total in a list", (text) => claimsOf({ total: text }), [`${times("9")}x`]],
+  ["a total in a list", (text) => paginationHints({ total: text }), [`${times("9")}x`]],
   [
     "an error of AWS",
     (text) => awsError(Object.assign(new Error(text), { $metadata: {} })),

@@ -1,8 +1,8 @@
 // Rows of the run log for tests to change.
 
-import type { SyncRun } from "../../lambdas/job/run/record/run-log.ts";
+import type { RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
 
-export const PUBLISHED: SyncRun = {
+export const PUBLISHED: RunLogEntry = {
   run_id: "2026-11-21T06-00-00.000Z",
   attempt: 1,
   trigger: "schedule",
@@ -29,7 +29,7 @@ export const PUBLISHED: SyncRun = {
   version: "0.1.0",
 };
 
-export const HELD: SyncRun = {
+export const HELD: RunLogEntry = {
   ...PUBLISHED,
   outcome: "HELD",
   added: null,
@@ -41,7 +41,7 @@ export const HELD: SyncRun = {
 const NOTHING = { events: null, added: null, changed: null, removed: null } as const;
 const NOTHING_MISSING = { gone: null, forbidden: null, rejected: null } as const;
 
-export const FAILED: SyncRun = {
+export const FAILED: RunLogEntry = {
   ...PUBLISHED,
   ...NOTHING,
   ...NOTHING_MISSING,
@@ -52,7 +52,7 @@ export const FAILED: SyncRun = {
   error_message: "wrong password",
 };
 
-export const SKIPPED: SyncRun = {
+export const SKIPPED: RunLogEntry = {
   ...PUBLISHED,
   ...NOTHING,
   ...NOTHING_MISSING,

@@ -9,7 +9,7 @@ test("the signal aborts as INTERRUPTED ten seconds before the end", async () => 
   expect(limit.signal.aborted).toBe(false);
   await new Promise((resolve) => limit.signal.addEventListener("abort", resolve));
 
-  expect(limit.signal.reason).toMatchObject({ code: "INTERRUPTED", mendedByRetry: true });
+  expect(limit.signal.reason).toMatchObject({ code: "INTERRUPTED", isRetryable: true });
 });
 
 test("an invocation that begins within the last ten seconds is stopped at once", async () => {

@@ -1,6 +1,6 @@
 // `accept` and `rollback`: publish a snapshot that is already there, without a request to the service.
 
-import { type Review, review } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
 import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
@@ -50,7 +50,7 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
 async function publish(
   values: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
   output: Output,
-  request: Review,
+  request: AcceptOrRollback,
 ): Promise<number> {
   const { account, json } = values;
   const { store, catalog } = await openWarehouse(values);
@@ -63,7 +63,7 @@ async function publish(
     version: VERSION,
     signal: output.signal,
   };
-  const exitCode = report(output, await review(host, account, request), json);
+  const exitCode = report(output, await acceptOrRollback(host, account, request), json);
   if (!json) {
     const head = await readHead(store, account);
     output.stdout.lines(describeHead(head, systemClock.now()));

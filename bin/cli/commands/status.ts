@@ -1,6 +1,6 @@
 // `status`: when the data is from, who works on it, what is held and why, what the last runs did.
 
-import type { SyncRun } from "../../../lambdas/job/run/record/run-log.ts";
+import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { describeFieldNews } from "../../../lambdas/job/snapshot/fields/field-news.ts";
@@ -60,7 +60,7 @@ function describe(found: Status, nowMs: number): readonly string[] {
   return lines;
 }
 
-function describeRun(row: SyncRun): string {
+function describeRun(row: RunLogEntry): string {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
   const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
   const events = row.events === null ? "" : plural(row.events, "event");

@@ -4,7 +4,7 @@ import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
-import { PaceMeter } from "./progress-rate.ts";
+import { ProgressRateMeter } from "./progress-rate.ts";
 import { progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -23,7 +23,7 @@ export interface DisplayOptions {
 /** Logger and progress in one, because log lines must not tear the bar. */
 export class Display implements Logger {
   readonly #options: DisplayOptions;
-  readonly #pace: PaceMeter;
+  readonly #pace: ProgressRateMeter;
   #progress: Progress | undefined;
   #wait: Wait | undefined;
   #lastMs = 0;
@@ -32,7 +32,7 @@ export class Display implements Logger {
 
   constructor(options: DisplayOptions) {
     this.#options = options;
-    this.#pace = new PaceMeter(options.requestsPerMinute);
+    this.#pace = new ProgressRateMeter(options.requestsPerMinute);
   }
 
   info(message: string, _fields?: LogFields): void {

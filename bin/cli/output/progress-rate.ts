@@ -3,7 +3,7 @@
 import { BUDGET_SHARE } from "../../../lambdas/job/run/collect/estimate.ts";
 import type { Limit } from "../../../lambdas/job/run/run-ports.ts";
 
-export interface Pace {
+export interface ProgressRate {
   /** Events a millisecond; 0 while nothing is known. */
   readonly perMs: number;
   readonly leftMs: number | undefined;
@@ -15,7 +15,7 @@ interface Sample {
 }
 
 /** Measures from the first report of this process. Once the budget has made it wait, the budget is the measure. */
-export class PaceMeter {
+export class ProgressRateMeter {
   readonly #limit: Limit;
   #first: Sample | undefined;
   #isBudgetBound = false;
@@ -28,7 +28,7 @@ export class PaceMeter {
     this.#isBudgetBound = true;
   }
 
-  measure(done: number, total: number, nowMs: number): Pace {
+  measure(done: number, total: number, nowMs: number): ProgressRate {
     this.#first ??= { done, atMs: nowMs };
     const elapsedMs = nowMs - this.#first.atMs;
     const measured = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;

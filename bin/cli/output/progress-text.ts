@@ -3,10 +3,10 @@
 import { BUDGET_SHARE } from "../../../lambdas/job/run/collect/estimate.ts";
 import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
-import type { Pace } from "./progress-rate.ts";
+import type { ProgressRate } from "./progress-rate.ts";
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
-export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: Pace): string {
+export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: ProgressRate): string {
   const parts = [`${count(done)} of ${count(total)} events`];
   if (perMs > 0) parts.push(rate(perMs));
   if (leftMs !== undefined) parts.push(`${duration(leftMs)} left`);

@@ -1,7 +1,7 @@
 // What a query shows is what was published: the files of its tables are verified before their first use.
 
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
-import { withWayOut } from "../../../lambdas/job/snapshot/files/damaged-head-remedy.ts";
+import { withDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged-head-remedy.ts";
 import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
@@ -38,7 +38,7 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<void> 
 
   async function verifyHead(head: Published): Promise<void> {
     await verifyRows(head).catch((error: unknown) => {
-      throw withWayOut(error, head.account);
+      throw withDamagedHeadRemedy(error, head.account);
     });
   }
 

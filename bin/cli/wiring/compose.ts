@@ -1,7 +1,7 @@
 // Puts a run together on a laptop: warehouse and credentials from wherever they are, this machine, the network.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { Progress, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
@@ -21,7 +21,7 @@ export interface HostOptions {
   readonly signal: AbortSignal;
 }
 
-export function composeHost(options: HostOptions): RunHost {
+export function composeHost(options: HostOptions): RunPorts {
   const { warehouse, credentials, settings, logger, onProgress, onWait, signal } = options;
   return {
     store: warehouse.store,

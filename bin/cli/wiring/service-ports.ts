@@ -1,7 +1,7 @@
 // What a command that talks to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import type { Output } from "../commands/command.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -12,7 +12,7 @@ import { openCredentials } from "./open-credentials.ts";
 import { openWarehouse, type Warehouse } from "./open-warehouse.ts";
 
 export interface ServiceHost {
-  readonly host: RunHost;
+  readonly host: RunPorts;
   readonly warehouse: Warehouse;
   readonly credentials: Credentials;
   /** To be ended before the result is printed. */

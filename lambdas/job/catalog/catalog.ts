@@ -6,7 +6,7 @@ export interface Catalog {
    * in, so a run that died between its commit and this call is repaired.
    * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
    */
-  follow(account: string): Promise<void>;
+  refresh(account: string): Promise<void>;
 
   /**
    * The columns of the tables of events as they are now, in order, without those that come from the path.

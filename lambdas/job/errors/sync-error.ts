@@ -51,7 +51,7 @@ export class SyncError extends Error {
     this.fields = options.fields ?? {};
   }
 
-  get mendedByRetry(): boolean {
+  get isRetryable(): boolean {
     return MENDED_BY_RETRY.has(this.code);
   }
 }

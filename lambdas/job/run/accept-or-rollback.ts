@@ -10,11 +10,11 @@ import type { Store } from "../storage/store.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
-import { followOver } from "./publish/refresh-catalog.ts";
+import { refreshOver } from "./publish/refresh-catalog.ts";
 import { publishedConclusion } from "./record/published-state.ts";
-import { closeAttempt, type Ending, startNow } from "./record/record-attempt.ts";
+import { type Ending, recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
-import type { RunHost } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./run-state.ts";
 
 interface Shared {
@@ -23,7 +23,7 @@ interface Shared {
   readonly overDamaged?: boolean | undefined;
 }
 
-export type Review = Shared &
+export type AcceptOrRollback = Shared &
   (
     | {
         readonly action: "accept";
@@ -37,32 +37,36 @@ export type Review = Shared &
       }
   );
 
-export type ReviewHost = Pick<
-  RunHost,
+export type AcceptOrRollbackPorts = Pick<
+  RunPorts,
   "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
 >;
 
 /** Publishes the snapshot against the present head, or says why not. Comes back with the attempt's row in every outcome. */
-export async function review(host: ReviewHost, account: string, request: Review): Promise<RunResult> {
+export async function acceptOrRollback(
+  host: AcceptOrRollbackPorts,
+  account: string,
+  request: AcceptOrRollback,
+): Promise<RunResult> {
   const started = startNow(host.clock);
   const runId = formatRunId(started.atMs);
   const facts: RunFacts = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
   const ending: Ending = await publishAgain(host, account, request, facts).catch((error: unknown) => ({
     error,
   }));
-  return closeAttempt({ host, account, trigger: request.action, started, facts }, ending);
+  return recordAttempt({ host, account, trigger: request.action, started, facts }, ending);
 }
 
 async function publishAgain(
-  host: ReviewHost,
+  host: AcceptOrRollbackPorts,
   account: string,
-  request: Review,
+  request: AcceptOrRollback,
   facts: RunFacts,
 ): Promise<Conclusion> {
   const { store, catalog } = host;
   const { action, snapshotId } = request;
   const baseOf = request.overDamaged ? wholeBase(host, account) : headAsBase;
-  await followOver(host, account, await readHead(store, account), baseOf);
+  await refreshOver(host, account, await readHead(store, account), baseOf);
   const manifest = await reviewable(store, account, request);
   facts.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
@@ -73,12 +77,16 @@ async function publishAgain(
   const published = await commit(host, manifest, { action, run_id: facts.runId, pinned }, decide, baseOf);
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   facts.counts = countsOf(manifest, published);
-  await catalog.follow(account);
+  await catalog.refresh(account);
   return publishedConclusion(store, account, published);
 }
 
 /** The manifest of a snapshot that this action takes. Throws `SNAPSHOT_NOT_FOUND` for any other, saying what to do. */
-async function reviewable(store: Store, account: string, { action, snapshotId }: Review): Promise<Manifest> {
+async function reviewable(
+  store: Store,
+  account: string,
+  { action, snapshotId }: AcceptOrRollback,
+): Promise<Manifest> {
   if (runInstant(snapshotId) === undefined) {
     throw notFound(
       snapshotId,

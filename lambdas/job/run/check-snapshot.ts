@@ -3,15 +3,15 @@
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { checkForeign } from "../snapshot/files/check-foreign.ts";
-import { withWayOut } from "../snapshot/files/damaged-head-remedy.ts";
+import { withDamagedHeadRemedy } from "../snapshot/files/damaged-head-remedy.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
-import type { RunHost } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 
-export type SnapshotCheckHost = Pick<RunHost, "store" | "signal" | "timeLeftMs">;
+export type SnapshotCheckHost = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
 
 /** For what comes after it. */
 const RESERVE_MS = 30_000;
@@ -23,7 +23,7 @@ export async function checkHead(host: SnapshotCheckHost, account: string): Promi
   const head = await readHead(host.store, account);
   if (head === undefined) return;
   const manifest = await verify(host, account, head.snapshot_id).catch((error: unknown) => {
-    throw withWayOut(error, account);
+    throw withDamagedHeadRemedy(error, account);
   });
   await checkForeign(host.store, manifest);
 }
@@ -58,7 +58,7 @@ export async function checkEverything(host: SnapshotCheckHost, account: string):
   const [first, ...others] = errors;
   if (first === undefined) return;
   const error = others.length === 0 ? first : severalDamaged(errors);
-  throw isHeadWhole ? error : withWayOut(error, account);
+  throw isHeadWhole ? error : withDamagedHeadRemedy(error, account);
 }
 
 async function keptSnapshots(

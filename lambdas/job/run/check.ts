@@ -7,7 +7,7 @@ import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { freshBudget, type Skipped } from "./lease/take-lease.ts";
 import { type OpenService, underLease } from "./lease/under-lease.ts";
 import { openAccount } from "./open-account.ts";
-import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 
 const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 
@@ -30,7 +30,7 @@ type Attempt = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | u
  * @param deep verifies everything that is kept, not only what readers see
  */
 export async function check(
-  host: RunHost,
+  host: RunPorts,
   settings: RunSettings,
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<readonly Check[]> {
@@ -63,13 +63,13 @@ export async function check(
   }
   const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
   if (isStoreWritable) {
-    await attempt("catalog", () => host.catalog.follow(settings.account));
+    await attempt("catalog", () => host.catalog.refresh(settings.account));
     await attempt("snapshot", () => (deep ? checkEverything : checkHead)(host, settings.account));
   }
   return checks;
 }
 
-async function tryService(host: RunHost, open: OpenService, attempt: Attempt): Promise<void> {
+async function tryService(host: RunPorts, open: OpenService, attempt: Attempt): Promise<void> {
   const service = await attempt("credentials", open);
   if (service === undefined) return;
   try {
@@ -86,7 +86,7 @@ async function tryService(host: RunHost, open: OpenService, attempt: Attempt): P
 }
 
 async function tryDetail(
-  host: RunHost,
+  host: RunPorts,
   service: CountingService,
   events: readonly ListedEvent[],
 ): Promise<void> {
@@ -101,7 +101,7 @@ async function tryDetail(
   );
 }
 
-async function tryStore(host: RunHost, account: string): Promise<true> {
+async function tryStore(host: RunPorts, account: string): Promise<true> {
   const key = layout.writeCheck(account, host.random.token());
   await host.store.create(key, Buffer.from("{}\n"));
   await host.store.delete(key);

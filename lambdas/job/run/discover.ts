@@ -8,7 +8,7 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import type { Skipped } from "./lease/take-lease.ts";
 import { underLease } from "./lease/under-lease.ts";
-import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 
 export interface Discovery {
   readonly listed: number;
@@ -31,7 +31,7 @@ const MAX_WAITING_TEXT = 16 * 1024 * 1024;
  * `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
  */
 export async function discover(
-  host: RunHost,
+  host: RunPorts,
   settings: RunSettings,
   limit: number,
 ): Promise<Discovery | Skipped> {
@@ -48,7 +48,7 @@ export async function discover(
 
 async function readSample(
   service: CountingService,
-  host: RunHost,
+  host: RunPorts,
   concurrency: number,
   limit: number,
 ): Promise<Discovery> {

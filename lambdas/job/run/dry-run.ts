@@ -10,11 +10,11 @@ import { checkAgainstBase } from "./publish/columns.ts";
 import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/damaged-head.ts";
 import { guard } from "./publish/guard.ts";
-import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 import type { Conclusion, RunFacts } from "./run-state.ts";
 
 export interface DryRunTask {
-  readonly host: RunHost;
+  readonly host: RunPorts;
   readonly settings: RunSettings;
   readonly facts: RunFacts;
   readonly head: Publication | undefined;

@@ -1,24 +1,24 @@
 // PLAN and COLLECT of one attempt, going on from what an earlier one has left; then PUBLISH.
 
-import { KeptWork } from "../snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../snapshot/staging/partial-shard.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect/collect.ts";
 import { estimateSeconds } from "./collect/estimate.ts";
-import { Pace } from "./collect/time-budget.ts";
-import { findAdoptable, findOwnWork, type Unfinished } from "./collect/unfinished-run.ts";
+import { TimeBudget } from "./collect/time-budget.ts";
+import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { checkAgainstBase } from "./publish/columns.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedEnd, settlePublished } from "./record/published-run.ts";
-import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 import type { Conclusion, RunFacts } from "./run-state.ts";
 
-export interface AttemptTask {
-  readonly host: RunHost;
+export interface MakeSnapshotTask {
+  readonly host: RunPorts;
   readonly settings: RunSettings;
   readonly facts: RunFacts;
   readonly head: Publication | undefined;
@@ -30,7 +30,7 @@ export interface AttemptTask {
 }
 
 /** Ends with a snapshot published or held, or with a later one in its place. Throws for everything else. */
-export async function attempt(task: AttemptTask): Promise<Conclusion> {
+export async function makeSnapshot(task: MakeSnapshotTask): Promise<Conclusion> {
   const { host, settings, facts, head, baseOf } = task;
   const { store } = host;
   const { account } = settings;
@@ -54,7 +54,7 @@ export async function attempt(task: AttemptTask): Promise<Conclusion> {
   return publishRun({ host, settings, facts, head, baseOf, plan: work.plan });
 }
 
-async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined> {
+async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | undefined> {
   const { host, settings, facts, head, mayAdopt } = task;
   const { store, clock, logger } = host;
   const { account } = settings;
@@ -77,7 +77,7 @@ async function findUnfinished(task: AttemptTask): Promise<Unfinished | undefined
 }
 
 /** Lists the events and freezes the work. Where another process of this run was first, its plan stands. */
-async function makePlan(task: AttemptTask, service: CountingService): Promise<Plan> {
+async function makePlan(task: MakeSnapshotTask, service: CountingService): Promise<Plan> {
   const { host, settings, facts } = task;
   const { store, clock, logger } = host;
   const list = await service.list(host.signal);
@@ -100,7 +100,7 @@ async function makePlan(task: AttemptTask, service: CountingService): Promise<Pl
   });
 }
 
-async function stage(task: AttemptTask, service: CountingService, work: Unfinished): Promise<void> {
+async function stage(task: MakeSnapshotTask, service: CountingService, work: UnfinishedRun): Promise<void> {
   const { host, settings } = task;
   const total = work.plan.events.length;
   let doneEvents = done(work);
@@ -121,7 +121,7 @@ async function stage(task: AttemptTask, service: CountingService, work: Unfinish
     concurrency: settings.concurrency,
     lifted: settings.lifted,
     signal: host.signal,
-    pace: new Pace(host),
+    pace: new TimeBudget(host),
     onDone: () => {
       doneEvents += 1;
       report();
@@ -129,7 +129,7 @@ async function stage(task: AttemptTask, service: CountingService, work: Unfinish
   });
 }
 
-function done({ plan, staged, kept }: Unfinished): number {
+function done({ plan, staged, kept }: UnfinishedRun): number {
   const isDone = (index: number, uuid: string): boolean => staged.has(index) || kept.has(uuid);
   let events = 0;
   for (let index = 0; index < plan.shards; index += 1) {
@@ -138,6 +138,6 @@ function done({ plan, staged, kept }: Unfinished): number {
   return events;
 }
 
-function newWork(plan: Plan): Unfinished {
-  return { plan, staged: new Set(), kept: KeptWork.none, keptFiles: 0 };
+function newWork(plan: Plan): UnfinishedRun {
+  return { plan, staged: new Set(), kept: PartialShards.none, keptFiles: 0 };
 }

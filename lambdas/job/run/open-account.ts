@@ -1,10 +1,10 @@
 // Opens the service for an account: not for a schedule whose credentials the service has just refused.
 
-import type { Budget } from "../service/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readRefusal, withheldUntil } from "./lease/login-refusal.ts";
 import { rememberingLogins } from "./lease/remembering-logins.ts";
 import type { Trigger } from "./record/run-log.ts";
-import type { CountingService, RunHost } from "./run-ports.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { Conclusion } from "./run-state.ts";
 
 /** A schedule would send credentials that the service has just refused. */
@@ -20,9 +20,9 @@ export class LoginWithheld extends Error {
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
 export async function openAccount(
-  host: RunHost,
+  host: RunPorts,
   account: string,
-  budget: Budget,
+  budget: RateLimiter,
   trigger: Trigger,
 ): Promise<CountingService> {
   const service = await host.openService(budget);
@@ -36,7 +36,7 @@ export async function openAccount(
 }
 
 async function withholdRefused(
-  { store, clock }: RunHost,
+  { store, clock }: RunPorts,
   account: string,
   version: string | undefined,
 ): Promise<void> {

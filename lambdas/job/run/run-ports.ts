@@ -5,7 +5,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
-import type { Budget } from "../service/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { Store } from "../storage/store.ts";
@@ -41,7 +41,7 @@ export type CountingService = EventService & {
   readonly credentialsVersion?: string | undefined;
 };
 
-export interface RunHost {
+export interface RunPorts {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export interface RunHost {
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
   /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
-  readonly openService: (budget: Budget) => Promise<CountingService>;
+  readonly openService: (budget: RateLimiter) => Promise<CountingService>;
   readonly onProgress: (progress: Progress) => void;
   /** Told the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;

@@ -6,15 +6,15 @@ import { formatRunId } from "../storage/run-id.ts";
 import { dryRun } from "./dry-run.ts";
 import { Lease, LeaseLost } from "./lease/lease.ts";
 import { alreadyWorking, leasedBudget, takeLease } from "./lease/take-lease.ts";
-import { attempt } from "./make-snapshot.ts";
+import { makeSnapshot } from "./make-snapshot.ts";
 import { LoginWithheld, openAccount } from "./open-account.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
-import { followOver } from "./publish/refresh-catalog.ts";
+import { refreshOver } from "./publish/refresh-catalog.ts";
 import { applyRetention } from "./publish/retention.ts";
-import { closeAttempt, type Ending, startNow } from "./record/record-attempt.ts";
+import { type Ending, recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
-import { type RunResult, readOutcome } from "./record/run-result.ts";
-import type { CountingService, RunHost, RunSettings } from "./run-ports.ts";
+import { type RunResult, readRunResult } from "./record/run-result.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 import { type Conclusion, NO_COUNTS, type RunFacts } from "./run-state.ts";
 
 export interface RunStart {
@@ -32,7 +32,7 @@ export interface RunStart {
  * Makes a snapshot, or says why not. Comes back with the run's row for every outcome, `FAILED` included;
  * throws only what nobody foresaw.
  */
-export async function run(host: RunHost, settings: RunSettings, start: RunStart): Promise<RunResult> {
+export async function run(host: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
   const started = startNow(host.clock);
   const runId = start.runId ?? formatRunId(started.atMs);
   const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
@@ -57,7 +57,7 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
     } catch (error) {
       ending = endingOf(error, host.signal, lease);
     }
-    return await closeAttempt(
+    return await recordAttempt(
       { host, account: settings.account, trigger: start.trigger, started, facts },
       ending,
     );
@@ -68,17 +68,17 @@ export async function run(host: RunHost, settings: RunSettings, start: RunStart)
 
 /** The result of a run that is finished; only a run that its trigger names can be. */
 async function finishedBefore(
-  { store }: RunHost,
+  { store }: RunPorts,
   { account }: RunSettings,
   { runId }: RunStart,
 ): Promise<RunResult | undefined> {
-  const finished = runId === undefined ? undefined : await readOutcome(store, account, runId);
+  const finished = runId === undefined ? undefined : await readRunResult(store, account, runId);
   return finished && { ...finished, isRepeat: true };
 }
 
 /** Everything between the lease and the outcome. */
 async function work(
-  outer: RunHost,
+  outer: RunPorts,
   settings: RunSettings,
   start: RunStart,
   lease: Lease,
@@ -86,10 +86,10 @@ async function work(
 ): Promise<Conclusion> {
   const { account } = settings;
   const budget = leasedBudget(lease, outer, settings);
-  const mortal: RunHost = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
+  const mortal: RunPorts = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
   const head = await readHead(mortal.store, account);
   const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
-  const host: RunHost = { ...mortal, catalog: await followOver(mortal, account, head, baseOf) };
+  const host: RunPorts = { ...mortal, catalog: await refreshOver(mortal, account, head, baseOf) };
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
     const opened = await openAccount(host, settings.account, budget, start.trigger);
@@ -106,7 +106,16 @@ async function work(
       await lease.adopt(runId);
       host.onRunId?.(runId);
     };
-    const conclusion = await attempt({ host, settings, facts, head, mayAdopt, adopt, openService, baseOf });
+    const conclusion = await makeSnapshot({
+      host,
+      settings,
+      facts,
+      head,
+      mayAdopt,
+      adopt,
+      openService,
+      baseOf,
+    });
     if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
     return conclusion;
   } finally {
@@ -115,7 +124,7 @@ async function work(
 }
 
 /** What it cannot do now, the next run does: the snapshot that was made counts. */
-async function tidy(host: RunHost, { account, retainDays }: RunSettings): Promise<void> {
+async function tidy(host: RunPorts, { account, retainDays }: RunSettings): Promise<void> {
   try {
     await applyRetention({ host, account, retainDays });
   } catch (error) {

@@ -12,7 +12,7 @@ import type { Store, StoredKey } from "../storage/store.ts";
 import { expiryMs, isHeld, readLease } from "./lease/lease-file.ts";
 import type { Hold } from "./publish/guard.ts";
 import { readHold } from "./publish/hold.ts";
-import { type SyncRun, syncRunSchema } from "./record/run-log.ts";
+import { type RunLogEntry, runLogEntrySchema } from "./record/run-log.ts";
 
 const LAST_RUNS = 10;
 
@@ -23,7 +23,7 @@ export interface Status {
   /** Snapshots that wait for a person, oldest first. */
   readonly held: readonly HeldSnapshot[];
   /** The last attempts, newest first. */
-  readonly runs: readonly SyncRun[];
+  readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldNews: FieldNews | undefined;
 }
@@ -82,13 +82,13 @@ async function newsOf(
   }
 }
 
-async function lastRuns(store: Store, account: string): Promise<readonly SyncRun[]> {
+async function lastRuns(store: Store, account: string): Promise<readonly RunLogEntry[]> {
   const files = await Array.fromAsync(store.list(layout.runLogs(account)));
-  const rows: SyncRun[] = [];
+  const rows: RunLogEntry[] = [];
   for (const { key } of files.sort(byEnd).slice(-LAST_RUNS).reverse()) {
     const stored = await store.read(key);
     if (stored === undefined) throw new SyncError("STORE_CORRUPT", `The run log entry ${key} is gone.`);
-    rows.push(parseJson(stored.bytes, key, syncRunSchema));
+    rows.push(parseJson(stored.bytes, key, runLogEntrySchema));
   }
   return rows;
 }

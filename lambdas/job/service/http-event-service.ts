@@ -16,9 +16,9 @@ import { fetchList } from "./events/fetch-list.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
-import type { Budget } from "./rate-limit/rate-limiter.ts";
-import { Exchange } from "./requests/api-client.ts";
-import { Pause } from "./requests/cooldown.ts";
+import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
+import { ApiClient } from "./requests/api-client.ts";
+import { Cooldown } from "./requests/cooldown.ts";
 import { Sender } from "./requests/sender.ts";
 import { ServiceCounters, type ServiceCounts } from "./requests/service-counters.ts";
 import { type OnWait, Waits } from "./requests/waits.ts";
@@ -37,7 +37,7 @@ export interface EventServiceOptions {
   readonly detailPointer?: string;
   /** How many requests the caller makes at once: so many connections are opened. */
   readonly concurrency: number;
-  readonly budget: Budget;
+  readonly budget: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -82,7 +82,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const pause = new Pause(clock);
+  const pause = new Cooldown(clock);
   const waits = new Waits(options.onWait);
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, budget, pause, waits, counters });
@@ -92,7 +92,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     options.credentials.method === "basic"
       ? new BasicAuthenticator(baseUrl, credentials)
       : new SessionAuthenticator(sessionLogin({ ...shared, baseUrl, credentials }));
-  const exchange = new Exchange({ ...shared, authenticator, pause });
+  const exchange = new ApiClient({ ...shared, authenticator, pause });
 
   return {
     logIn: async (signal) => (await authenticator.pass(signal)).release(),

@@ -98,7 +98,7 @@ describe("query", () => {
     const made = await warehouse();
     await made.snapshot("uk", "2026-11-21T06-00-00.000Z", [eventRow("a")]);
     await made.publish("uk", { events: 1, added: 0 });
-    await made.views.follow();
+    await made.views.refresh();
     await rename(made.directory, `${made.directory}-moved`);
 
     const moved = new Warehouse(`${made.directory}-moved`);

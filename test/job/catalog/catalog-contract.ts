@@ -34,7 +34,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
     it("follows a log without publications, and shows nothing", async () => {
       const { catalog, tables } = await published(0);
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(await tables.events("uk")).toEqual([]);
       expect(await tables.snapshots("uk")).toEqual(new Map());
@@ -44,7 +44,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
     it("shows the head's events, each snapshot and each publication's changes", async () => {
       const { catalog, tables } = await published(2);
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(await tables.events("uk")).toEqual(["a", "b"]);
       expect(await tables.snapshots("uk")).toEqual(
@@ -63,11 +63,11 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
     it("does not lead the log: what nobody has followed to is not shown", async () => {
       const { catalog, tables, uk } = await published(1);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       await uk.day(2, ["a", "b"]);
       const before = await tables.events("uk");
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(before).toEqual(["a"]);
       expect(await tables.events("uk")).toEqual(["a", "b"]);
@@ -75,11 +75,11 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
     it("shows the same when it follows again", async () => {
       const { catalog, tables } = await published(2);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
       const before = [await tables.events("uk"), await tables.snapshots("uk"), await tables.changes("uk")];
 
-      await catalog.follow("uk");
-      await Promise.all([catalog.follow("uk"), catalog.follow("uk")]);
+      await catalog.refresh("uk");
+      await Promise.all([catalog.refresh("uk"), catalog.refresh("uk")]);
 
       expect([await tables.events("uk"), await tables.snapshots("uk"), await tables.changes("uk")]).toEqual(
         before,
@@ -88,10 +88,10 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
     it("shows an older snapshot again that was published again, and lists it once", async () => {
       const { catalog, tables, uk } = await published(2);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       await uk.publish(FIRST, [], { action: "rollback", published_at: "2026-11-03T06:00:00.000Z" });
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(await tables.events("uk")).toEqual(["a"]);
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
@@ -101,8 +101,8 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       const { catalog, store, tables } = await published(1);
       await new Publisher(store, "uk-2").day(2, ["x"]);
 
-      await catalog.follow("uk");
-      await catalog.follow("uk-2");
+      await catalog.refresh("uk");
+      await catalog.refresh("uk-2");
 
       expect([await tables.events("uk"), await tables.events("uk-2")]).toEqual([["a"], ["x"]]);
       expect([...(await tables.snapshots("uk-2")).keys()]).toEqual([SECOND]);
@@ -113,17 +113,17 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       const { catalog, tables, uk } = await published(1);
       await uk.make(SECOND, ["held"]);
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST]);
     });
 
     it("takes a retired snapshot out of event_snapshots, and nothing else", async () => {
       const { catalog, tables, uk } = await published(2);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       await uk.retire(FIRST);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([SECOND]);
       expect(await tables.events("uk")).toEqual(["a", "b"]);
@@ -134,11 +134,11 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       const { catalog, tables, uk } = await published(3);
       await uk.retire(FIRST);
       await uk.retire(SECOND);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
       const retired = [...(await tables.snapshots("uk")).keys()];
 
       await uk.giveBack(FIRST);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(retired).toEqual([THIRD]);
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, THIRD]);
@@ -148,7 +148,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       const { catalog, tables, uk } = await published(2);
       await uk.retire(SECOND);
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(await tables.events("uk")).toEqual(["a", "b"]);
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
@@ -156,10 +156,10 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
     it("shows what it showed when the log is damaged", async () => {
       const { catalog, store, tables } = await published(1);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
       await store.create("publications/uk/0000000002.ndjson", Buffer.from("damaged\n"));
 
-      await expect(catalog.follow("uk")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+      await expect(catalog.refresh("uk")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
       expect(await tables.events("uk")).toEqual(["a"]);
     });
 

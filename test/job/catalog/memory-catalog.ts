@@ -18,7 +18,7 @@ export class MemoryCatalog implements Catalog {
     this.#store = store;
   }
 
-  async follow(account: string): Promise<void> {
+  async refresh(account: string): Promise<void> {
     const log = await readLog(this.#store, account);
     const shown = new Set(log.slice(-1).map(({ snapshot_id }) => snapshot_id));
     for (const { snapshotId, isRetired } of await listSnapshots(this.#store, account)) {

@@ -98,7 +98,7 @@ describe("an answer of Secrets Manager", () => {
   it("that does not come is STORE_FAILED, so that a retry goes on with the run", async () => {
     await expect(readFrom("lose-request")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      mendedByRetry: true,
+      isRetryable: true,
     });
   });
 });

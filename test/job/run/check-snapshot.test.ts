@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
-import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, SmallWorld } from "./small-world.ts";
 
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 /** The last line of `check`. */
-async function snapshotLine(deep = false, changes: Partial<RunHost> = {}): Promise<Check | undefined> {
+async function snapshotLine(deep = false, changes: Partial<RunPorts> = {}): Promise<Check | undefined> {
   const checks = await check(world.host(changes), world.settings, { deep });
   return checks.find(({ name }) => name === "snapshot");
 }

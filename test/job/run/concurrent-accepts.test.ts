@@ -27,9 +27,9 @@ async function due(): Promise<Due> {
 type Work = (due: Due, host?: object) => Promise<RunResult>;
 const run: Work = ({ world }, host = {}) => world.run({}, host);
 const accept: Work = ({ world, held }, host = {}) =>
-  world.review({ action: "accept", snapshotId: held, force: false }, host);
+  world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, host);
 const rollback: Work = ({ world, first }, host = {}) =>
-  world.review({ action: "rollback", snapshotId: first, pin: true }, host);
+  world.acceptOrRollback({ action: "rollback", snapshotId: first, pin: true }, host);
 
 async function effectsOf(work: Work): Promise<number> {
   const one = await due();

@@ -1,7 +1,7 @@
 // A process that dies at one of its effects: that effect happens or not, and nothing after it does.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 
 export type Moment = "before" | "after";
@@ -29,7 +29,7 @@ export class CrashPoint {
   }
 
   /** Both parts of a host that have effects, behind this point. */
-  wrap({ store, catalog }: Pick<RunHost, "store" | "catalog">): Pick<RunHost, "store" | "catalog"> {
+  wrap({ store, catalog }: Pick<RunPorts, "store" | "catalog">): Pick<RunPorts, "store" | "catalog"> {
     const guarded: Store = {
       read: (key) => this.alive(() => store.read(key)),
       open: (key) => this.alive(() => store.open(key)),
@@ -40,7 +40,7 @@ export class CrashPoint {
       delete: (key) => this.effect(`delete ${key}`, () => store.delete(key)),
     };
     const followed: Catalog = {
-      follow: (account) => this.effect(`follow ${account}`, () => catalog.follow(account)),
+      refresh: (account) => this.effect(`follow ${account}`, () => catalog.refresh(account)),
       columns: () => this.alive(() => catalog.columns()),
     };
     return { store: guarded, catalog: followed };

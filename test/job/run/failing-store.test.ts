@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { interposed } from "./interposed-store.ts";
 import { SmallWorld } from "./small-world.ts";
@@ -25,7 +25,7 @@ test("a store that fails while a request waits for its answer", async () => {
     },
   };
   let aborted = 0;
-  const openService: RunHost["openService"] = async (budget) => {
+  const openService: RunPorts["openService"] = async (budget) => {
     const service = await world.host().openService(budget);
     return {
       ...service,

@@ -120,7 +120,7 @@ describe("a fault that stays", () => {
     expect(sandbox.store.keys("publications/")).toHaveLength(1);
     expect(sandbox.store.keys(layout.snapshot(ACCOUNT, row.run_id))).toEqual([]);
     expect(await sandbox.events()).toEqual(before);
-    const lasts = error?.mendedByRetry === true;
+    const lasts = error?.isRetryable === true;
     expect(sandbox.store.keys(layout.outcome(ACCOUNT, row.run_id))).toHaveLength(lasts ? 0 : 1);
   });
 

@@ -65,8 +65,8 @@ test("a run is published though the fields' news cannot be told", async () => {
   const first = (await sandbox.run()).row.snapshot_id ?? "";
   const catalog = {
     columns: () => sandbox.catalog.columns(),
-    follow: async (account: string) => {
-      await sandbox.catalog.follow(account);
+    refresh: async (account: string) => {
+      await sandbox.catalog.refresh(account);
       if (sandbox.catalog.head(account)?.snapshot_id === first) return;
       sandbox.store.put(layout.manifest(account, first), "damaged");
     },

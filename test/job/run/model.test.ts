@@ -84,11 +84,11 @@ class History {
         return this.#mayCrash(one.crashAt, one.after, (host) => this.world.run({}, host));
       case "accept": {
         const request = { action: "accept", snapshotId: this.#pick(one.pick), force: one.force } as const;
-        return this.#mayCrash(one.crashAt, true, (host) => this.world.review(request, host));
+        return this.#mayCrash(one.crashAt, true, (host) => this.world.acceptOrRollback(request, host));
       }
       case "rollback": {
         const request = { action: "rollback", snapshotId: this.#pick(one.pick), pin: one.pin } as const;
-        return this.#mayCrash(one.crashAt, true, (host) => this.world.review(request, host));
+        return this.#mayCrash(one.crashAt, true, (host) => this.world.acceptOrRollback(request, host));
       }
     }
   }
@@ -121,7 +121,7 @@ const idIn = (key: string): string => /\d{4}-\d\d-\d\dT[\d-]+\.\d{3}Z/.exec(key)
 async function invariants(history: History): Promise<void> {
   const { world } = history;
   const log = await readLog(world.store, ACCOUNT); // throws for a gap
-  await world.catalog.follow(ACCOUNT);
+  await world.catalog.refresh(ACCOUNT);
   const head = log.at(-1);
   const seen = await world.seen();
 

@@ -165,7 +165,7 @@ describe("a damaged head", () => {
 
     const { row } = await world.run({ overDamaged: true });
     const refused = await world.accept(row.snapshot_id);
-    const accepted = await world.review({
+    const accepted = await world.acceptOrRollback({
       action: "accept",
       snapshotId: row.snapshot_id ?? "",
       force: false,
@@ -191,7 +191,7 @@ describe("a damaged head", () => {
     await damage(third);
     const details = world.details;
 
-    const { row } = await world.review({
+    const { row } = await world.acceptOrRollback({
       action: "rollback",
       snapshotId: first,
       pin: false,
@@ -207,7 +207,7 @@ describe("a damaged head", () => {
     await publish(10, 2);
     await damage(first);
 
-    const { row, error } = await world.review({
+    const { row, error } = await world.acceptOrRollback({
       action: "rollback",
       snapshotId: first,
       pin: true,
@@ -238,7 +238,7 @@ describe("a damaged head", () => {
     const store = interposed(world.store, async (key) => {
       if (accepted || !key.startsWith("changes/")) return;
       accepted = true; // a person publishes an older snapshot in the very moment of the commit
-      const { row } = await world.review({
+      const { row } = await world.acceptOrRollback({
         action: "rollback",
         snapshotId: await oldest(),
         pin: false,

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
-import type { Progress, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
 import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
@@ -73,7 +73,7 @@ export class Sandbox {
   }
 
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
-  host(changes: Partial<RunHost> = {}): RunHost {
+  host(changes: Partial<RunPorts> = {}): RunPorts {
     this.#pid += 1;
     const { isListed, listPointer, detailPointer, concurrency } = this.settings;
     return {
@@ -106,7 +106,7 @@ export class Sandbox {
     };
   }
 
-  async run(start: Partial<RunStart> = {}, changes: Partial<RunHost> = {}): Promise<RunResult> {
+  async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
     return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
   }
 

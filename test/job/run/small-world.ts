@@ -1,10 +1,10 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
 import { randomUUID } from "node:crypto";
-import { type Review, review } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
-import type { CountingService, RunHost, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
@@ -65,7 +65,7 @@ export class SmallWorld {
     return new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  host(changes: Partial<RunHost> = {}): RunHost {
+  host(changes: Partial<RunPorts> = {}): RunPorts {
     this.#pid += 1;
     return {
       store: this.store,
@@ -84,22 +84,22 @@ export class SmallWorld {
   }
 
   /** No two starts share an instant, as no two share one in life. */
-  async run(start: Partial<RunStart> = {}, changes: Partial<RunHost> = {}): Promise<RunResult> {
+  async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
     this.clock.advance(1);
     return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
   }
 
-  async review(request: Review, changes: Partial<RunHost> = {}): Promise<RunResult> {
+  async acceptOrRollback(request: AcceptOrRollback, changes: Partial<RunPorts> = {}): Promise<RunResult> {
     this.clock.advance(1);
-    return review(this.host(changes), ACCOUNT, request);
+    return acceptOrRollback(this.host(changes), ACCOUNT, request);
   }
 
   accept(snapshotId: string | null, force = false): Promise<RunResult> {
-    return this.review({ action: "accept", snapshotId: snapshotId ?? "", force });
+    return this.acceptOrRollback({ action: "accept", snapshotId: snapshotId ?? "", force });
   }
 
   rollback(snapshotId: string | null, pin = true): Promise<RunResult> {
-    return this.review({ action: "rollback", snapshotId: snapshotId ?? "", pin });
+    return this.acceptOrRollback({ action: "rollback", snapshotId: snapshotId ?? "", pin });
   }
 
   /** The table `events`: uuid and detail text. */

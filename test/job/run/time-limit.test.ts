@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunHost } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "./small-world.ts";
@@ -18,7 +18,7 @@ function slowWorld(): SmallWorld {
   return world;
 }
 
-function slowService(world: SmallWorld): RunHost["openService"] {
+function slowService(world: SmallWorld): RunPorts["openService"] {
   return async (budget) => {
     const service = await world.host().openService(budget);
     return {
@@ -32,7 +32,7 @@ function slowService(world: SmallWorld): RunHost["openService"] {
 }
 
 /** What a start is given that has so many seconds. */
-function within(world: SmallWorld, seconds: number): Partial<RunHost> {
+function within(world: SmallWorld, seconds: number): Partial<RunPorts> {
   const endMs = world.clock.now() + seconds * SECOND_MS;
   return { openService: slowService(world), timeLeftMs: () => endMs - world.clock.now() };
 }
@@ -165,7 +165,7 @@ describe("publishing", () => {
   });
 });
 
-const refuseService: RunHost["openService"] = async () => {
+const refuseService: RunPorts["openService"] = async () => {
   throw new Error("no request is expected");
 };
 

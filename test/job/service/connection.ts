@@ -7,7 +7,10 @@ import {
   type EventServiceOptions,
   type HttpEventService,
 } from "../../../lambdas/job/service/http-event-service.ts";
-import { Budget, type BudgetOptions } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+} from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
@@ -22,14 +25,14 @@ const SPEED = 2_000;
 export interface Connection extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly service: HttpEventService;
-  readonly budget: Budget;
+  readonly budget: RateLimiter;
   readonly log: LogLines;
   readonly waits: readonly (Wait | undefined)[];
 }
 
 export type ConnectionOptions = Partial<EventServiceOptions> & {
   readonly method?: "session" | "basic";
-  readonly limits?: Partial<BudgetOptions>;
+  readonly limits?: Partial<RateLimiterOptions>;
   readonly seed?: number;
 };
 
@@ -44,7 +47,7 @@ export async function connect(
   const simulator = await Simulator.start({ clock, events: [], ...simulated });
   const log = new LogLines();
   const waits: (Wait | undefined)[] = [];
-  const budget = new Budget({
+  const budget = new RateLimiter({
     requestsPerWindow: "unlimited",
     bytesPerWindow: "unlimited",
     clock,

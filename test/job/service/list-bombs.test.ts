@@ -75,7 +75,7 @@ describe("a list that is a bomb", () => {
 
     const error = await errorOf(connection.service.list());
 
-    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", mendedByRetry: false });
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", isRetryable: false });
     expect(error).toHaveProperty(
       "message",
       "The list of events (GET /v1/events) has more than 1,000,000 entries in one array or object, and is not read " +

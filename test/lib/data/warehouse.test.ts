@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { syncRunSchema } from "../../../lambdas/job/run/record/run-log.ts";
+import { runLogEntrySchema } from "../../../lambdas/job/run/record/run-log.ts";
 import { changeLine } from "../../../lambdas/job/snapshot/rows/changes.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { aPublication } from "../../job/storage/publications.ts";
@@ -60,7 +60,7 @@ describe("the tables", () => {
     ["event_snapshots", keysOf(ROW)],
     ["event_changes", keysOf(CHANGE)],
     ["publications", Object.keys(aPublication())],
-    ["sync_runs", Object.keys(syncRunSchema.shape)],
+    ["sync_runs", Object.keys(runLogEntrySchema.shape)],
   ])("%s has the columns that are written, in their order", (name, written) => {
     expect(columnsOf(name)).toEqual(written);
   });

@@ -127,7 +127,7 @@ describe("the runbook", () => {
 
   it("says of every error what to do: under Failed if it ends the run, else under Failure queue", () => {
     const ofRuns = ERROR_CODES.filter((code) => code !== "QUERY_FAILED"); // the laptop's own
-    const mended = ofRuns.filter((code) => new SyncError(code, "").mendedByRetry);
+    const mended = ofRuns.filter((code) => new SyncError(code, "").isRetryable);
     const missing = (title: string, codes: readonly string[]): readonly string[] =>
       codes.filter((code) => !bodyOf(title).includes(`\`${code}\``));
 

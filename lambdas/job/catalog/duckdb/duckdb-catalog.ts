@@ -69,7 +69,7 @@ export class SqlViews implements Catalog {
   }
 
   /** One file serves all accounts, so it is rendered from all of them, whichever has published. */
-  async follow(): Promise<void> {
+  async refresh(): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs are: who replaces it from older logs in between makes this replacement fail.
       const current = await this.#store.read(KEY);

@@ -43,7 +43,7 @@ export class GlueCatalog implements Catalog {
    * Glue has no compare-and-swap: a slow process may put an older head in a later one's place. So whoever has
    * written reads the log once more, and the last one to write ends at the head.
    */
-  async follow(account: string): Promise<void> {
+  async refresh(account: string): Promise<void> {
     const columns: TableColumns = {
       events: await this.#glue.columns("events"),
       event_snapshots: await this.#glue.columns("event_snapshots"),

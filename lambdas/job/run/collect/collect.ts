@@ -12,11 +12,11 @@ import { writeShard } from "../../snapshot/staging/shard.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
-import { keepWork } from "./keep-partial-shard.ts";
+import { keepPartialShard } from "./keep-partial-shard.ts";
 import { mapOrdered } from "./map-ordered.ts";
-import { Edge } from "./shard-gate.ts";
-import { outOfTime, type Pace } from "./time-budget.ts";
-import type { Unfinished } from "./unfinished-run.ts";
+import { ShardGate } from "./shard-gate.ts";
+import { outOfTime, type TimeBudget } from "./time-budget.ts";
+import type { UnfinishedRun } from "./unfinished-run.ts";
 import { Unit } from "./unit.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
@@ -64,8 +64,8 @@ export interface CollectOptions extends FetchOptions {
   readonly logger: Logger;
   readonly account: string;
   /** The plan, and what an earlier attempt has done of it. */
-  readonly work: Unfinished;
-  readonly pace: Pace;
+  readonly work: UnfinishedRun;
+  readonly pace: TimeBudget;
   /** Called for each event that was fetched. */
   readonly onDone: () => void;
 }
@@ -81,7 +81,7 @@ export async function collect(options: CollectOptions): Promise<void> {
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const toFetch = (index: number): readonly PlannedEvent[] =>
     plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
-  const edge = new Edge({ pace, total: plan.events.length, toFetch: (index) => toFetch(index).length });
+  const edge = new ShardGate({ pace, total: plan.events.length, toFetch: (index) => toFetch(index).length });
   let untaken: readonly StagedResult[] = [];
   const onUntaken = (results: readonly StagedResult[]): void => {
     untaken = results;
@@ -106,7 +106,7 @@ export async function collect(options: CollectOptions): Promise<void> {
             ? unit.rest(untaken, begun.flatMap(plan.shard))
             : undefined;
         },
-        keep: (broken) => keepWork({ store, logger, account, work, begun }, broken),
+        keep: (broken) => keepPartialShard({ store, logger, account, work, begun }, broken),
       });
       for await (const _ of unit); // a store that knows early that the key is taken leaves results untaken
       pace.endUnit();
@@ -120,7 +120,7 @@ export async function collect(options: CollectOptions): Promise<void> {
 
 function* eventsOf(
   shards: readonly number[],
-  edge: Edge,
+  edge: ShardGate,
   toFetch: (index: number) => readonly PlannedEvent[],
 ): Generator<PlannedEvent> {
   for (const index of shards) {
@@ -131,5 +131,5 @@ function* eventsOf(
 
 /** A lost lease is no such error: another process works on this run, and keeps its own work. */
 function leavesUnfinished(error: unknown): boolean {
-  return error instanceof SyncError && error.mendedByRetry;
+  return error instanceof SyncError && error.isRetryable;
 }

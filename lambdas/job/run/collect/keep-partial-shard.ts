@@ -5,7 +5,7 @@ import type { BrokenShard } from "../../snapshot/staging/breakable-shard.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
-import type { Unfinished } from "./unfinished-run.ts";
+import type { UnfinishedRun } from "./unfinished-run.ts";
 
 /** Other processes that work on this run by accident may keep theirs. */
 const MAX_TRIES = 5;
@@ -14,13 +14,13 @@ export interface KeepingTask {
   readonly store: Store;
   readonly logger: Logger;
   readonly account: string;
-  readonly work: Unfinished;
+  readonly work: UnfinishedRun;
   /** The shards that are not staged. */
   readonly begun: readonly number[];
 }
 
 /** One write. Never throws: it is only a saving, and the error to report is the one that ended the run. */
-export async function keepWork(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
+export async function keepPartialShard(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
   const { store, logger, account, work, begun } = task;
   const { plan, keptFiles } = work;
   try {

@@ -1,9 +1,9 @@
 // Where collecting stops: at the edge of a shard, when the time left does not cover the next one.
 
-import type { Pace } from "./time-budget.ts";
+import type { TimeBudget } from "./time-budget.ts";
 
-export interface EdgeOptions {
-  readonly pace: Pace;
+export interface ShardGateOptions {
+  readonly pace: TimeBudget;
   /** Events of the whole plan. */
   readonly total: number;
   /** Events of a shard that must be fetched: those that an earlier start has kept cost no time. */
@@ -11,15 +11,15 @@ export interface EdgeOptions {
 }
 
 /** Requests run ahead of the shard that is being written: whichever comes to a shard first decides for both. */
-export class Edge {
-  readonly #options: EdgeOptions;
+export class ShardGate {
+  readonly #options: ShardGateOptions;
   readonly #begun = new Set<number>();
   /** Events of shards that have begun, which are not done yet. */
   #open = 0;
   #done = 0;
   #isReached = false;
 
-  constructor(options: EdgeOptions) {
+  constructor(options: ShardGateOptions) {
     this.#options = options;
   }
 

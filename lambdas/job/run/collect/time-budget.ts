@@ -1,19 +1,19 @@
 // The one rule for time (design section 3): a start works until the time left no longer covers its next unit.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 
 /** For what comes after the last unit (run log, lease, the news of it), and for a unit slower than any before. */
 const RESERVE_MS = 30_000;
 
 /** Measures units of work: items that are done in one piece or again from the beginning. */
-export class Pace {
-  readonly #host: Pick<RunHost, "clock" | "timeLeftMs">;
+export class TimeBudget {
+  readonly #host: Pick<RunPorts, "clock" | "timeLeftMs">;
   #unitAtMs: number;
   #unitItems = 0;
   #slowestMsPerItem: number | undefined;
 
-  constructor(host: Pick<RunHost, "clock" | "timeLeftMs">) {
+  constructor(host: Pick<RunPorts, "clock" | "timeLeftMs">) {
     this.#host = host;
     this.#unitAtMs = host.clock.monotonicMs();
   }

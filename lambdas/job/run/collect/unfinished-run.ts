@@ -1,18 +1,18 @@
 // Looks for work that an earlier start has left: a plan, the shards that are staged, and what is finished beside them.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { KeptWork } from "../../snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../../snapshot/staging/partial-shard.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
 
 /** A run that has a plan but is not finished. */
-export interface Unfinished {
+export interface UnfinishedRun {
   readonly plan: Plan;
   /** Indices of staged shards. */
   readonly staged: ReadonlySet<number>;
   /** What is finished beside them. */
-  readonly kept: KeptWork;
+  readonly kept: PartialShards;
   /** How many files of such work there are: the number of the next one. */
   readonly keptFiles: number;
 }
@@ -23,7 +23,7 @@ export async function findOwnWork(
   account: string,
   runId: string,
   fingerprint: string,
-): Promise<Unfinished | undefined> {
+): Promise<UnfinishedRun | undefined> {
   const files = await Array.fromAsync(store.list(layout.run(account, runId)));
   const unfinished = await open(store, account, runId, files);
   if (unfinished && unfinished.plan.header.fingerprint !== fingerprint) {
@@ -51,7 +51,7 @@ export async function findAdoptable(
   store: Store,
   account: string,
   terms: AdoptionTerms,
-): Promise<Unfinished | undefined> {
+): Promise<UnfinishedRun | undefined> {
   const byRun = new Map<string, StoredKey[]>();
   const prefix = layout.runs(account);
   // From the head's own run on, which may have died when it had just published.
@@ -78,7 +78,7 @@ async function open(
   account: string,
   runId: string,
   files: readonly StoredKey[],
-): Promise<Unfinished | undefined> {
+): Promise<UnfinishedRun | undefined> {
   const planKey = layout.plan(account, runId);
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
@@ -90,10 +90,10 @@ async function open(
 }
 
 /** The newest that is whole: each holds what the ones before it held and was not staged by then. */
-async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<KeptWork> {
+async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<PartialShards> {
   for (const key of keys.toReversed()) {
-    const kept = await KeptWork.read(store, key, header.sha256);
+    const kept = await PartialShards.read(store, key, header.sha256);
     if (kept) return kept;
   }
-  return KeptWork.none;
+  return PartialShards.none;
 }

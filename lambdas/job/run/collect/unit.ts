@@ -1,6 +1,6 @@
 // The results of one shard in plan order: kept by an earlier start, or fetched now.
 
-import type { KeptWork } from "../../snapshot/staging/partial-shard.ts";
+import type { PartialShards } from "../../snapshot/staging/partial-shard.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 
@@ -9,7 +9,7 @@ export interface UnitOptions {
   readonly events: readonly PlannedEvent[];
   /** Of every event that is not kept, in order; stays open for the shards after this one. */
   readonly fetched: AsyncGenerator<StagedResult, void>;
-  readonly kept: KeptWork;
+  readonly kept: PartialShards;
   readonly onFetched: () => void;
 }
 

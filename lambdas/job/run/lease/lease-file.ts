@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { BudgetUse } from "../../service/rate-limit/rate-limiter.ts";
+import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
@@ -51,7 +51,7 @@ export async function readLease(store: Store, account: string): Promise<StoredLe
   }
 }
 
-export function leaseOf(runId: string, holder: Holder, nowMs: number, use: BudgetUse): LeaseFile {
+export function leaseOf(runId: string, holder: Holder, nowMs: number, use: RateLimiterUsage): LeaseFile {
   return {
     run_id: runId,
     holder,

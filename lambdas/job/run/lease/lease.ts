@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { BudgetUse } from "../../service/rate-limit/rate-limiter.ts";
+import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { encodeLease, type Holder, type LeaseFile, leaseOf, readLease } from "./lease-file.ts";
@@ -22,7 +22,7 @@ export interface LeaseOptions {
 /** A lease that is ours, renewed in the background until it is released or lost. */
 export class Lease {
   /** The budget's use by whoever held it before, in the last window. */
-  readonly earlier: BudgetUse;
+  readonly earlier: RateLimiterUsage;
   /** Set where the one before died without a release: up to this instant it may have sent requests that nobody counted. */
   readonly crashedAtMs: number | undefined;
   /** Aborts with a `LeaseLost` when another process has taken the lease. */
@@ -32,14 +32,14 @@ export class Lease {
   readonly #stop = new AbortController();
   #runId: string;
   #version: string;
-  #use: () => BudgetUse = () => this.earlier;
+  #use: () => RateLimiterUsage = () => this.earlier;
   #renewing: Promise<void>;
 
   constructor(
     options: LeaseOptions,
     runId: string,
     version: string,
-    earlier: BudgetUse,
+    earlier: RateLimiterUsage,
     crashedAtMs: number | undefined,
   ) {
     this.#options = options;
@@ -52,7 +52,7 @@ export class Lease {
   }
 
   /** Tells where the budget's use is read from, at every renewal and at the release. */
-  carry(use: () => BudgetUse): void {
+  carry(use: () => RateLimiterUsage): void {
     this.#use = use;
   }
 

@@ -2,13 +2,13 @@
 
 import { isRefusedLogin } from "../../errors/refused-login.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { CountingService, RunHost } from "../run-ports.ts";
+import type { CountingService, RunPorts } from "../run-ports.ts";
 import { deleteRefusal, writeRefusal } from "./login-refusal.ts";
 
 /** Credentials without versions (a file on a laptop) are not remembered: no schedule of ours uses them. */
 export function rememberingLogins(
   service: CountingService,
-  { store, clock, logger }: Pick<RunHost, "store" | "clock" | "logger">,
+  { store, clock, logger }: Pick<RunPorts, "store" | "clock" | "logger">,
   account: string,
 ): CountingService {
   const forget = once(async () => {

@@ -1,8 +1,8 @@
 // The account's lease for this process, and the budget that goes with it.
 
-import { Budget } from "../../service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { BUDGET_SHARE } from "../collect/estimate.ts";
-import type { RunHost, RunSettings } from "../run-ports.ts";
+import type { RunPorts, RunSettings } from "../run-ports.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
 import type { Lease } from "./lease.ts";
 import { workOf } from "./lease-name.ts";
@@ -15,7 +15,7 @@ export interface Skipped {
 }
 
 export function takeLease(
-  host: RunHost,
+  host: RunPorts,
   account: string,
   request: Omit<LeaseRequest, "signal">,
 ): Promise<Lease | LeaseTaken> {
@@ -34,7 +34,7 @@ export function alreadyWorking({ takenBy, expiresAt }: LeaseTaken): Skipped {
 }
 
 /** A budget that knows what the holders before used in the last window; its own use goes into the lease. */
-export function leasedBudget(lease: Lease, host: RunHost, settings: RunSettings): Budget {
+export function leasedBudget(lease: Lease, host: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute } = settings;
   const budget = freshBudget(host, settings);
   budget.add(lease.earlier);
@@ -49,9 +49,9 @@ export function leasedBudget(lease: Lease, host: RunHost, settings: RunSettings)
 }
 
 /** A budget of which nothing is used. */
-export function freshBudget({ clock }: RunHost, settings: RunSettings): Budget {
+export function freshBudget({ clock }: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  return new Budget({
+  return new RateLimiter({
     requestsPerWindow: requestsPerMinute,
     bytesPerWindow: bytesPerMinute,
     windowMs,

@@ -1,7 +1,7 @@
 // Runs a command that uses the budget without making a run: under the account's lease, which keeps its use.
 
 import { openAccount } from "../open-account.ts";
-import type { CountingService, RunHost, RunSettings } from "../run-ports.ts";
+import type { CountingService, RunPorts, RunSettings } from "../run-ports.ts";
 import { Lease, LeaseLost } from "./lease.ts";
 import { type LeasedCommand, leaseNameOf } from "./lease-name.ts";
 import { alreadyWorking, leasedBudget, type Skipped, takeLease } from "./take-lease.ts";
@@ -14,10 +14,10 @@ export type OpenService = () => Promise<CountingService>;
  * the lease is lost.
  */
 export async function underLease<T>(
-  host: RunHost,
+  host: RunPorts,
   settings: RunSettings,
   command: LeasedCommand,
-  work: (open: OpenService, host: RunHost) => Promise<T>,
+  work: (open: OpenService, host: RunPorts) => Promise<T>,
 ): Promise<T | Skipped> {
   const runId = leaseNameOf(command, host.clock.now());
   const lease = await takeLease(host, settings.account, {
@@ -26,7 +26,7 @@ export async function underLease<T>(
     waitForCommand: false,
   });
   if (!(lease instanceof Lease)) return alreadyWorking(lease);
-  const leased: RunHost = { ...host, signal: AbortSignal.any([host.signal, lease.lost]) };
+  const leased: RunPorts = { ...host, signal: AbortSignal.any([host.signal, lease.lost]) };
   try {
     const budget = leasedBudget(lease, host, settings);
     return await work(() => openAccount(leased, settings.account, budget, "manual"), leased);

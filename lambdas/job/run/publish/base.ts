@@ -6,7 +6,7 @@ import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import { newestFirst, type Publication } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 
 /** The snapshot to compare with, by the head of this moment; null for none, and then every event is `added`. */
 export type BaseOf = (head: Publication | undefined) => Promise<string | null>;
@@ -19,7 +19,7 @@ export const headAsBase: BaseOf = async (head) => head?.snapshot_id ?? null;
  * A retired one is no base: its files are about to go, and readers that restart from it would find nothing.
  */
 export function wholeBase(
-  { store, signal, logger }: Pick<RunHost, "store" | "signal" | "logger">,
+  { store, signal, logger }: Pick<RunPorts, "store" | "signal" | "logger">,
   account: string,
 ): BaseOf {
   const verified = new Map<string, Promise<SyncError | undefined>>();

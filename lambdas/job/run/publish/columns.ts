@@ -2,15 +2,15 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { withWayOut } from "../../snapshot/files/damaged-head-remedy.ts";
+import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RunHost, RunSettings } from "../run-ports.ts";
+import type { RunPorts, RunSettings } from "../run-ports.ts";
 
 /** At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed. */
 export async function checkAgainstBase(
-  { store, catalog, logger }: Pick<RunHost, "store" | "catalog" | "logger">,
+  { store, catalog, logger }: Pick<RunPorts, "store" | "catalog" | "logger">,
   { account, lifted }: Pick<RunSettings, "account" | "lifted">,
   base: string | null,
 ): Promise<void> {
@@ -30,7 +30,7 @@ async function liftedOf(store: Store, account: string, snapshotId: string): Prom
   try {
     return (await readManifest(store, account, snapshotId)).lifted;
   } catch (error) {
-    throw withWayOut(error, account);
+    throw withDamagedHeadRemedy(error, account);
   }
 }
 

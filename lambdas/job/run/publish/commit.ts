@@ -8,7 +8,7 @@ import { parseRow, type Row } from "../../snapshot/rows/row.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
 import { type Publication, publish, readHead } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 import { explainDamage } from "./damaged-head.ts";
 
@@ -20,7 +20,7 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  * are found against.
  */
 export async function commit<Verdict>(
-  host: Pick<RunHost, "store" | "clock" | "random" | "signal">,
+  host: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
   manifest: Manifest,
   action: Action,
   decide: (head: Publication | undefined) => Promise<Verdict | undefined>,
@@ -66,7 +66,7 @@ function unlisted(key: string): SyncError {
 }
 
 async function writeChanges(
-  { store, signal }: Pick<RunHost, "store" | "signal">,
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
   number: string,
   base: string | null,
   manifest: Manifest,

@@ -1,9 +1,9 @@
 // A comparison with the head met damage: which file it is, and the way out.
 
 import { isDamage } from "../../errors/is-damage.ts";
-import { withWayOut } from "../../snapshot/files/damaged-head-remedy.ts";
+import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 
 /**
  * What the error of a comparison comes from. A damaged part shows in its rows before it shows in its checksum, and a
@@ -11,7 +11,7 @@ import type { RunHost } from "../run-ports.ts";
  */
 export async function explainDamage(
   error: unknown,
-  { store, signal }: Pick<RunHost, "store" | "signal">,
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
   account: string,
   { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
 ): Promise<unknown> {
@@ -26,6 +26,6 @@ export async function explainDamage(
     }
   };
   const ofBase = await damageOf(base);
-  if (ofBase !== undefined) return withWayOut(ofBase, account);
+  if (ofBase !== undefined) return withDamagedHeadRemedy(ofBase, account);
   return (await damageOf(snapshotId)) ?? error;
 }

@@ -4,11 +4,11 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { describeFieldNews, fieldNews } from "../../snapshot/fields/field-news.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import type { Publication } from "../../storage/publication-log.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 
 /** Against the snapshot that was the head before; nothing for the first one. */
 export async function logFieldNews(
-  { store, logger }: Pick<RunHost, "store" | "logger">,
+  { store, logger }: Pick<RunPorts, "store" | "logger">,
   manifest: Manifest,
   { base_snapshot_id: base }: Publication,
 ): Promise<void> {

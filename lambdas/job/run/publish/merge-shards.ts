@@ -12,10 +12,10 @@ import type { Plan } from "../../snapshot/staging/plan.ts";
 import { readShard } from "../../snapshot/staging/shard.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
-import type { RunHost, RunSettings } from "../run-ports.ts";
+import type { RunPorts, RunSettings } from "../run-ports.ts";
 
 /** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
-export async function mergeShards(host: RunHost, settings: RunSettings, plan: Plan): Promise<Manifest> {
+export async function mergeShards(host: RunPorts, settings: RunSettings, plan: Plan): Promise<Manifest> {
   const { store } = host;
   const { account } = settings;
   const { run_id: runId } = plan.header;
@@ -78,7 +78,7 @@ interface Findings {
 
 /** Every shard's rows in plan order. */
 async function* rowLines(
-  host: RunHost,
+  host: RunPorts,
   account: string,
   plan: Plan,
   { leftOut, profiler }: Findings,

@@ -3,9 +3,9 @@
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
-import { outOfTime, Pace } from "../collect/time-budget.ts";
+import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
 import { publishedConclusion } from "../record/published-state.ts";
-import type { RunHost, RunSettings } from "../run-ports.ts";
+import type { RunPorts, RunSettings } from "../run-ports.ts";
 import { type Conclusion, countsOf, type RunFacts } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns } from "./columns.ts";
@@ -16,7 +16,7 @@ import { logFieldNews } from "./log-field-news.ts";
 import { mergeShards } from "./merge-shards.ts";
 
 export interface PublishTask {
-  readonly host: RunHost;
+  readonly host: RunPorts;
   readonly settings: RunSettings;
   readonly plan: Plan;
   /** The head at the start: no publication up to it is this run's. */
@@ -30,7 +30,7 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   const { host, settings, plan, facts } = task;
   const { store, clock } = host;
   const { account } = settings;
-  const pace = new Pace(host);
+  const pace = new TimeBudget(host);
   const rows = plan.events.length;
   if (!pace.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   const manifest = await mergeShards(host, settings, plan);
@@ -54,7 +54,7 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   }
   const publication = "own" in published ? published.own : published;
   facts.counts = countsOf(manifest, publication);
-  await host.catalog.follow(account);
+  await host.catalog.refresh(account);
   await logFieldNews(host, manifest, publication);
   return publishedConclusion(store, account, publication);
 }
@@ -68,7 +68,7 @@ type Verdict = { readonly own: Publication } | { readonly later: Publication } |
 async function decide(
   { host, settings, head: atStart }: PublishTask,
   manifest: Manifest,
-  pace: Pace,
+  pace: TimeBudget,
   head: Publication | undefined,
 ): Promise<Verdict | undefined> {
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;

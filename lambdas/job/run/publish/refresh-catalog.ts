@@ -6,7 +6,7 @@ import { readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 
 /**
@@ -14,8 +14,8 @@ import type { BaseOf } from "./base.ts";
  * Over such a head it stays as it is until there is a new one, and the columns are those of the base.
  * @returns the catalog to work with
  */
-export async function followOver(
-  { store, catalog }: Pick<RunHost, "store" | "catalog">,
+export async function refreshOver(
+  { store, catalog }: Pick<RunPorts, "store" | "catalog">,
   account: string,
   head: Publication | undefined,
   baseOf: BaseOf,
@@ -23,13 +23,13 @@ export async function followOver(
   const base = await baseOf(head);
   const isOver = head !== undefined && base !== head.snapshot_id;
   if (!isOver || !(await isManifestDamaged(store, account, head.snapshot_id))) {
-    await catalog.follow(account);
+    await catalog.refresh(account);
     return catalog;
   }
-  await unlessDamaged(catalog.follow(account), undefined);
+  await unlessDamaged(catalog.refresh(account), undefined);
   const columns = base === null ? eventColumns([]) : (await readManifest(store, account, base)).columns;
   return {
-    follow: (each) => catalog.follow(each),
+    refresh: (each) => catalog.refresh(each),
     columns: () => unlessDamaged(catalog.columns(), columns),
   };
 }

@@ -5,7 +5,7 @@ import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import { runInstant } from "../../storage/run-id.ts";
 import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import { renewHold } from "./hold.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const UNPUBLISHED_DAYS = 30;
 
 export interface RetentionTask {
-  readonly host: Pick<RunHost, "store" | "catalog" | "clock" | "logger">;
+  readonly host: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
   readonly account: string;
   /** Published snapshots older than so many days are due; undefined keeps all. */
   readonly retainDays: number | undefined;
@@ -43,7 +43,7 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted in a day`);
     }
   }
-  if (hasCatalogChanged) await host.catalog.follow(account);
+  if (hasCatalogChanged) await host.catalog.refresh(account);
 }
 
 /** The snapshots that were the head at any time since the instant, the present head among them. */

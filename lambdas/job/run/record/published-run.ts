@@ -10,10 +10,10 @@ import {
 } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { readHold } from "../publish/hold.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import { type Conclusion, countsOf, NO_COUNTS, type SnapshotCounts } from "../run-state.ts";
 import { publishedConclusion } from "./published-state.ts";
-import { closeAttempt, startNow } from "./record-attempt.ts";
+import { recordAttempt, startNow } from "./record-attempt.ts";
 
 /** How the run ended by itself, read off what it has left. */
 export interface PublishedEnd {
@@ -41,7 +41,7 @@ export async function publishedEnd(
 
 /** Records the end of a run that died before it could; false where its snapshot was not published. */
 export async function settlePublished(
-  host: Pick<RunHost, "store" | "clock" | "logger" | "version">,
+  host: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
   account: string,
   runId: string,
 ): Promise<boolean> {
@@ -50,7 +50,7 @@ export async function settlePublished(
   const facts = { runId, snapshotId: runId, counts: end.counts, service: undefined };
   const started = startNow(host.clock);
   // A start that its trigger names looks for its own run only, so this one is manual.
-  const { error } = await closeAttempt({ host, account, trigger: "manual", started, facts }, end.conclusion);
+  const { error } = await recordAttempt({ host, account, trigger: "manual", started, facts }, end.conclusion);
   if (error) throw error;
   host.logger.info(
     `records that the run ${runId} ended as ${end.conclusion.outcome}; it died before it could`,

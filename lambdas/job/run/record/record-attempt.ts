@@ -2,10 +2,10 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { RunHost } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import type { Conclusion, RunFacts } from "../run-state.ts";
-import { appendRunLog, type Outcome, type SyncRun, type Trigger } from "./run-log.ts";
-import { type RunResult, writeOutcome } from "./run-result.ts";
+import { appendRunLog, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { type RunResult, writeRunResult } from "./run-result.ts";
 
 export type Ending = Conclusion | { readonly error: unknown };
 
@@ -21,8 +21,8 @@ export function startNow(clock: Clock): Start {
   return { atMs: clock.now(), monotonicMs: clock.monotonicMs() };
 }
 
-export interface ClosingTask {
-  readonly host: Pick<RunHost, "store" | "clock" | "logger" | "version">;
+export interface RecordTask {
+  readonly host: Pick<RunPorts, "store" | "clock" | "logger" | "version">;
   readonly account: string;
   readonly trigger: Trigger;
   readonly started: Start;
@@ -33,7 +33,7 @@ export interface ClosingTask {
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
 
 /** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
-export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<RunResult> {
+export async function recordAttempt(task: RecordTask, ending: Ending): Promise<RunResult> {
   const { host, account, facts } = task;
   const row = rowOf(task, ending);
   if ("error" in ending) {
@@ -41,15 +41,15 @@ export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<R
     const written = await logFailure(task, row);
     if (!(error instanceof SyncError)) throw error;
     const result: RunResult = { row: written, error };
-    if (!error.mendedByRetry)
-      await writeOutcome(host.store, account, result).catch(() => warnNotWritten(host));
+    if (!error.isRetryable)
+      await writeRunResult(host.store, account, result).catch(() => warnNotWritten(host));
     return result;
   }
   const { explanation } = ending;
   try {
     const written = await appendRunLog(host.store, account, row);
     const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
-    if (isRun(task) && !NEVER_FINISH.has(ending.outcome)) await writeOutcome(host.store, account, result);
+    if (isRun(task) && !NEVER_FINISH.has(ending.outcome)) await writeRunResult(host.store, account, result);
     return result;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
@@ -59,12 +59,15 @@ export async function closeAttempt(task: ClosingTask, ending: Ending): Promise<R
 }
 
 /** An accept or a rollback is over when it is over: nothing starts it again under its id. */
-function isRun({ trigger }: ClosingTask): boolean {
+function isRun({ trigger }: RecordTask): boolean {
   return trigger === "schedule" || trigger === "manual";
 }
 
 /** The log must not hide the failure that it is about. */
-async function logFailure({ host, account }: ClosingTask, row: Omit<SyncRun, "attempt">): Promise<SyncRun> {
+async function logFailure(
+  { host, account }: RecordTask,
+  row: Omit<RunLogEntry, "attempt">,
+): Promise<RunLogEntry> {
   try {
     return await appendRunLog(host.store, account, row);
   } catch {
@@ -73,11 +76,11 @@ async function logFailure({ host, account }: ClosingTask, row: Omit<SyncRun, "at
   }
 }
 
-function warnNotWritten({ logger }: ClosingTask["host"]): void {
+function warnNotWritten({ logger }: RecordTask["host"]): void {
   logger.warn("the end of this attempt could not be written to the warehouse");
 }
 
-function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
+function rowOf(task: RecordTask, ending: Ending): Omit<RunLogEntry, "attempt"> {
   const { host, trigger, started, facts } = task;
   const service = facts.service?.();
   const failed = "error" in ending;
@@ -101,7 +104,7 @@ function rowOf(task: ClosingTask, ending: Ending): Omit<SyncRun, "attempt"> {
 }
 
 /** A foreign error's message may quote what it choked on, so only its kind is written. */
-function describe(error: unknown): Pick<SyncRun, "error_code" | "error_message"> {
+function describe(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
   if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
   const kind = error instanceof Error ? error.name : typeof error;
   return {

@@ -12,7 +12,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 const count = z.number().int().nonnegative().nullable();
 
 /** Keys in the order of the table's columns (design section 5). Counts are null where the run did not get that far. */
-export const syncRunSchema = z.object({
+export const runLogEntrySchema = z.object({
   run_id: z.string(),
   attempt: z.number().int().positive(),
   trigger: z.enum(["schedule", "manual", "accept", "rollback"]),
@@ -39,18 +39,18 @@ export const syncRunSchema = z.object({
   version: z.string(),
 });
 
-export type SyncRun = Readonly<z.infer<typeof syncRunSchema>>;
-export type Trigger = SyncRun["trigger"];
+export type RunLogEntry = Readonly<z.infer<typeof runLogEntrySchema>>;
+export type Trigger = RunLogEntry["trigger"];
 
 /** Appends the row to the run log under the next free attempt number and returns it as written. */
 export async function appendRunLog(
   store: Store,
   account: string,
-  row: Omit<SyncRun, "attempt">,
-): Promise<SyncRun> {
+  row: Omit<RunLogEntry, "attempt">,
+): Promise<RunLogEntry> {
   const { run_id, ...rest } = row;
   for (let attempt = 1; ; attempt += 1) {
-    const numbered = syncRunSchema.parse({ run_id, attempt, ...rest });
+    const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest });
     const line = Buffer.from(`${jsonLine(numbered)}\n`);
     if ((await store.create(layout.runLog(account, run_id, attempt), line)) !== undefined) return numbered;
   }

@@ -5,11 +5,11 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
-import { type SyncRun, syncRunSchema } from "./run-log.ts";
+import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** What a start of a run comes back with. `error` is there exactly when the outcome is `FAILED`. */
 export interface RunResult {
-  readonly row: SyncRun;
+  readonly row: RunLogEntry;
   readonly error?: SyncError;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
@@ -17,10 +17,10 @@ export interface RunResult {
   readonly explanation?: string;
 }
 
-const outcomeSchema = z.object({ row: syncRunSchema, explanation: z.string().optional() });
+const outcomeSchema = z.object({ row: runLogEntrySchema, explanation: z.string().optional() });
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
-export async function readOutcome(
+export async function readRunResult(
   store: Store,
   account: string,
   runId: string,
@@ -37,7 +37,7 @@ export async function readOutcome(
   };
 }
 
-export async function writeOutcome(store: Store, account: string, result: RunResult): Promise<void> {
+export async function writeRunResult(store: Store, account: string, result: RunResult): Promise<void> {
   const { row, explanation } = result;
   await writeJsonOnce(store, layout.outcome(account, row.run_id), { row, explanation });
 }

@@ -3,14 +3,14 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { EventList, ListedEvent } from "../event-service.ts";
 import type { ListPage } from "./list-response.ts";
-import type { Claims } from "./pagination-hints.ts";
+import type { PaginationHints } from "./pagination-hints.ts";
 
 export class EventListBuilder {
   readonly #events = new Map<string, ListedEvent>();
   #received = 0;
   #rejected = 0;
   #repeated = 0;
-  #total: Claims["total"];
+  #total: PaginationHints["total"];
 
   /** Entries so far, repeated and rejected ones included. */
   get received(): number {

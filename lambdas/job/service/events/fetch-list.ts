@@ -4,7 +4,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { OversizeJson } from "../../json/json-bytes.ts";
 import { endpoint } from "../base-url.ts";
 import type { EventList } from "../event-service.ts";
-import type { Exchange } from "../requests/api-client.ts";
+import type { ApiClient } from "../requests/api-client.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, unexpectedStatus } from "../requests/failure.ts";
 import { EventListBuilder } from "./event-list.ts";
@@ -34,7 +34,7 @@ interface FetchedPage {
 }
 
 export async function fetchList(
-  exchange: Pick<Exchange, "get">,
+  exchange: Pick<ApiClient, "get">,
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<EventList> {

@@ -7,7 +7,7 @@ import { compact, type Span } from "../../json/json-scanner.ts";
 import { MalformedJson, OPEN_ARRAY, OPEN_OBJECT } from "../../json/json-tokens.ts";
 import type { ListedEvent } from "../event-service.ts";
 import { isObject, isUuid, notJson, notUtf8, parseJson } from "./json-text.ts";
-import { type Claims, claimsOf } from "./pagination-hints.ts";
+import { type PaginationHints, paginationHints } from "./pagination-hints.ts";
 import { describeShape } from "./shape.ts";
 
 export interface ListPage {
@@ -15,7 +15,7 @@ export interface ListPage {
   readonly events: readonly ListedEvent[];
   /** How many entries are without a valid uuid. */
   readonly rejected: number;
-  readonly claims: Claims;
+  readonly claims: PaginationHints;
 }
 
 export const MAX_ENTRIES = 1_000_000;
@@ -44,7 +44,7 @@ export function readListPage(
     const root = rootSpan(bytes);
     const place = pointer === undefined ? usualPlace(bytes, root) : placeAt(bytes, pointer, root);
     if (place === undefined) throw unexpectedShape(bytes, root);
-    const claims = claimsOf(envelope(bytes, place), [place.path.slice(0, -1)]);
+    const claims = paginationHints(envelope(bytes, place), [place.path.slice(0, -1)]);
     return { ...readEntries(bytes, place, maxEntries), claims };
   } catch (error) {
     if (error instanceof MalformedJson) throw notJson();

@@ -19,7 +19,7 @@ const NEXT = [
 ];
 const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
 
-export interface Claims {
+export interface PaginationHints {
   /** The largest total that the page states, and where. */
   readonly total: { readonly pointer: string; readonly count: number } | undefined;
   /** Where the page says that another one follows. */
@@ -27,8 +27,11 @@ export interface Claims {
 }
 
 /** @param envelope the page with its list emptied. @param extra pointers of more objects to look into. */
-export function claimsOf(envelope: unknown, extra: readonly (readonly string[])[] = []): Claims {
-  let total: Claims["total"];
+export function paginationHints(
+  envelope: unknown,
+  extra: readonly (readonly string[])[] = [],
+): PaginationHints {
+  let total: PaginationHints["total"];
   let next: string | undefined;
   for (const [path, object] of containers(envelope, extra)) {
     for (const key of TOTALS) {

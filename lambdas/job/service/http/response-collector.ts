@@ -27,7 +27,7 @@ type Controller = Dispatcher.DispatchController;
  * undici's own `request()` puts a stream and an abort signal around each answer: a tenth of a run's processor
  * time and a fifth of its memory, for bodies that are small and bounded and only need to be collected.
  */
-export class Reception implements Dispatcher.DispatchHandler {
+export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Rejects with `NoAnswer` where no headers came, with the reason of `stop`, or with a mistake of ours. */
   readonly received: Promise<Received>;
   readonly #capBytes: number;

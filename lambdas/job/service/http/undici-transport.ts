@@ -3,7 +3,7 @@
 import { Agent, buildConnector } from "undici";
 import { decodeBody } from "./content-encoding.ts";
 import { skippingInterimAnswers } from "./interim-answers.ts";
-import { Reception } from "./response-collector.ts";
+import { ResponseCollector } from "./response-collector.ts";
 import type { Answer, Transport, TransportRequest } from "./transport.ts";
 
 /** Of one answer: what is read from headers is bounded by it. Node's own default, which a flag could change. */
@@ -36,7 +36,7 @@ export class UndiciTransport implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
-    const reception = new Reception(request.bodyCapBytes);
+    const reception = new ResponseCollector(request.bodyCapBytes);
     const timer = setTimeout(() => reception.giveUp(TIMED_OUT), this.#timeoutMs);
     const stop = (): void => reception.stop(signal?.reason);
     signal?.addEventListener("abort", stop);
@@ -56,7 +56,7 @@ export class UndiciTransport implements Transport {
     await this.#agent.destroy();
   }
 
-  #dispatch({ url, method, headers, body }: TransportRequest, reception: Reception): void {
+  #dispatch({ url, method, headers, body }: TransportRequest, reception: ResponseCollector): void {
     const { origin, pathname, search } = url;
     const path = pathname + search;
     this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, reception);

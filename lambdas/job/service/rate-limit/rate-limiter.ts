@@ -2,12 +2,12 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { RecentSizes } from "./recent-sizes.ts";
-import { type Use, UseWindow } from "./usage-window.ts";
+import { type Usage, UsageWindow } from "./usage-window.ts";
 
 /** What was used in the last window: carried from run to run, so that the next one stays within the limit too. */
-export type BudgetUse = readonly Use[];
+export type RateLimiterUsage = readonly Usage[];
 
-export interface BudgetOptions {
+export interface RateLimiterOptions {
   readonly requestsPerWindow: number | "unlimited";
   /** Body bytes as they come over the wire. */
   readonly bytesPerWindow: number | "unlimited";
@@ -15,11 +15,11 @@ export interface BudgetOptions {
   /** The part of both limits that is used. The rest is room for bytes that nobody could foresee. */
   readonly share?: number;
   readonly clock: Clock;
-  readonly earlier?: BudgetUse;
+  readonly earlier?: RateLimiterUsage;
 }
 
 /** How a request's bytes are foreseen: a detail is as large as the largest of late; of others nothing is known. */
-export type BudgetKind = "detail" | "other";
+export type RequestKind = "detail" | "other";
 
 /** Leave to send one request. Exactly one of the two ends it; only the first call counts. */
 export interface Permit {
@@ -30,7 +30,7 @@ export interface Permit {
 }
 
 interface Waiter {
-  readonly kind: BudgetKind;
+  readonly kind: RequestKind;
   readonly grant: (permit: Permit) => void;
 }
 
@@ -39,22 +39,22 @@ interface Waiter {
  * somewhere in between, so whatever the latency, no window of the service's holds more than the allowance.
  * First come, first served.
  */
-export class Budget {
+export class RateLimiter {
   readonly #clock: Clock;
   readonly #requests: number;
   readonly #bytes: number;
-  readonly #window: UseWindow;
+  readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   readonly #details = new RecentSizes();
   #inFlight = 0;
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
 
-  constructor({ windowMs = 60_000, share = 0.9, ...options }: BudgetOptions) {
+  constructor({ windowMs = 60_000, share = 0.9, ...options }: RateLimiterOptions) {
     this.#clock = options.clock;
     this.#requests = allowance(options.requestsPerWindow, share);
     this.#bytes = allowance(options.bytesPerWindow, share);
-    this.#window = new UseWindow(windowMs, options.clock);
+    this.#window = new UsageWindow(windowMs, options.clock);
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
@@ -64,12 +64,12 @@ export class Budget {
   }
 
   /** A permit, if one is free and nobody waits. */
-  tryAcquire(kind: BudgetKind): Permit | undefined {
+  tryAcquire(kind: RequestKind): Permit | undefined {
     return this.#waiters.length === 0 && this.#mayGo(kind) ? this.#permit(kind) : undefined;
   }
 
   /** Waits for a permit; rejects with the signal's reason. */
-  acquire(kind: BudgetKind, signal?: AbortSignal): Promise<Permit> {
+  acquire(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const leave = (): void => {
@@ -91,7 +91,7 @@ export class Budget {
   }
 
   /** The last window's use, what is in flight included, in about 60 buckets. */
-  use(): BudgetUse {
+  use(): RateLimiterUsage {
     const buckets = this.#window.buckets();
     if (this.#inFlight === 0) return buckets;
     const bytes = this.#details.largest * this.#detailsInFlight;
@@ -99,7 +99,7 @@ export class Budget {
   }
 
   /** Counts what others used. */
-  add(earlier: BudgetUse): void {
+  add(earlier: RateLimiterUsage): void {
     this.#window.merge(earlier);
   }
 
@@ -107,14 +107,14 @@ export class Budget {
     return this.#requests === Number.POSITIVE_INFINITY && this.#bytes === Number.POSITIVE_INFINITY;
   }
 
-  #mayGo(kind: BudgetKind): boolean {
+  #mayGo(kind: RequestKind): boolean {
     if (this.#isUnlimited()) return true;
     this.#window.forget();
     if (this.#window.requests + this.#inFlight >= this.#requests) return false;
     return this.#bytes === Number.POSITIVE_INFINITY || this.#bytesMayGo(kind);
   }
 
-  #bytesMayGo(kind: BudgetKind): boolean {
+  #bytesMayGo(kind: RequestKind): boolean {
     // With nothing in flight and an empty window one request always goes, or a large event would wait for ever.
     if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
     if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
@@ -123,7 +123,7 @@ export class Budget {
     return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
   }
 
-  #permit(kind: BudgetKind): Permit {
+  #permit(kind: RequestKind): Permit {
     const details = kind === "detail" ? 1 : 0;
     let open = true;
     const end = (sentBytes: number | undefined): void => {
@@ -139,7 +139,7 @@ export class Budget {
     return { settle: (bytes) => end(bytes), cancel: () => end(undefined) };
   }
 
-  #record(kind: BudgetKind, bytes: number): void {
+  #record(kind: RequestKind, bytes: number): void {
     this.#window.add(1, bytes); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }

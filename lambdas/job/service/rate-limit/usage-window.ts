@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 
-export interface Use {
+export interface Usage {
   /** Milliseconds since the Unix epoch: the latest instant at which the service may have counted it. */
   readonly atMs: number;
   readonly requests: number;
@@ -19,7 +19,7 @@ interface MonotonicUse {
   readonly bytes: number;
 }
 
-export class UseWindow {
+export class UsageWindow {
   readonly #windowMs: number;
   readonly #clock: Clock;
   #uses: MonotonicUse[] = [];
@@ -53,7 +53,7 @@ export class UseWindow {
   }
 
   /** Takes over what others used. An instant ahead of this clock counts as now. */
-  merge(earlier: readonly Use[]): void {
+  merge(earlier: readonly Usage[]): void {
     const monotonicNowMs = this.forget();
     const nowMs = this.#clock.now();
     const uses = earlier.map(({ atMs, requests, bytes }) => {
@@ -83,11 +83,11 @@ export class UseWindow {
   }
 
   /** The window's use in few buckets; instants are rounded up, so it never tells less than was used. */
-  buckets(): readonly Use[] {
+  buckets(): readonly Usage[] {
     const monotonicNowMs = this.forget();
     const nowMs = this.#clock.now();
     const stepMs = Math.max(1, Math.floor(this.#windowMs / BUCKETS));
-    const buckets: Use[] = [];
+    const buckets: Usage[] = [];
     for (const { monotonicMs, requests, bytes } of this.#uses.slice(this.#expired)) {
       const ageMs = monotonicNowMs - monotonicMs;
       const atMs = Math.ceil((nowMs - ageMs) / stepMs) * stepMs;

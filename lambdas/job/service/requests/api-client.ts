@@ -5,23 +5,23 @@ import type { Authenticator, Pass } from "../auth/authenticator.ts";
 import { type Answer, NoAnswer } from "../http/transport.ts";
 import { type ApiRequest, type Outcome, outcomeOf } from "./api-request.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
-import type { Pause } from "./cooldown.ts";
+import type { Cooldown } from "./cooldown.ts";
 import { type Failure, requestName } from "./failure.ts";
 import { retryDelayMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
 
-export interface ExchangeOptions extends BackOffOptions {
+export interface ApiClientOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
-  readonly pause: Pause;
+  readonly pause: Cooldown;
   readonly headers: Readonly<Record<string, string>>;
   readonly random: Random;
 }
 
-export class Exchange {
-  readonly #options: ExchangeOptions;
+export class ApiClient {
+  readonly #options: ApiClientOptions;
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: ApiClientOptions) {
     this.#options = options;
   }
 

@@ -2,14 +2,14 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Answer } from "../http/transport.ts";
-import type { BudgetKind } from "../rate-limit/rate-limiter.ts";
+import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import { type Failure, requestName, UnusableBody } from "./failure.ts";
 import { redirected } from "./redirect.ts";
 import { retryAfterMs, statusClass } from "./retry.ts";
 
 export interface ApiRequest<T> {
   readonly url: URL;
-  readonly kind: BudgetKind;
+  readonly kind: RequestKind;
   readonly bodyCapBytes: number;
   /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may mend it, `SyncError` where none does. */
   read(bytes: Uint8Array, headers: Answer["headers"]): T;

@@ -6,7 +6,7 @@ import type { Clock } from "../../runtime/clock.ts";
 /** More quiet than this, at once or added up without a success in between, ends the run. */
 const MAX_PAUSE_MS = 15 * 60_000;
 
-export class Pause {
+export class Cooldown {
   readonly #clock: Clock;
   #untilMs: number;
   #askedMs = 0;

@@ -1,15 +1,15 @@
 // Sends one attempt as soon as nobody asks for quiet and the budget has room, and counts it.
 
 import type { Answer, Transport, TransportRequest } from "../http/transport.ts";
-import type { Budget, BudgetKind, Permit } from "../rate-limit/rate-limiter.ts";
-import type { Pause } from "./cooldown.ts";
+import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
+import type { Cooldown } from "./cooldown.ts";
 import type { ServiceCounters } from "./service-counters.ts";
 import type { Waits } from "./waits.ts";
 
 export interface SenderOptions {
   readonly transport: Transport;
-  readonly budget: Budget;
-  readonly pause: Pause;
+  readonly budget: RateLimiter;
+  readonly pause: Cooldown;
   readonly waits: Waits;
   readonly counters: ServiceCounters;
 }
@@ -23,7 +23,7 @@ export class Sender {
   }
 
   /** Leave to send now: use it (or cancel it) at once. Throws `THROTTLED` or the signal's reason. */
-  async admit(kind: BudgetKind, signal: AbortSignal | undefined): Promise<Permit> {
+  async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
     const { pause, budget, waits } = this.#options;
     for (;;) {
       signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import { isDamage } from "../../errors/is-damage.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 
 /** The error as it came, unless it says that a file is damaged: then with the way to publish over it. */
-export function withWayOut(error: unknown, account: string): unknown {
+export function withDamagedHeadRemedy(error: unknown, account: string): unknown {
   if (!isDamage(error)) return error;
   return new SyncError(error.code, `${error.message} ${wayOut(account)}`, {
     fields: error.fields,

@@ -12,8 +12,8 @@ import { type LeftOutReason, STAGED_TRAILER, type StagedResult, uuidOfLine } fro
 const TRAILER = z.object({ plan: z.string(), ...STAGED_TRAILER });
 
 /** Held in memory as the compressed file it is, and read once more from the beginning to the end as rows are taken. */
-export class KeptWork {
-  static readonly none = new KeptWork("", new Uint8Array(), new Set(), new Map());
+export class PartialShards {
+  static readonly none = new PartialShards("", new Uint8Array(), new Set(), new Map());
 
   readonly #key: string;
   readonly #withRow: ReadonlySet<string>;
@@ -33,14 +33,14 @@ export class KeptWork {
   }
 
   /** Undefined where the file is not whole or belongs to another plan: it only saves requests. */
-  static async read(store: Store, key: string, planSha256: string): Promise<KeptWork | undefined> {
+  static async read(store: Store, key: string, planSha256: string): Promise<PartialShards | undefined> {
     const stored = await store.read(key);
     if (stored === undefined) return undefined;
     try {
       const { withRow, trailer } = await verify(key, stored.bytes);
       if (trailer.plan !== planSha256) return undefined;
       const leftOut = new Map(trailer.left_out.map(({ uuid, reason }) => [uuid, reason]));
-      return new KeptWork(key, stored.bytes, withRow, leftOut);
+      return new PartialShards(key, stored.bytes, withRow, leftOut);
     } catch (error) {
       if (error instanceof SyncError && error.code === "STORE_CORRUPT") return undefined;
       throw error;

@@ -33,7 +33,7 @@ describe("views.sql", () => {
     const made = await warehouse(name);
     await made.snapshot("uk", ONE, [eventRow("a")]);
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
-    await made.views.follow();
+    await made.views.refresh();
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     const asWritten = { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) };
 
@@ -54,7 +54,7 @@ describe("views.sql", () => {
   it("shows run logs that are written after it", async () => {
     const made = await warehouse();
     await made.publish("uk", { events: 0, added: 0 });
-    await made.views.follow();
+    await made.views.refresh();
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     await made.put(`run-log/uk/${ONE}-1.ndjson`, [{ run_id: ONE }]);
 
@@ -81,20 +81,20 @@ describe("views.sql", () => {
   it("is not written again when nothing has changed", async () => {
     const made = await warehouse();
     await made.publish("uk", { events: 0, added: 0 });
-    await made.views.follow();
+    await made.views.refresh();
     const before = await stat(join(made.directory, "views.sql"));
 
-    await made.views.follow();
+    await made.views.refresh();
 
     expect((await stat(join(made.directory, "views.sql"))).ino).toBe(before.ino);
   });
 
   it("is replaced after a publication", async () => {
     const made = await warehouse();
-    await made.views.follow();
+    await made.views.refresh();
     await made.publish("uk", { snapshot_id: TWO, events: 1, added: 0 });
 
-    await made.views.follow();
+    await made.views.refresh();
 
     expect(await readFile(join(made.directory, "views.sql"), "utf8")).toContain(TWO);
   });
@@ -115,7 +115,7 @@ describe("views.sql", () => {
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
-    await new SqlViews({ store, directory: "/warehouse" }).follow();
+    await new SqlViews({ store, directory: "/warehouse" }).refresh();
 
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/uk/${ONE}/`);
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/de/${TWO}/`);
@@ -130,7 +130,7 @@ describe("views.sql", () => {
     }
     const views = new SqlViews({ store: new BusyStore(), directory: "/warehouse" });
 
-    await expect(views.follow()).rejects.toMatchObject({ code: "CATALOG_FAILED" });
+    await expect(views.refresh()).rejects.toMatchObject({ code: "CATALOG_FAILED" });
     expect(tries).toBe(10);
   });
 
@@ -139,7 +139,7 @@ describe("views.sql", () => {
     store.put("publications/uk/0000000001.ndjson", "damaged");
     store.put("views.sql", "as it was");
 
-    await expect(new SqlViews({ store, directory: "/warehouse" }).follow()).rejects.toMatchObject({
+    await expect(new SqlViews({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
       code: "STORE_CORRUPT",
     });
     expect(store.text("views.sql")).toBe("as it was");
@@ -149,7 +149,7 @@ describe("views.sql", () => {
     const store = new MemoryStore();
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
 
-    await expect(new SqlViews({ store, directory: "/warehouse" }).follow()).rejects.toMatchObject({
+    await expect(new SqlViews({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: layout.manifest("uk", ONE) },
     });

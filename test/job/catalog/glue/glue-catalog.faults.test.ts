@@ -57,14 +57,14 @@ onEmulator("two processes that follow at once", () => {
   it("end at the later head, though the older one's write comes last", async () => {
     await using world = await makeWorld();
     const { proxy, slow, catalog, uk, shown } = world;
-    await catalog.follow("uk");
+    await catalog.refresh("uk");
     await uk.day(2, ["b"]);
     proxy.fault = before("UpdatePartition", async () => {
       await uk.day(3, ["c"]);
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
     });
 
-    await slow.follow("uk");
+    await slow.refresh("uk");
 
     expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
   });
@@ -74,7 +74,7 @@ onEmulator("two processes that follow at once", () => {
     const { proxy, slow, uk, shown, reader } = world;
     proxy.fault = before("GetPartition", () => uk.day(2, ["b"]));
 
-    await slow.follow("uk");
+    await slow.refresh("uk");
 
     expect(await shown()).toEqual(["0000000002", SECOND]);
     expect(await reader.partitions("event_changes", "uk")).toHaveLength(2);
@@ -88,7 +88,7 @@ onEmulator("two processes that follow at once", () => {
       return undefined;
     };
 
-    await expect(slow.follow("uk")).rejects.toMatchObject({
+    await expect(slow.refresh("uk")).rejects.toMatchObject({
       code: "CATALOG_FAILED",
       message: expect.stringContaining("start again"),
     });
@@ -102,15 +102,15 @@ onEmulator("a call that fails", () => {
       await using world = await makeWorld();
       const { proxy, slow, uk, shown } = world;
       await uk.day(2, ["b"]);
-      await slow.follow("uk");
+      await slow.refresh("uk");
       await uk.retire(FIRST);
       await uk.day(3, ["c"]);
       proxy.fault = on(action, jsonAnswer("InternalServiceException", "said no", 400));
 
-      await expect(slow.follow("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED", mendedByRetry: true });
+      await expect(slow.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED", isRetryable: true });
       const seen = await shown();
       proxy.fault = () => undefined;
-      await slow.follow("uk");
+      await slow.refresh("uk");
 
       expect(seen).toEqual(["0000000002", SECOND]);
       expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
@@ -124,7 +124,7 @@ onEmulator("a call that fails", () => {
     async (action) => {
       await using world = await makeWorld();
       const { proxy, slow, uk, catalog, shown } = world;
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
       await uk.day(2, ["b"]);
       let isLost = false;
       proxy.fault = (asked) => {
@@ -133,7 +133,7 @@ onEmulator("a call that fails", () => {
         return "lose-answer";
       };
 
-      await slow.follow("uk");
+      await slow.refresh("uk");
 
       expect(isLost).toBe(true);
       expect(await shown()).toEqual(["0000000002", SECOND]);
@@ -147,7 +147,7 @@ onEmulator("a call that fails", () => {
     const body = JSON.stringify({ Errors: [{ PartitionValues: ["uk", "0000000001"], ErrorDetail }] });
     proxy.fault = on("BatchCreatePartition", { status: 200, body });
 
-    await expect(slow.follow("uk")).rejects.toMatchObject({
+    await expect(slow.refresh("uk")).rejects.toMatchObject({
       code: "CATALOG_FAILED",
       message: expect.stringMatching(/BatchCreatePartition on .*event_changes failed.*too many/),
     });
@@ -163,12 +163,12 @@ onEmulator("a snapshot that is taken away", () => {
     await using world = await makeWorld();
     const { proxy, slow, uk } = world;
     await uk.day(2, ["b"]);
-    await slow.follow("uk");
+    await slow.refresh("uk");
     await uk.retire(FIRST);
     const Errors = [{ PartitionValues: ["uk", FIRST], ErrorDetail: { ErrorCode, ErrorMessage: "said" } }];
     proxy.fault = on("BatchDeletePartition", { status: 200, body: JSON.stringify({ Errors }) });
 
-    const outcome = await slow.follow("uk").then(
+    const outcome = await slow.refresh("uk").then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -182,7 +182,7 @@ onEmulator("a database that is not there", () => {
     const { store, location } = await awsWarehouse();
     const catalog = new GlueCatalog({ client: awsClients().glue, store, database: "no_such", location });
 
-    for (const call of [() => catalog.follow("uk"), () => catalog.columns()]) {
+    for (const call of [() => catalog.refresh("uk"), () => catalog.columns()]) {
       await expect(call()).rejects.toMatchObject({
         code: "CATALOG_FAILED",
         message: expect.stringMatching(
@@ -223,7 +223,7 @@ describe("a refusal", () => {
     );
     await using _ = proxy;
 
-    await expect(catalog.follow("uk")).rejects.toMatchObject({
+    await expect(catalog.refresh("uk")).rejects.toMatchObject({
       code: "CATALOG_FAILED",
       message: expect.stringMatching(
         new RegExp(
@@ -251,7 +251,7 @@ describe("many partitions", () => {
     });
     await using _ = proxy;
 
-    await catalog.follow("uk");
+    await catalog.refresh("uk");
 
     expect(pages).toBe(2);
     const created = proxy.asked.filter(({ action }) => action === "AWSGlue.BatchCreatePartition");

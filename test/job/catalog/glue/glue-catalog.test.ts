@@ -38,7 +38,7 @@ async function followed(lifted: readonly string[] = []): Promise<AwsWarehouse & 
   const uk = new Publisher(world.store, "uk");
   await uk.day(1, ["a"]);
   await uk.day(2, ["a", "b"]);
-  await world.catalog.follow("uk");
+  await world.catalog.refresh("uk");
   return { ...world, uk };
 }
 
@@ -88,7 +88,7 @@ onEmulator("in Glue", () => {
       await misplace(world, "events", ["uk"], "0000000002");
       await misplace(world, "event_snapshots", ["uk", FIRST]);
 
-      await world.catalog.follow("uk");
+      await world.catalog.refresh("uk");
 
       const { reader } = world;
       expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["a", "b"]);
@@ -100,7 +100,7 @@ onEmulator("in Glue", () => {
       await misplace(world, "events", ["uk"], "0000000001");
       await misplace(world, "event_changes", ["uk", "0000000002"]);
 
-      await world.catalog.follow("uk");
+      await world.catalog.refresh("uk");
 
       const changes = await world.reader.rows("event_changes", "uk");
       expect(uuids(changes.get("0000000002"))).toEqual(["a", "b"]);
@@ -113,7 +113,7 @@ onEmulator("in Glue", () => {
       const clients = awsClients();
       const database = await freshDatabase(clients.glue, location);
 
-      await new GlueCatalog({ client: clients.glue, store, database, location }).follow("uk");
+      await new GlueCatalog({ client: clients.glue, store, database, location }).refresh("uk");
 
       const reader = new GlueReader(clients, database);
       expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["c"]);
@@ -128,7 +128,7 @@ onEmulator("in Glue", () => {
       await uk.make(FIRST, ["a"]);
       for (let n = 0; n < 101; n += 1) await uk.publish(FIRST);
 
-      await new GlueCatalog({ client: awsClients().glue, store, database, location: "s3://b" }).follow("uk");
+      await new GlueCatalog({ client: awsClients().glue, store, database, location: "s3://b" }).refresh("uk");
 
       expect(await reader.partitions("event_changes", "uk")).toHaveLength(101);
     });
@@ -143,7 +143,7 @@ onEmulator("in Glue", () => {
       } as const;
       await uk.publish(FIRST, [], byHand);
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       const snapshots = await reader.rows("event_snapshots", "uk");
       expect([...snapshots.keys()]).toEqual([FIRST, SECOND, snapshotOfDay(21)]);
@@ -154,7 +154,7 @@ onEmulator("in Glue", () => {
       const request = { DatabaseName: database, TableName: "events", PartitionValues: ["uk"] };
       await awsClients().glue.send(new DeletePartitionCommand(request));
 
-      await catalog.follow("uk");
+      await catalog.refresh("uk");
 
       expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["a", "b"]);
     });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import type { RunHost } from "../../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { realClock } from "../../../simulator/clocks.ts";
@@ -45,12 +45,12 @@ interface Interrupted {
 async function interrupt(
   sandbox: Sandbox,
   after: number,
-  changes: Partial<RunHost> = {},
+  changes: Partial<RunPorts> = {},
 ): Promise<Interrupted> {
   const stop = new AbortController();
   const finished = new Set<string>();
   const host = sandbox.host(changes);
-  const openService: RunHost["openService"] = async (budget) => {
+  const openService: RunPorts["openService"] = async (budget) => {
     const service = await host.openService(budget);
     return {
       logIn: (signal) => service.logIn(signal),

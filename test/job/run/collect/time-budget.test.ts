@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { outOfTime, Pace } from "../../../../lambdas/job/run/collect/time-budget.ts";
+import { outOfTime, TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const SECOND_MS = 1000;
@@ -7,7 +7,7 @@ const SECOND_MS = 1000;
 /** A limit of so many seconds from now. */
 function limited(seconds: number) {
   const clock = new ManualClock(0);
-  const pace = new Pace({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
+  const pace = new TimeBudget({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
   const unit = (items: number, takesSeconds: number): void => {
     pace.advance(items);
     clock.advance(takesSeconds * SECOND_MS);
@@ -19,7 +19,7 @@ function limited(seconds: number) {
 describe("a unit of work", () => {
   test("is always covered where nothing limits the time", () => {
     const clock = new ManualClock(0);
-    const pace = new Pace({ clock });
+    const pace = new TimeBudget({ clock });
     pace.advance(1);
     clock.advance(3_600_000);
     pace.endUnit();
@@ -80,6 +80,6 @@ describe("a unit of work", () => {
 test("what stops it is mended by a retry and says how far the run is", () => {
   const error = outOfTime("8 of 12 events are staged");
 
-  expect(error).toMatchObject({ code: "INTERRUPTED", mendedByRetry: true });
+  expect(error).toMatchObject({ code: "INTERRUPTED", isRetryable: true });
   expect(error.message).toContain("8 of 12 events are staged");
 });

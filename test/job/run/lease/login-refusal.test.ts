@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { check } from "../../../../lambdas/job/run/check.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import type { CountingService, RunHost } from "../../../../lambdas/job/run/run-ports.ts";
+import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/run-id.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
@@ -23,13 +23,13 @@ class GuardedWorld extends SmallWorld {
     this.show(5);
   }
 
-  override host(changes: Partial<RunHost> = {}): RunHost {
+  override host(changes: Partial<RunPorts> = {}): RunPorts {
     const host = super.host(changes);
     return { ...host, openService: async (budget) => this.#guarded(await host.openService(budget)) };
   }
 
   /** The schedule's start of this instant. */
-  scheduled(changes: Partial<RunHost> = {}): Promise<RunResult> {
+  scheduled(changes: Partial<RunPorts> = {}): Promise<RunResult> {
     return this.run({ trigger: "schedule", runId: formatRunId(this.clock.now()) }, changes);
   }
 

@@ -19,7 +19,7 @@ const lift = (...names: readonly string[]): readonly LiftedColumn[] =>
   parseLiftedColumns(names.map((name) => `${name}=/${name}`));
 
 const tablesWith = (...names: readonly string[]): Catalog => ({
-  follow: async () => undefined,
+  refresh: async () => undefined,
   columns: async () => eventColumns(lift(...names)),
 });
 
@@ -37,7 +37,7 @@ describe("columns that begin with those of the tables", () => {
   });
 
   test("are those of any run where there are no tables yet", async () => {
-    const none: Catalog = { follow: async () => undefined, columns: async () => [] };
+    const none: Catalog = { refresh: async () => undefined, columns: async () => [] };
 
     await expect(checkColumns(none, lift("a"))).resolves.toBeUndefined();
   });

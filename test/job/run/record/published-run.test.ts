@@ -1,7 +1,7 @@
 // A run whose publication exists is finished, whatever has happened since: never adopted, held or published again.
 
 import { describe, expect, test } from "vitest";
-import { readOutcome } from "../../../../lambdas/job/run/record/run-result.ts";
+import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { CrashPoint } from "../crash.ts";
@@ -36,7 +36,7 @@ async function published(world: SmallWorld, count: number, version: number): Pro
 const log = async (world: SmallWorld): Promise<readonly string[]> =>
   (await readLog(world.store, ACCOUNT)).map(({ action, snapshot_id }) => `${action} ${snapshot_id}`);
 const outcome = async (world: SmallWorld, runId: string): Promise<string | undefined> =>
-  (await readOutcome(world.store, ACCOUNT, runId))?.row.outcome;
+  (await readRunResult(world.store, ACCOUNT, runId))?.row.outcome;
 const heldMark = (world: SmallWorld, runId: string): string | undefined =>
   world.store.text(layout.held(ACCOUNT, runId));
 
@@ -51,7 +51,7 @@ describe("a run that died just after its publication existed", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0 });
     expect(row.run_id).not.toBe(dead);
     expect(world.details).toBe(20);
-    expect((await readOutcome(world.store, ACCOUNT, dead))?.row).toMatchObject({
+    expect((await readRunResult(world.store, ACCOUNT, dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       snapshot_id: dead,
       listed: 10,
@@ -158,7 +158,7 @@ describe("a run that died just after its publication existed", () => {
     const { row } = await world.run();
 
     expect(row.run_id).not.toBe(dead);
-    expect((await readOutcome(world.store, ACCOUNT, dead))?.row).toMatchObject({
+    expect((await readRunResult(world.store, ACCOUNT, dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       listed: null,
       changed: 10,

@@ -68,7 +68,7 @@ describe("the login", () => {
 
     expect(simulator.counts).toMatchObject({ requests: 1, logins: 1 });
     for (const error of errors) {
-      expect(error).toMatchObject({ code, message: expect.stringContaining(text), mendedByRetry: false });
+      expect(error).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
       for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
     }
   });

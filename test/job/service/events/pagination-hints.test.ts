@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claimsOf } from "../../../../lambdas/job/service/events/pagination-hints.ts";
+import { paginationHints } from "../../../../lambdas/job/service/events/pagination-hints.ts";
 
 describe("signs that there is more", () => {
   it.each([
@@ -18,7 +18,7 @@ describe("signs that there is more", () => {
     [[], undefined],
     [null, undefined],
   ])("%j states the total %j", (envelope, total) => {
-    expect(claimsOf(envelope).total).toEqual(total);
+    expect(paginationHints(envelope).total).toEqual(total);
   });
 
   it.each([
@@ -36,11 +36,11 @@ describe("signs that there is more", () => {
     ],
     [{ nextOne: "x", other: { next: "x" } }, undefined],
   ])("%j leads on at %j", (envelope, next) => {
-    expect(claimsOf(envelope).next).toBe(next);
+    expect(paginationHints(envelope).next).toBe(next);
   });
 
   it("are found where the list itself was pointed at", () => {
-    expect(claimsOf({ result: { items: [], total: 7 } }, [["result"]]).total).toEqual({
+    expect(paginationHints({ result: { items: [], total: 7 } }, [["result"]]).total).toEqual({
       pointer: "/result/total",
       count: 7,
     });

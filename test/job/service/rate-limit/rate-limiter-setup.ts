@@ -1,18 +1,18 @@
 // A budget on a clock that stands still, and what tests do with it.
 
 import {
-  Budget,
-  type BudgetOptions,
   type Permit,
+  RateLimiter,
+  type RateLimiterOptions,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 export const NOW = 1_000_000_000;
 export const WINDOW = 60_000;
 
-export const setUp = (options: Partial<BudgetOptions> = {}) => {
+export const setUp = (options: Partial<RateLimiterOptions> = {}) => {
   const clock = new ManualClock(NOW);
-  const budget = new Budget({
+  const budget = new RateLimiter({
     requestsPerWindow: "unlimited",
     bytesPerWindow: "unlimited",
     clock,
@@ -26,13 +26,13 @@ export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
 
-export const acquired = (budget: Budget): Permit => {
+export const acquired = (budget: RateLimiter): Permit => {
   const permit = budget.tryAcquire("detail");
   if (permit === undefined) throw new Error("no permit");
   return permit;
 };
 
-export const free = (budget: Budget): number => {
+export const free = (budget: RateLimiter): number => {
   let count = 0;
   while (count < 1_000 && budget.tryAcquire("other") !== undefined) count += 1;
   return count;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Budget } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { acquired, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the byte budget", () => {
-  const details = (budget: Budget): number => {
+  const details = (budget: RateLimiter): number => {
     let count = 0;
     while (count < 1_000 && budget.tryAcquire("detail") !== undefined) count += 1;
     return count;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Budget } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const WINDOW = 100;
@@ -36,7 +36,7 @@ interface Served {
 
 /** Runs the arrivals on a simulated clock, millisecond by millisecond. */
 const serve = async (
-  budget: Budget,
+  budget: RateLimiter,
   clock: ManualClock,
   arrivals: readonly Arrival[],
   bytes: number,
@@ -89,7 +89,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const budget = new Budget({
+          const budget = new RateLimiter({
             requestsPerWindow: limit,
             bytesPerWindow: "unlimited",
             windowMs: WINDOW,
@@ -114,7 +114,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const budget = new Budget({
+          const budget = new RateLimiter({
             requestsPerWindow: "unlimited",
             bytesPerWindow: limit * 10 + 9,
             windowMs: WINDOW,
@@ -147,10 +147,10 @@ describe("the budget, whatever the arrivals", () => {
             share: 1,
             clock,
           } as const;
-          const first = new Budget(options);
+          const first = new RateLimiter(options);
 
           const early = await serve(first, clock, before, 0, settings);
-          const second = new Budget({ ...options, earlier: first.use() });
+          const second = new RateLimiter({ ...options, earlier: first.use() });
           const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Budget } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { acquired, free, NOW, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the use of the last window", () => {
@@ -59,7 +59,7 @@ describe("the use of the last window", () => {
     for (let n = 0; n < 4; n += 1) acquired(budget).settle(0);
     clock.advance(100);
 
-    const next = new Budget({
+    const next = new RateLimiter({
       requestsPerWindow: 10,
       bytesPerWindow: "unlimited",
       share: 1,

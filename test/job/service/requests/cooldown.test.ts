@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Pause } from "../../../../lambdas/job/service/requests/cooldown.ts";
+import { Cooldown } from "../../../../lambdas/job/service/requests/cooldown.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const NOW = 1_000_000_000;
@@ -8,7 +8,7 @@ const throttled = expect.objectContaining({ code: "THROTTLED" });
 
 describe("a pause", () => {
   it("is over at first", async () => {
-    const pause = new Pause(new ManualClock(NOW));
+    const pause = new Cooldown(new ManualClock(NOW));
 
     expect(pause.isOver).toBe(true);
     await pause.over();
@@ -16,7 +16,7 @@ describe("a pause", () => {
 
   it("lasts as long as it was asked for, and not a moment longer", async () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
     let isOver = false;
 
     pause.ask(12_000, 429);
@@ -34,7 +34,7 @@ describe("a pause", () => {
 
   it("holds those who wait until the longest of all that was asked for", async () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     pause.ask(10_000, 429);
     const over = pause.over();
@@ -52,7 +52,7 @@ describe("a pause", () => {
 
   it("of 15 minutes is waited for; one of more ends the run, for everybody and for good", async () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     expect(() => pause.ask(15 * MINUTE, 429)).not.toThrow();
     expect(() => pause.ask(15 * MINUTE + 1, 429)).toThrow(throttled);
@@ -63,12 +63,12 @@ describe("a pause", () => {
   });
 
   it("without end ends the run", () => {
-    expect(() => new Pause(new ManualClock(NOW)).ask(Number.POSITIVE_INFINITY, 503)).toThrow(throttled);
+    expect(() => new Cooldown(new ManualClock(NOW)).ask(Number.POSITIVE_INFINITY, 503)).toThrow(throttled);
   });
 
   it("adds up while nothing succeeds, counting overlaps once", () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     for (let n = 0; n < 64; n += 1) pause.ask(8 * MINUTE, 429);
     clock.advance(8 * MINUTE);
@@ -80,7 +80,7 @@ describe("a pause", () => {
 
   it("starts adding up anew after a success", () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     for (let n = 0; n < 10; n += 1) {
       pause.ask(8 * MINUTE, 429);
@@ -94,7 +94,7 @@ describe("a pause", () => {
 
   it("does not grow when the clock is set back", () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     pause.ask(10_000, 429);
     clock.set(-60 * MINUTE);
@@ -106,7 +106,7 @@ describe("a pause", () => {
 
   it("does not end earlier when the clock is set forward", () => {
     const clock = new ManualClock(NOW);
-    const pause = new Pause(clock);
+    const pause = new Cooldown(clock);
 
     pause.ask(10_000, 429);
     clock.set(60 * MINUTE);
@@ -117,7 +117,7 @@ describe("a pause", () => {
 
   it("ends at once for one who gives up", async () => {
     const abort = new AbortController();
-    const pause = new Pause(new ManualClock(NOW));
+    const pause = new Cooldown(new ManualClock(NOW));
     pause.ask(10_000, 429);
 
     const over = pause.over(abort.signal);

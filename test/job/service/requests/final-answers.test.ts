@@ -39,7 +39,7 @@ describe("an answer that nothing mends", () => {
 
     const error = await errorOf(fetchAll(service, 1));
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining(text), mendedByRetry: false });
+    expect(error).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
     expect(simulator.counts.faults).toBe(1);
     for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
   });

@@ -61,7 +61,7 @@ describe.each(["list", "detail"] as const)("an answer to a %s request that time 
         code: throttled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
         message: expect.stringMatching(/^GET \/v1\/events.* failed 6 times, the last time with .+\. .+\.$/),
         fields: { attempts: 6 },
-        mendedByRetry: true,
+        isRetryable: true,
       });
       expect(simulator.counts.faults).toBe(6);
       for (const secret of secrets) expect(said(error, log)).not.toContain(secret);

@@ -4,7 +4,7 @@ import {
   BreakableShard,
   type BreakableShardOptions,
 } from "../../../../lambdas/job/snapshot/staging/breakable-shard.ts";
-import { KeptWork } from "../../../../lambdas/job/snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shard.ts";
 import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "../files/streams.ts";
@@ -32,10 +32,10 @@ async function consume(shard: BreakableShard): Promise<unknown> {
   );
 }
 
-async function read(file: Uint8Array | undefined, plan = PLAN): Promise<KeptWork | undefined> {
+async function read(file: Uint8Array | undefined, plan = PLAN): Promise<PartialShards | undefined> {
   const store = new MemoryStore();
   store.put(KEY, file ?? "");
-  return KeptWork.read(store, KEY, plan);
+  return PartialShards.read(store, KEY, plan);
 }
 
 describe("a shard that breaks off", () => {
@@ -130,7 +130,7 @@ describe("kept work", () => {
   });
 
   it("that is not there is nothing", async () => {
-    expect(await KeptWork.read(new MemoryStore(), KEY, PLAN)).toBeUndefined();
-    expect(KeptWork.none.has("a1")).toBe(false);
+    expect(await PartialShards.read(new MemoryStore(), KEY, PLAN)).toBeUndefined();
+    expect(PartialShards.none.has("a1")).toBe(false);
   });
 });

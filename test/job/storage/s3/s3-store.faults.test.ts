@@ -266,7 +266,7 @@ describe.each(CALLS)("on %s", (name, call) => {
 
     await expect(call(store)).rejects.toMatchObject({
       code: "STORE_FAILED",
-      mendedByRetry: true,
+      isRetryable: true,
       message: expect.stringMatching(
         /^Could not \w+ s3:\/\/bucket\/w\/a\/(key)?: AWS refuses it\. Give this process s3:\w+.* AWS says: User: arn:aws:iam::1:user\/x is not authorized \(AccessDenied\)$/,
       ),
