@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 
-const BIN = join(import.meta.dirname, "..", "..", "bin");
+const BIN = join(import.meta.dirname, "..", "..", "..", "bin");
 
 function terminal(): { readonly terminal: Terminal; readonly written: () => string } {
   const stream = new PassThrough();
@@ -96,5 +96,5 @@ test("nothing else in bin writes to stdout or stderr", async () => {
   for (const file of files) if (writes.test(await readFile(join(BIN, file), "utf8"))) writers.push(file);
 
   // `cdk synth` runs app.ts, whose only output is the message of a wrong setting.
-  expect(writers.sort()).toEqual(["app.ts", join("local", "terminal.ts")]);
+  expect(writers.sort()).toEqual(["app.ts", join("cli", "output", "terminal.ts")]);
 });
