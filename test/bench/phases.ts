@@ -63,7 +63,7 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
   return phases;
 }
 
-const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/changes.ts"];
+const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/diff-rows.ts"];
 
 /** In their order. Without a phase of its own: a stage in which several things go on at once. */
 const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
@@ -76,7 +76,7 @@ const PARSING = [
   "lambdas/job/json/column-text.ts",
   "lambdas/job/json/json-line.ts",
   "lambdas/job/json/json-tokens.ts",
-  "lambdas/job/snapshot/rows/lift.ts",
+  "lambdas/job/snapshot/rows/lifter.ts",
   "lambdas/job/snapshot/rows/row.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/service/events/detail-response.ts",

@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { composeHost } from "../../bin/cli/wiring/compose.ts";
-import { SqlViews } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
 import { run } from "../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-ports.ts";
@@ -46,7 +46,7 @@ const directory = values.warehouse;
 const store = mortal(new DirectoryStore({ directory, random: systemRandom }));
 const logger = new LogLines();
 const host = composeHost({
-  warehouse: { store, catalog: new SqlViews({ store, directory }) },
+  warehouse: { store, catalog: new DuckdbCatalog({ store, directory }) },
   credentials: new FileCredentials(values.credentials, logger),
   settings,
   logger,

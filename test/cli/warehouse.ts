@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { SqlViews } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import type { Manifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
@@ -15,12 +15,12 @@ import { aPublication } from "../job/storage/publications.ts";
 export class Warehouse {
   readonly directory: string;
   readonly store: DirectoryStore;
-  readonly views: SqlViews;
+  readonly views: DuckdbCatalog;
 
   constructor(directory: string) {
     this.directory = directory;
     this.store = new DirectoryStore({ directory, random: systemRandom });
-    this.views = new SqlViews({ store: this.store, directory });
+    this.views = new DuckdbCatalog({ store: this.store, directory });
   }
 
   /** Writes the rows, one JSON line each, gzipped where the key says so. */

@@ -3,7 +3,7 @@ import { parseS3Location } from "../../bin/cli/options/s3-location.ts";
 import { displayWidth } from "../../bin/cli/output/display-width.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
-import { shownKey } from "../../lambdas/job/json/shown-key.ts";
+import { redactKey } from "../../lambdas/job/json/redact-key.ts";
 import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
 import { parseBaseUrl } from "../../lambdas/job/service/base-url.ts";
 import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
@@ -84,7 +84,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
     ],
   ],
   ["a uuid", isUuid, [times("a"), `aaaaaaaa${times("-aaaa")}`]],
-  ["a key of JSON", shownKey, [`${times("a")}!`, `${times("$-")}!`]],
+  ["a key of JSON", redactKey, [`${times("a")}!`, `${times("$-")}!`]],
   ["a total in a list", (text) => paginationHints({ total: text }), [`${times("9")}x`]],
   [
     "an error of AWS",

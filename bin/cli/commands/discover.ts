@@ -1,7 +1,7 @@
 // `discover`: shows which fields events have, and the options that make columns of them.
 
 import { type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
-import { typesOf } from "../../../lambdas/job/snapshot/fields/field-news.ts";
+import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
 import { EXIT } from "../output/exit-code.ts";

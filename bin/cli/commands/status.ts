@@ -3,7 +3,7 @@
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { describeFieldNews } from "../../../lambdas/job/snapshot/fields/field-news.ts";
+import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
 import { EXIT } from "../output/exit-code.ts";
@@ -45,7 +45,7 @@ export function describeHead(head: Publication | undefined, nowMs: number): read
 }
 
 function describe(found: Status, nowMs: number): readonly string[] {
-  const { account, head, lease, held, runs, fieldNews } = found;
+  const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
   lines.push(`  at work      ${lease ? `the run ${lease.run_id}` : "nobody"}`);
   const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
@@ -53,7 +53,8 @@ function describe(found: Status, nowMs: number): readonly string[] {
     lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
     lines.push(`               publish it all the same with: npm run sync -- accept ${snapshotId}`);
   }
-  for (const line of fieldNews ? describeFieldNews(fieldNews) : []) lines.push(`  fields       ${line}`);
+  for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
+    lines.push(`  fields       ${line}`);
   const older = held.filter((one) => !isPublishable(one)).length;
   if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
   if (runs.length > 0) lines.push("last attempts, newest first", ...runs.map((row) => describeRun(row)));

@@ -2,7 +2,7 @@
 
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { checkKey } from "../../../lambdas/job/storage/store-key.ts";
+import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
 
 export interface S3Location {
   readonly bucket: string;

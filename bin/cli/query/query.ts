@@ -8,7 +8,7 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from "@duckdb/node-api";
-import type { SqlViews } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { TABLES } from "../../../lambdas/job/catalog/tables.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
@@ -44,7 +44,7 @@ const ALLOWED =
  * `verify` throws.
  */
 export async function query(
-  views: Pick<SqlViews, "directory" | "read">,
+  views: Pick<DuckdbCatalog, "directory" | "read">,
   sql: string,
   { signal = new AbortController().signal, verify = async () => undefined }: QueryOptions = {},
 ): Promise<QueryResult> {

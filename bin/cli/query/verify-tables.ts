@@ -1,12 +1,18 @@
 // What a query shows is what was published: the files of its tables are verified before their first use.
 
+import {
+  type AccountLog,
+  changesOf,
+  headsOf,
+  keptOf,
+  type Published,
+} from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
 import { withDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged-head-remedy.ts";
 import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
 import { VerifiedFolders } from "./verified-folders.ts";
 
 export interface VerifyTablesOptions {

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import { SqlViews } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
@@ -32,8 +32,8 @@ export async function openWarehouse({
   return { store, catalog: views, expiresByItself: false };
 }
 
-export function openDirectory(path: string): { readonly store: Store; readonly views: SqlViews } {
+export function openDirectory(path: string): { readonly store: Store; readonly views: DuckdbCatalog } {
   const directory = resolve(path);
   const store = new DirectoryStore({ directory, random: systemRandom });
-  return { store, views: new SqlViews({ store, directory }) };
+  return { store, views: new DuckdbCatalog({ store, directory }) };
 }

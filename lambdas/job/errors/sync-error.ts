@@ -27,7 +27,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export type ErrorFields = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A retry of the same run can mend these, so they leave the run unfinished; every other code finishes it. */
-const MENDED_BY_RETRY: ReadonlySet<ErrorCode> = new Set([
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "SERVICE_UNAVAILABLE",
   "THROTTLED",
   "STORE_FAILED",
@@ -52,6 +52,6 @@ export class SyncError extends Error {
   }
 
   get isRetryable(): boolean {
-    return MENDED_BY_RETRY.has(this.code);
+    return RETRYABLE.has(this.code);
   }
 }

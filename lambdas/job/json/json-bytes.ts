@@ -1,4 +1,4 @@
-// Finds values in a JSON text that is still UTF-8. `source-text.ts` does the same in strings; a list may be a quarter
+// Finds values in a JSON text that is still UTF-8. `json-scanner.ts` does the same in strings; a list may be a quarter
 // of a gigabyte, which is up to twice as much as a string, on a heap that may not have room for it.
 //
 // Checked here: what stands between tokens, and how deep and how wide it is. The rest is for `JSON.parse`.

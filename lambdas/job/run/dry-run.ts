@@ -1,6 +1,6 @@
 // A dry run: everything a run does but write. It says what would be published and why it would be held.
 
-import { diffRows } from "../snapshot/rows/changes.ts";
+import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
 import type { Publication } from "../storage/publication-log.ts";

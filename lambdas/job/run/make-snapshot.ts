@@ -1,6 +1,6 @@
 // PLAN and COLLECT of one attempt, going on from what an earlier one has left; then PUBLISH.
 
-import { PartialShards } from "../snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";

@@ -2,7 +2,7 @@
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { type FieldNews, fieldNews } from "../snapshot/fields/field-news.ts";
+import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { parseJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
@@ -25,7 +25,7 @@ export interface Status {
   /** The last attempts, newest first. */
   readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
-  readonly fieldNews: FieldNews | undefined;
+  readonly fieldChanges: FieldChanges | undefined;
 }
 
 export interface HeldSnapshot extends Hold {
@@ -45,7 +45,7 @@ export async function status(store: Store, account: string, nowMs: number): Prom
       lease && living ? { run_id: living, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() } : null,
     held: await heldSnapshots(store, account, log),
     runs: await lastRuns(store, account),
-    fieldNews: head && (await newsOf(store, account, head)),
+    fieldChanges: head && (await newsOf(store, account, head)),
   };
 }
 
@@ -68,10 +68,10 @@ async function newsOf(
   store: Store,
   account: string,
   { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
-): Promise<FieldNews | undefined> {
+): Promise<FieldChanges | undefined> {
   if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
   try {
-    return fieldNews(
+    return fieldChanges(
       await readManifest(store, account, base),
       await readManifest(store, account, snapshotId),
     );

@@ -42,7 +42,7 @@ export async function writeJsonOnce(store: Store, key: string, value: unknown): 
  * Creates the object; where one stands that the schema takes, that one stays. A damaged one is deleted first and never
  * overwritten: what others may rely on is written under a free key only.
  */
-export async function writeJsonUnlessWhole(
+export async function ensureJson(
   store: Store,
   key: string,
   schema: z.ZodType,

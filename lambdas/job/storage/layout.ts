@@ -37,8 +37,9 @@ export const layout = {
   shard: (account: string, runId: string, index: number) =>
     `runs/${account}/${runId}/shard-${five(index)}.ndjson.gz`,
   /** What the nth interrupted start had finished of shards that it left unfinished. */
-  keptFiles: (account: string, runId: string) => `runs/${account}/${runId}/kept-`,
-  kept: (account: string, runId: string, n: number) => `runs/${account}/${runId}/kept-${five(n)}.ndjson.gz`,
+  partialShards: (account: string, runId: string) => `runs/${account}/${runId}/kept-`,
+  partialShard: (account: string, runId: string, n: number) =>
+    `runs/${account}/${runId}/kept-${five(n)}.ndjson.gz`,
   outcome: (account: string, runId: string) => `runs/${account}/${runId}/outcome.json`,
 
   /** A file that `check` creates and deletes to see whether it may. */

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isDamage } from "../errors/is-damage.ts";
-import { readJson, writeJsonUnlessWhole } from "./json-object.ts";
+import { ensureJson, readJson } from "./json-object.ts";
 import { layout } from "./layout.ts";
 import type { Store } from "./store.ts";
 
@@ -57,5 +57,5 @@ export async function markRetired(
   nowMs: number,
 ): Promise<void> {
   const mark = { retired_at: new Date(nowMs).toISOString() };
-  await writeJsonUnlessWhole(store, layout.retired(account, snapshotId), retiredSchema, mark);
+  await ensureJson(store, layout.retired(account, snapshotId), retiredSchema, mark);
 }

@@ -1,7 +1,7 @@
 // Publishes small snapshots as a run would: parts, manifest, changes, and the line in the log; no catalog follows.
 
 import { createManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { writeParts } from "../../../lambdas/job/snapshot/files/part.ts";
+import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, publish, readHead } from "../../../lambdas/job/storage/publication-log.ts";

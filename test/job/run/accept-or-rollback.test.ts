@@ -226,10 +226,10 @@ describe("status", () => {
     world.fieldOfNote = "colour";
     await world.run();
 
-    const { fieldNews } = await status(world.store, ACCOUNT, world.clock.now());
+    const { fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
 
-    expect(fieldNews?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
-    expect(fieldNews?.gone).toEqual([]);
+    expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
+    expect(fieldChanges?.gone).toEqual([]);
   });
 
   test("tells what is held and why, that the account is pinned, and the last attempts", async () => {

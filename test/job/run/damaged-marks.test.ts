@@ -171,9 +171,9 @@ describe("status", () => {
     const { row } = await world.run();
     world.store.put(layout.manifest(ACCOUNT, row.snapshot_id ?? ""), "{");
 
-    const { head, fieldNews } = await status(world.store, ACCOUNT, world.clock.now());
+    const { head, fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
 
     expect(head).toMatchObject({ snapshot_id: row.snapshot_id });
-    expect(fieldNews).toBeUndefined();
+    expect(fieldChanges).toBeUndefined();
   });
 });

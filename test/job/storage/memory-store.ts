@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../../../lambdas/job/storage/store.ts";
-import { checkKey } from "../../../lambdas/job/storage/store-key.ts";
 
 interface Entry extends StoredObject {
   readonly modifiedAtMs: number;

@@ -1,7 +1,6 @@
 // The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts.
 
 import { resolve, sep } from "node:path";
-import type { AccountLog } from "../../../../bin/cli/query/table-folders.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
 import { layout } from "../../storage/layout.ts";
@@ -9,12 +8,13 @@ import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
+import type { AccountLog } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
 
 const KEY = "views.sql";
 const MAX_TRIES = 10;
 
-export interface SqlViewsOptions {
+export interface DuckdbCatalogOptions {
   readonly store: Store;
   /** Where the store's files lie. */
   readonly directory: string;
@@ -25,12 +25,12 @@ export interface ReadTables {
   readonly accounts: readonly AccountLog[];
 }
 
-export class SqlViews implements Catalog {
+export class DuckdbCatalog implements Catalog {
   readonly directory: string;
   readonly #store: Store;
 
   /** Throws `CONFIG_INVALID` for a directory that DuckDB's file patterns cannot name. */
-  constructor({ store, directory }: SqlViewsOptions) {
+  constructor({ store, directory }: DuckdbCatalogOptions) {
     this.#store = store;
     this.directory = resolve(directory);
     if (sep === "/" && this.directory.includes("\\")) {

@@ -1,18 +1,12 @@
 // The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path.
 
 import { sep } from "node:path";
-import {
-  type AccountLog,
-  changesOf,
-  headsOf,
-  keptOf,
-  type Published,
-} from "../../../../bin/cli/query/table-folders.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
 import { layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../tables.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
+import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
 
 export interface WarehouseFiles {
   /** Absolute, without a closing slash. */

@@ -3,8 +3,8 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { EventService } from "../../service/event-service.ts";
-import { lifter } from "../../snapshot/rows/lift.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import { lifter } from "../../snapshot/rows/lifter.ts";
 import { rowLine } from "../../snapshot/rows/row.ts";
 import { fitsRow } from "../../snapshot/rows/row-size.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";

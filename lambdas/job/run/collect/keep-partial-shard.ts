@@ -25,7 +25,7 @@ export async function keepPartialShard(task: KeepingTask, { file, events }: Brok
   const { plan, keptFiles } = work;
   try {
     for (let n = keptFiles; n < keptFiles + MAX_TRIES; n += 1) {
-      const version = await store.create(layout.kept(account, plan.header.run_id, n), file);
+      const version = await store.create(layout.partialShard(account, plan.header.run_id, n), file);
       if (version === undefined) continue;
       const open = begun.reduce((sum, index) => sum + plan.shard(index).length, 0);
       const total = plan.events.length;

@@ -1,7 +1,7 @@
 // Looks for work that an earlier start has left: a plan, the shards that are staged, and what is finished beside them.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { PartialShards } from "../../snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../../snapshot/staging/partial-shards.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
@@ -85,7 +85,7 @@ async function open(
   const keys = new Set(files.map(({ key }) => key));
   const indices = Array.from({ length: plan.shards }, (_, index) => index);
   const staged = new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i))));
-  const keptKeys = [...keys].filter((key) => key.startsWith(layout.keptFiles(account, runId)));
+  const keptKeys = [...keys].filter((key) => key.startsWith(layout.partialShards(account, runId)));
   return { plan, staged, kept: await findKept(store, keptKeys, plan), keptFiles: keptKeys.length };
 }
 

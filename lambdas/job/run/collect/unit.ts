@@ -1,6 +1,6 @@
 // The results of one shard in plan order: kept by an earlier start, or fetched now.
 
-import type { PartialShards } from "../../snapshot/staging/partial-shard.ts";
+import type { PartialShards } from "../../snapshot/staging/partial-shards.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 

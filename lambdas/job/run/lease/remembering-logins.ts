@@ -1,6 +1,6 @@
 // A service whose refused login is remembered in the warehouse, and forgotten once it accepts one.
 
-import { isRefusedLogin } from "../../errors/refused-login.ts";
+import { isRefusedLogin } from "../../errors/is-refused-login.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import { deleteRefusal, writeRefusal } from "./login-refusal.ts";

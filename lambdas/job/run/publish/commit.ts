@@ -2,8 +2,8 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { readParts, writeParts } from "../../snapshot/files/part.ts";
-import { changeLine, diffRows } from "../../snapshot/rows/changes.ts";
+import { readParts, writeParts } from "../../snapshot/files/parts.ts";
+import { changeLine, diffRows } from "../../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../../snapshot/rows/row.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
 import { type Publication, publish, readHead } from "../../storage/publication-log.ts";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
-import { readJson, writeJsonUnlessWhole } from "../../storage/json-object.ts";
+import { ensureJson, readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { HOLD_REASONS, type Hold } from "./guard.ts";
@@ -43,7 +43,7 @@ export async function hold(
   nowMs: number,
 ): Promise<void> {
   const mark = { reason, explanation, held_at: new Date(nowMs).toISOString() };
-  await writeJsonUnlessWhole(store, layout.held(account, snapshotId), heldSchema, mark);
+  await ensureJson(store, layout.held(account, snapshotId), heldSchema, mark);
 }
 
 /** Makes a damaged mark again. */

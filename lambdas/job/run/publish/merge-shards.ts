@@ -3,9 +3,9 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
-import { writeLeftOut } from "../../snapshot/files/left-out.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
-import { writeParts } from "../../snapshot/files/part.ts";
+import { writeParts } from "../../snapshot/files/parts.ts";
+import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";

@@ -12,7 +12,7 @@ import { checkColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { guard, type Hold } from "./guard.ts";
 import { hold, readHold } from "./hold.ts";
-import { logFieldNews } from "./log-field-news.ts";
+import { logFieldChanges } from "./log-field-changes.ts";
 import { mergeShards } from "./merge-shards.ts";
 
 export interface PublishTask {
@@ -55,7 +55,7 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
   const publication = "own" in published ? published.own : published;
   facts.counts = countsOf(manifest, publication);
   await host.catalog.refresh(account);
-  await logFieldNews(host, manifest, publication);
+  await logFieldChanges(host, manifest, publication);
   return publishedConclusion(store, account, publication);
 }
 

@@ -1,6 +1,6 @@
 // A login with the credentials in use, and with those that have been stored since, where the former are refused.
 
-import { isRefusedLogin } from "../../errors/refused-login.ts";
+import { isRefusedLogin } from "../../errors/is-refused-login.ts";
 import type { CredentialsInUse } from "./credentials-in-use.ts";
 import { type LoginOptions, login } from "./login.ts";
 import type { Login } from "./session-authenticator.ts";

@@ -2,7 +2,7 @@
 
 import { elements, members, OversizeJson, rootSpan } from "../../json/json-bytes.ts";
 import type { Span } from "../../json/json-scanner.ts";
-import { shownKey } from "../../json/shown-key.ts";
+import { redactKey } from "../../json/redact-key.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
@@ -41,7 +41,7 @@ function describeObject(bytes: Buffer, span: Span, depth: number): string {
   let count = 0;
   for (const { key, value } of members(bytes, span)) {
     count += 1;
-    if (count <= MAX_KEYS) shown.push(`${shownKey(key)}: ${describe(bytes, value, depth + 1)}`);
+    if (count <= MAX_KEYS) shown.push(`${redactKey(key)}: ${describe(bytes, value, depth + 1)}`);
     if (count > MAX_COUNTED) break;
   }
   return `{${shown.join(", ")}${more(count, MAX_KEYS)}}`;

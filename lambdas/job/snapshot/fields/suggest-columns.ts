@@ -2,7 +2,7 @@
 
 import { parsePointer } from "../../json/json-pointer.ts";
 import { type LiftedColumn, RESERVED_NAMES } from "../rows/lifted-column.ts";
-import { typesOf } from "./field-news.ts";
+import { typesOf } from "./field-changes.ts";
 import type { Field, JsonType } from "./field-profile.ts";
 
 const SCALARS: ReadonlySet<JsonType> = new Set(["string", "number", "boolean", "null"]);

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { unzipped } from "./gzip-lines.ts";
-import type { PartInfo } from "./part.ts";
+import type { PartInfo } from "./parts.ts";
 
 /**
  * Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes are those that the manifest has the checksum of.

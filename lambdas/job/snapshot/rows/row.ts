@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
-import type { LiftedTexts } from "./lift.ts";
+import type { LiftedTexts } from "./lifter.ts";
 
 /** Everything is text: `event` and `listing` are the JSON texts that the service sent. */
 export interface Row {

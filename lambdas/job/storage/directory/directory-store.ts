@@ -4,9 +4,8 @@ import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Random } from "../../runtime/random.ts";
+import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
-import { checkKey } from "../store-key.ts";
-import { refuseBrokenLink } from "./broken-link.ts";
 import {
   makeDirectory,
   nameIfFree,
@@ -19,6 +18,7 @@ import { fileError, isErrno } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { listFiles } from "./list-files.ts";
 import { type NewModes, newModes } from "./new-modes.ts";
+import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHUNK_BYTES = 256 * 1024;

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Body } from "../store.ts";
-import { refuseBrokenLink } from "./broken-link.ts";
 import { fileError, isErrno } from "./file-error.ts";
+import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 /** The version of a content: equal bytes have equal versions, as with an ETag. */
 export const versionOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -4,8 +4,8 @@ import type { Dirent, Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredKey } from "../store.ts";
-import { refuseBrokenLink } from "./broken-link.ts";
 import { fileError, isErrno, linkCycle } from "./file-error.ts";
+import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 /**
  * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish

@@ -9,8 +9,8 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
+import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
-import { checkKey } from "../store-key.ts";
 import { brokenStream, s3Error } from "./s3-error.ts";
 import { type S3Object, versionOf } from "./s3-object.ts";
 import { addressOf, urlOf } from "./s3-place.ts";

@@ -4,7 +4,7 @@ import { warehouse } from "../../../cli/warehouse.ts";
 import { readRows } from "../../../cli/warehouse-reader.ts";
 import { catalogContract } from "../catalog-contract.ts";
 
-catalogContract("SqlViews", async () => {
+catalogContract("DuckdbCatalog", async () => {
   const { store, views, directory } = await warehouse();
   const rowsOf = async (table: string, column: string, account: string): Promise<Map<string, string[]>> => {
     const sql = `SELECT ${column}, uuid FROM ${table} WHERE account = '${account}' ORDER BY 1, 2`;

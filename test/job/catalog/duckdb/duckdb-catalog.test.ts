@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
-import { SqlViews } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
 import { eventRow, warehouse } from "../../../cli/warehouse.ts";
@@ -46,7 +46,10 @@ describe("views.sql", () => {
   it("names its files absolutely, so it can be read from any directory", async () => {
     const made = await warehouse();
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
-    const views = new SqlViews({ store: made.store, directory: relative(process.cwd(), made.directory) });
+    const views = new DuckdbCatalog({
+      store: made.store,
+      directory: relative(process.cwd(), made.directory),
+    });
 
     expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/part-*.ndjson.gz'`);
   });
@@ -115,7 +118,7 @@ describe("views.sql", () => {
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
-    await new SqlViews({ store, directory: "/warehouse" }).refresh();
+    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh();
 
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/uk/${ONE}/`);
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/de/${TWO}/`);
@@ -128,7 +131,7 @@ describe("views.sql", () => {
         tries++;
       }
     }
-    const views = new SqlViews({ store: new BusyStore(), directory: "/warehouse" });
+    const views = new DuckdbCatalog({ store: new BusyStore(), directory: "/warehouse" });
 
     await expect(views.refresh()).rejects.toMatchObject({ code: "CATALOG_FAILED" });
     expect(tries).toBe(10);
@@ -139,7 +142,7 @@ describe("views.sql", () => {
     store.put("publications/uk/0000000001.ndjson", "damaged");
     store.put("views.sql", "as it was");
 
-    await expect(new SqlViews({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
       code: "STORE_CORRUPT",
     });
     expect(store.text("views.sql")).toBe("as it was");
@@ -149,14 +152,14 @@ describe("views.sql", () => {
     const store = new MemoryStore();
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
 
-    await expect(new SqlViews({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: layout.manifest("uk", ONE) },
     });
   });
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {
-    expect(() => new SqlViews({ store: new MemoryStore(), directory: "/ware\\house" })).toThrow(
+    expect(() => new DuckdbCatalog({ store: new MemoryStore(), directory: "/ware\\house" })).toThrow(
       /backslash.*--warehouse/,
     );
   });

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import { writeParts } from "../../../../lambdas/job/snapshot/files/part.ts";
+import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { verifyPart } from "../../../../lambdas/job/snapshot/files/verify-part.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

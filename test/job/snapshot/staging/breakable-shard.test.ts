@@ -4,7 +4,7 @@ import {
   BreakableShard,
   type BreakableShardOptions,
 } from "../../../../lambdas/job/snapshot/staging/breakable-shard.ts";
-import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shard.ts";
+import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
 import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "../files/streams.ts";

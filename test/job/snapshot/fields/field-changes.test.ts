@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeFieldNews, fieldNews } from "../../../../lambdas/job/snapshot/fields/field-news.ts";
+import { describeFieldChanges, fieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import {
   type Field,
   FieldProfiler,
@@ -13,7 +13,7 @@ const profileOf = (...events: readonly string[]): Profile => {
 };
 
 const told = (before: Profile, after: Profile): readonly string[] =>
-  describeFieldNews(fieldNews(before, after));
+  describeFieldChanges(fieldChanges(before, after));
 
 describe("field news", () => {
   it.each<[string, string, readonly string[]]>([
@@ -47,7 +47,7 @@ describe("field news", () => {
     expect(told(many(0), many(23))).toEqual([
       expect.stringMatching(/^new fields: \/f00 \(number\), .*\/f19 \(number\), and 3 more$/),
     ]);
-    expect(fieldNews(many(0), many(23)).added).toHaveLength(23);
+    expect(fieldChanges(many(0), many(23)).added).toHaveLength(23);
   });
 
   it("do not repeat keys that look like data", () => {
@@ -79,7 +79,7 @@ describe("field news", () => {
     const full: Profile = { fields, fields_complete: false };
     const other = profileOf('{"0000":1,"00005":1,"zz":{"a":1}}');
 
-    expect(fieldNews(full, other).added.map(({ pointer }) => pointer)).toEqual(["/00005"]);
-    expect(fieldNews(other, full).gone.map(({ pointer }) => pointer)).toEqual(["/00005"]);
+    expect(fieldChanges(full, other).added.map(({ pointer }) => pointer)).toEqual(["/00005"]);
+    expect(fieldChanges(other, full).gone.map(({ pointer }) => pointer)).toEqual(["/00005"]);
   });
 });

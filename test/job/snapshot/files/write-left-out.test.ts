@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeLeftOut } from "../../../../lambdas/job/snapshot/files/left-out.ts";
+import { writeLeftOut } from "../../../../lambdas/job/snapshot/files/write-left-out.ts";
 import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 

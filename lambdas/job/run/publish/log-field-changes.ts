@@ -1,13 +1,13 @@
 // Tells in the log what a publication changed in the fields of events.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { describeFieldNews, fieldNews } from "../../snapshot/fields/field-news.ts";
+import { describeFieldChanges, fieldChanges } from "../../snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /** Against the snapshot that was the head before; nothing for the first one. */
-export async function logFieldNews(
+export async function logFieldChanges(
   { store, logger }: Pick<RunPorts, "store" | "logger">,
   manifest: Manifest,
   { base_snapshot_id: base }: Publication,
@@ -15,7 +15,7 @@ export async function logFieldNews(
   if (base === null) return;
   try {
     const before = await readManifest(store, manifest.account, base);
-    for (const line of describeFieldNews(fieldNews(before, manifest))) logger.info(line);
+    for (const line of describeFieldChanges(fieldChanges(before, manifest))) logger.info(line);
   } catch (error) {
     // The snapshot is published; that its news cannot be told must not fail the run.
     if (!(error instanceof SyncError)) throw error;

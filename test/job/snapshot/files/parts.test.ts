@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readParts, writeParts } from "../../../../lambdas/job/snapshot/files/part.ts";
+import { readParts, writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import type { Body } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "./streams.ts";

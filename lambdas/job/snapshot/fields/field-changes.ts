@@ -1,7 +1,7 @@
 // What is new in the fields of a snapshot against the one before: fields that came, went, or changed their type.
 
 import { formatPointer, parsePointer } from "../../json/json-pointer.ts";
-import { shownKey } from "../../json/shown-key.ts";
+import { redactKey } from "../../json/redact-key.ts";
 import {
   compareFields,
   type Field,
@@ -18,7 +18,7 @@ interface RetypedField {
 }
 
 /** Each in the order of the pointers. */
-export interface FieldNews {
+export interface FieldChanges {
   readonly added: readonly Field[];
   readonly gone: readonly Field[];
   readonly retyped: readonly RetypedField[];
@@ -27,7 +27,7 @@ export interface FieldNews {
 const MAX_TOLD = 20;
 
 /** How many events have a field is no news. A field that one of the profiles had no room for is none either. */
-export function fieldNews(before: Profile, after: Profile): FieldNews {
+export function fieldChanges(before: Profile, after: Profile): FieldChanges {
   const [olds, news] = [byPointer(before), byPointer(after)];
   const knewBefore = knows(before);
   const knowsNow = knows(after);
@@ -44,7 +44,7 @@ export function fieldNews(before: Profile, after: Profile): FieldNews {
 }
 
 /** One line for each kind that there is, for a person. Keys that look like data are not repeated. */
-export function describeFieldNews({ added, gone, retyped }: FieldNews): readonly string[] {
+export function describeFieldChanges({ added, gone, retyped }: FieldChanges): readonly string[] {
   const typed = (field: Field): string => `${shown(field.pointer)} (${typesOf(field).join(" or ")})`;
   return [
     ...line("new fields: ", added, typed),
@@ -89,5 +89,5 @@ function line<Item>(title: string, items: readonly Item[], tell: (item: Item) =>
 }
 
 function shown(pointer: string): string {
-  return formatPointer(parsePointer(pointer).map((token) => (token === "*" ? token : shownKey(token))));
+  return formatPointer(parsePointer(pointer).map((token) => (token === "*" ? token : redactKey(token))));
 }

@@ -1,6 +1,6 @@
 // Which folders hold the files of the tables, as the publication logs have it.
 
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../storage/publication-log.ts";
 
 export interface AccountLog {
   readonly account: string;
