@@ -44,7 +44,7 @@ export function functionHost(
     // No process here can tell whether another one still exists: leases are waited for.
     process: {},
     isGone: () => false,
-    openService: async (budget) => {
+    openService: async (rateLimiter) => {
       const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
       const credentials = ports.credentials(secretId);
       return createEventService({
@@ -56,7 +56,7 @@ export function functionHost(
         ...(listPointer === undefined ? {} : { listPointer }),
         ...(detailPointer === undefined ? {} : { detailPointer }),
         concurrency,
-        budget,
+        rateLimiter,
         clock,
         random,
         logger: log,

@@ -3,14 +3,14 @@
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
-import type { Answer } from "./answer.ts";
 import type { Damage } from "./faults.ts";
+import type { SimulatedResponse } from "./simulated-response.ts";
 
 export type Encoding = "gzip" | "br";
 
 export interface Delivery {
   /** Undefined: not even a status is sent. */
-  readonly head?: { readonly status: number; readonly headers: Answer["headers"] };
+  readonly head?: { readonly status: number; readonly headers: SimulatedResponse["headers"] };
   readonly pieces: readonly Buffer[];
   readonly pauseMs: number;
   /** `end`: as HTTP wants it; `close`: the connection ends; `hang`: until the client gives up. */
@@ -19,7 +19,7 @@ export interface Delivery {
 
 /** The body is compressed if the client accepts it. */
 export const deliveryOf = (
-  answer: Answer,
+  answer: SimulatedResponse,
   options: {
     readonly encoding: Encoding | undefined;
     readonly acceptEncoding: string;
@@ -92,7 +92,7 @@ const split = (body: Buffer, count: number): readonly Buffer[] => {
   return Array.from({ length: count }, (_, index) => body.subarray(index * size, (index + 1) * size));
 };
 
-const outgoing = (headers: Answer["headers"]): Record<string, string | string[]> =>
+const outgoing = (headers: SimulatedResponse["headers"]): Record<string, string | string[]> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
   );

@@ -1,7 +1,7 @@
 // GET /v1/events/{uuid}: one event, in one of the envelopes it may come in (service interface, part 4.6).
 
-import { type Answer, json, objectText, refusal } from "./answer.ts";
 import type { SimulatedEvent } from "./simulated-event.ts";
+import { json, objectText, refusal, type SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 /** The last one is a shape that a client must be told about: `{"result": {"item": {...}}}`. */
@@ -18,7 +18,7 @@ export interface DetailOptions {
   readonly raw?: (body: string, event: SimulatedEvent) => string | Buffer;
 }
 
-export const oneEvent = (uuid: string, world: World, options: DetailOptions): Answer => {
+export const oneEvent = (uuid: string, world: World, options: DetailOptions): SimulatedResponse => {
   const event = world.find(uuid);
   const status = world.refusalOf(uuid);
   if (status === 403) return refusal(403, "Not licensed for this event.");

@@ -3,7 +3,7 @@
 import type { Endpoint } from "./service-request.ts";
 
 /** Faults that put another answer in the place of the service's own. */
-export type WrongAnswer =
+export type WrongResponse =
   | {
       readonly kind: "status";
       readonly status: number;
@@ -34,7 +34,7 @@ export type Damage =
   | { readonly kind: "hang-mid-body" };
 
 export type Fault =
-  | WrongAnswer
+  | WrongResponse
   | Damage
   /** All sessions end before the request is looked at. */
   | { readonly kind: "end-sessions" };
@@ -80,7 +80,7 @@ export class FaultPlan {
   }
 }
 
-const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongAnswer["kind"]>([
+const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongResponse["kind"]>([
   "status",
   "html",
   "body",
@@ -91,12 +91,12 @@ const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongAnswer["kind"]>([
 /** What a fault touches. */
 export const sorted = (
   fault: Fault | undefined,
-): { readonly wrong?: WrongAnswer; readonly damage?: Damage; readonly endsSessions: boolean } => {
+): { readonly wrong?: WrongResponse; readonly damage?: Damage; readonly endsSessions: boolean } => {
   if (fault === undefined) return { endsSessions: false };
   if (fault.kind === "end-sessions") return { endsSessions: true };
-  return isWrongAnswer(fault)
+  return isWrongResponse(fault)
     ? { wrong: fault, endsSessions: false }
     : { damage: fault, endsSessions: false };
 };
 
-const isWrongAnswer = (fault: Fault): fault is WrongAnswer => ANSWERS.has(fault.kind);
+const isWrongResponse = (fault: Fault): fault is WrongResponse => ANSWERS.has(fault.kind);

@@ -3,7 +3,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
-import type { Answer } from "./answer.ts";
 import { type Delivery, deliver, deliveryOf } from "./delivery.ts";
 import { FaultPlan, sorted } from "./faults.ts";
 import { Limiter } from "./limiter.ts";
@@ -13,6 +12,7 @@ import { Service } from "./service.ts";
 import { readRequest, type ServiceRequest } from "./service-request.ts";
 import { Sessions } from "./sessions.ts";
 import { changedSettings, type Settings, type SettingsChange } from "./settings.ts";
+import type { SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 export class Front {
@@ -74,7 +74,7 @@ export class Front {
     request: ServiceRequest,
     body: string,
     entry: LoggedRequest,
-    refused: Answer | undefined,
+    refused: SimulatedResponse | undefined,
   ): Delivery {
     const settings = this.#settings;
     const nowMs = this.#clock.now();
@@ -85,7 +85,7 @@ export class Front {
       refused ??
       (wrong === undefined
         ? this.#service.answer(request, body, settings, nowMs)
-        : this.#service.wrongAnswer(wrong, request, body, settings, nowMs));
+        : this.#service.wrongResponse(wrong, request, body, settings, nowMs));
     const delivery = deliveryOf(answer, {
       encoding: settings.encoding,
       acceptEncoding: request.acceptEncoding,

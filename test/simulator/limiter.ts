@@ -1,6 +1,6 @@
 // How much the simulated service allows in a sliding window, and when it says to come back.
 
-import { type Answer, refusal } from "./answer.ts";
+import { refusal, type SimulatedResponse } from "./simulated-response.ts";
 import { SlidingSum } from "./sliding-sum.ts";
 
 export interface Limits {
@@ -21,7 +21,7 @@ export class Limiter {
   readonly #bytes = new SlidingSum();
 
   /** The 429 for a request that arrives now; undefined: it is let in, and counted. */
-  refuse(nowMs: number, limits: Limits): Answer | undefined {
+  refuse(nowMs: number, limits: Limits): SimulatedResponse | undefined {
     const { requestsPerWindow = Infinity, bytesPerWindow = Infinity, windowMs = WINDOW_MS } = limits;
     const freeAtMs = Math.max(
       this.#requests.below(requestsPerWindow, nowMs, windowMs),
@@ -39,7 +39,7 @@ export class Limiter {
 }
 
 /** Both forms count whole seconds (RFC 9110 §10.2.3), so they are rounded up: never too early. */
-const retryAfter = (freeAtMs: number, nowMs: number, limits: Limits): Answer["headers"] => {
+const retryAfter = (freeAtMs: number, nowMs: number, limits: Limits): SimulatedResponse["headers"] => {
   switch (limits.retryAfter ?? "seconds") {
     case "seconds":
       return { "retry-after": String(Math.ceil((freeAtMs - nowMs) / 1_000)) };

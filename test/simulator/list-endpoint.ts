@@ -1,7 +1,7 @@
 // GET /v1/events: which events, in what order, on which page, in which envelope (service interface, part 4.5).
 
-import { type Answer, json, objectText, refusal } from "./answer.ts";
 import { shuffled } from "./seeded-random.ts";
+import { json, objectText, refusal, type SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 interface ListEntry {
@@ -32,7 +32,7 @@ export interface ListOptions {
   readonly raw?: string | Buffer | ((body: string, entries: readonly ListEntry[]) => string | Buffer);
 }
 
-export const listEvents = (query: URLSearchParams, world: World, options: ListOptions): Answer => {
+export const listEvents = (query: URLSearchParams, world: World, options: ListOptions): SimulatedResponse => {
   const isListed = query.get("is_listed");
   if (isListed !== null && isListed !== "true" && isListed !== "false") {
     return refusal(400, "is_listed is true or false.");

@@ -1,9 +1,9 @@
 // POST /v1/auth/login, and what makes a later request authenticated (service interface, parts 4.1 and 5).
 
 import type { Account } from "./account.ts";
-import { type Answer, json, refusal } from "./answer.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
+import { json, refusal, type SimulatedResponse } from "./simulated-response.ts";
 
 export interface Door {
   readonly account: Account;
@@ -14,7 +14,7 @@ export interface Door {
 
 const DISABLED = "This account has been disabled because of abuse.";
 
-export const login = (method: string, body: string, door: Door): Answer => {
+export const login = (method: string, body: string, door: Door): SimulatedResponse => {
   if (method !== "POST") return refusal(405, "Use POST.", { allow: "POST" });
   const given = readEnvelope(body);
   if (given === undefined)
@@ -28,7 +28,7 @@ export const login = (method: string, body: string, door: Door): Answer => {
 };
 
 /** The refusal of a request that is not authenticated; undefined where it is. */
-export const unauthenticated = (request: ServiceRequest, door: Door): Answer | undefined => {
+export const unauthenticated = (request: ServiceRequest, door: Door): SimulatedResponse | undefined => {
   const { account, sessions } = door;
   if (account.disabled === true) return refusal(401, DISABLED, challenge(door));
   const basic = readBasic(request.authorization ?? "");
@@ -46,7 +46,7 @@ const matches = (given: Given, account: Account): boolean =>
   given.email === account.email && given.password === account.password;
 
 /** RFC 9110 §11.6.1: a 401 names a scheme. */
-const challenge = ({ session }: Door): Answer["headers"] => ({
+const challenge = ({ session }: Door): SimulatedResponse["headers"] => ({
   "www-authenticate": 'Basic realm="service", charset="UTF-8"',
   ...(session.clearsCookies === true ? { "set-cookie": clearedCookies(session) } : {}),
 });

@@ -1,7 +1,7 @@
 // Whether a client keeps quiet while a Retry-After lasts that it was told.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Answer } from "./answer.ts";
+import type { SimulatedResponse } from "./simulated-response.ts";
 
 /**
  * What is on its way when the answer leaves is no fault of the client's. With both in one process, turns of the
@@ -17,7 +17,7 @@ export class RetryAfterWatch {
   }
 
   /** Takes note of an answer that leaves now; it binds the client from the moment on at which it can have read it. */
-  async sent(headers: Answer["headers"], nowMs: number): Promise<void> {
+  async sent(headers: SimulatedResponse["headers"], nowMs: number): Promise<void> {
     const untilMs = end(headers["retry-after"], nowMs);
     if (untilMs === undefined) return;
     for (let turn = 0; turn < TURNS_UNTIL_READ; turn += 1) await nextTurn();

@@ -1,14 +1,14 @@
 // What the simulated service answers to a request that its limits let in.
 
 import { CANARY } from "./account.ts";
-import { type Answer, json, refusal } from "./answer.ts";
 import { oneEvent } from "./detail-endpoint.ts";
-import type { WrongAnswer } from "./faults.ts";
+import type { WrongResponse } from "./faults.ts";
 import { listEvents } from "./list-endpoint.ts";
 import { type Door, login, unauthenticated } from "./login-endpoint.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Settings } from "./settings.ts";
+import { json, refusal, type SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 export class Service {
@@ -20,7 +20,7 @@ export class Service {
     this.#sessions = sessions;
   }
 
-  answer(request: ServiceRequest, body: string, settings: Settings, nowMs: number): Answer {
+  answer(request: ServiceRequest, body: string, settings: Settings, nowMs: number): SimulatedResponse {
     const door: Door = { ...settings, sessions: this.#sessions, nowMs };
     if (request.endpoint === "login") return login(request.method, body, door);
     const refused = unauthenticated(request, door);
@@ -31,13 +31,13 @@ export class Service {
     return refusal(404, "No such resource.");
   }
 
-  wrongAnswer(
-    fault: WrongAnswer,
+  wrongResponse(
+    fault: WrongResponse,
     request: ServiceRequest,
     body: string,
     settings: Settings,
     nowMs: number,
-  ): Answer {
+  ): SimulatedResponse {
     switch (fault.kind) {
       case "status":
         return fault.body === undefined

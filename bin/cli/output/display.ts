@@ -3,7 +3,7 @@
 import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { ProgressRateMeter } from "./progress-rate.ts";
 import { progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";

@@ -2,7 +2,7 @@
 
 import { BUDGET_SHARE } from "../../../lambdas/job/run/collect/estimate.ts";
 import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import type { ProgressRate } from "./progress-rate.ts";
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */

@@ -7,7 +7,7 @@ import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import type { Warehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
 
@@ -31,7 +31,7 @@ export function composeHost(options: HostOptions): RunPorts {
     logger,
     process: thisProcess(),
     isGone,
-    openService: async (budget) => {
+    openService: async (rateLimiter) => {
       const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
       return createEventService({
         baseUrl,
@@ -42,7 +42,7 @@ export function composeHost(options: HostOptions): RunPorts {
         ...(listPointer === undefined ? {} : { listPointer }),
         ...(detailPointer === undefined ? {} : { detailPointer }),
         concurrency,
-        budget,
+        rateLimiter,
         clock: systemClock,
         random: systemRandom,
         logger,

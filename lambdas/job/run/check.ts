@@ -4,7 +4,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
-import { freshBudget, type Skipped } from "./lease/take-lease.ts";
+import { freshRateLimiter, type Skipped } from "./lease/take-lease.ts";
 import { type OpenService, underLease } from "./lease/under-lease.ts";
 import { openAccount } from "./open-account.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
@@ -49,7 +49,7 @@ export async function check(
   };
 
   const openWithoutLease: OpenService = () =>
-    openAccount(host, settings.account, freshBudget(host, settings), "manual");
+    openAccount(host, settings.account, freshRateLimiter(host, settings), "manual");
   const skipped = await underLease(host, settings, "check", (open, leased) =>
     tryService(leased, open, attempt),
   ).catch((error: unknown) => {

@@ -22,10 +22,10 @@ export class LoginWithheld extends Error {
 export async function openAccount(
   host: RunPorts,
   account: string,
-  budget: RateLimiter,
+  rateLimiter: RateLimiter,
   trigger: Trigger,
 ): Promise<CountingService> {
-  const service = await host.openService(budget);
+  const service = await host.openService(rateLimiter);
   try {
     if (trigger === "schedule") await withholdRefused(host, account, service.credentialsVersion);
   } catch (error) {

@@ -51,7 +51,7 @@ export interface RunPorts {
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
   /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
-  readonly openService: (budget: RateLimiter) => Promise<CountingService>;
+  readonly openService: (rateLimiter: RateLimiter) => Promise<CountingService>;
   readonly onProgress: (progress: Progress) => void;
   /** Told the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;

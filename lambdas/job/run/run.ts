@@ -5,7 +5,7 @@ import { readHead } from "../storage/publication-log.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import { dryRun } from "./dry-run.ts";
 import { Lease, LeaseLost } from "./lease/lease.ts";
-import { alreadyWorking, leasedBudget, takeLease } from "./lease/take-lease.ts";
+import { alreadyWorking, leasedRateLimiter, takeLease } from "./lease/take-lease.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
 import { LoginWithheld, openAccount } from "./open-account.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
@@ -85,14 +85,14 @@ async function work(
   facts: RunFacts,
 ): Promise<Conclusion> {
   const { account } = settings;
-  const budget = leasedBudget(lease, outer, settings);
+  const rateLimiter = leasedRateLimiter(lease, outer, settings);
   const mortal: RunPorts = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
   const head = await readHead(mortal.store, account);
   const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
   const host: RunPorts = { ...mortal, catalog: await refreshOver(mortal, account, head, baseOf) };
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
-    const opened = await openAccount(host, settings.account, budget, start.trigger);
+    const opened = await openAccount(host, settings.account, rateLimiter, start.trigger);
     facts.service = () => opened.counts;
     service = opened;
     return opened;

@@ -21,7 +21,7 @@ import { ApiClient } from "./requests/api-client.ts";
 import { Cooldown } from "./requests/cooldown.ts";
 import { Sender } from "./requests/sender.ts";
 import { ServiceCounters, type ServiceCounts } from "./requests/service-counters.ts";
-import { type OnWait, Waits } from "./requests/waits.ts";
+import { type OnWait, WaitReporter } from "./requests/wait-reporter.ts";
 
 export interface EventServiceOptions {
   readonly baseUrl: string;
@@ -37,7 +37,7 @@ export interface EventServiceOptions {
   readonly detailPointer?: string;
   /** How many requests the caller makes at once: so many connections are opened. */
   readonly concurrency: number;
-  readonly budget: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -64,7 +64,7 @@ const MIB = 1_048_576;
 /** Sends nothing before it is asked for something. Throws `CONFIG_INVALID` for a base URL or pointer it cannot use. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
   const {
-    budget,
+    rateLimiter,
     clock,
     logger,
     random,
@@ -82,28 +82,28 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const pause = new Cooldown(clock);
-  const waits = new Waits(options.onWait);
+  const cooldown = new Cooldown(clock);
+  const waits = new WaitReporter(options.onWait);
   const counters = new ServiceCounters();
-  const sender = new Sender({ transport, budget, pause, waits, counters });
+  const sender = new Sender({ transport, rateLimiter, cooldown, waits, counters });
   const shared = { sender, waits, counters, headers, clock, random, logger };
   const credentials = new CredentialsInUse(options.credentials, options.readCredentials, logger);
   const authenticator =
     options.credentials.method === "basic"
       ? new BasicAuthenticator(baseUrl, credentials)
       : new SessionAuthenticator(sessionLogin({ ...shared, baseUrl, credentials }));
-  const exchange = new ApiClient({ ...shared, authenticator, pause });
+  const client = new ApiClient({ ...shared, authenticator, cooldown });
 
   return {
     logIn: async (signal) => (await authenticator.pass(signal)).release(),
     list: (signal) =>
       fetchList(
-        exchange,
+        client,
         { baseUrl, isListed: options.isListed, pointer: listPointer, capBytes: listCapBytes },
         signal,
       ),
     detail: (requestAs, signal) =>
-      exchange.get(
+      client.get(
         detailRequest({ baseUrl, requestAs, pointer: detailPointer, capBytes: detailCapBytes }),
         signal,
       ),

@@ -25,8 +25,8 @@ test("a store that fails while a request waits for its answer", async () => {
     },
   };
   let aborted = 0;
-  const openService: RunPorts["openService"] = async (budget) => {
-    const service = await world.host().openService(budget);
+  const openService: RunPorts["openService"] = async (rateLimiter) => {
+    const service = await world.host().openService(rateLimiter);
     return {
       ...service,
       detail: async (requestAs, signal) => {

@@ -117,9 +117,9 @@ test("a run is refused at its end when another account has published other colum
   const { row } = await sandbox.run(
     {},
     {
-      openService: async (budget) => {
+      openService: async (rateLimiter) => {
         await meanwhile();
-        return host.openService(budget);
+        return host.openService(rateLimiter);
       },
     },
   );

@@ -13,8 +13,8 @@ async function runWith(changes: { readonly listing?: string; readonly note?: str
   });
   world.show(10);
   const host = world.host();
-  const openService: typeof host.openService = async (budget) => {
-    const service = await host.openService(budget);
+  const openService: typeof host.openService = async (rateLimiter) => {
+    const service = await host.openService(rateLimiter);
     const list = await service.list();
     const [first] = list.events;
     const events = list.events.map((event) =>

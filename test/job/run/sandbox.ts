@@ -84,7 +84,7 @@ export class Sandbox {
       logger: this.log,
       process: { host: "sandbox", pid: this.#pid },
       isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
-      openService: async (budget) =>
+      openService: async (rateLimiter) =>
         createEventService({
           baseUrl: this.settings.baseUrl,
           credentials: this.credentials,
@@ -92,7 +92,7 @@ export class Sandbox {
           ...(listPointer === undefined ? {} : { listPointer }),
           ...(detailPointer === undefined ? {} : { detailPointer }),
           concurrency,
-          budget,
+          rateLimiter,
           clock: this.clock,
           random,
           logger: this.log,

@@ -19,8 +19,8 @@ function slowWorld(): SmallWorld {
 }
 
 function slowService(world: SmallWorld): RunPorts["openService"] {
-  return async (budget) => {
-    const service = await world.host().openService(budget);
+  return async (rateLimiter) => {
+    const service = await world.host().openService(rateLimiter);
     return {
       ...service,
       detail: async (requestAs, signal) => {

@@ -11,7 +11,7 @@ import {
   RateLimiter,
   type RateLimiterOptions,
 } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/waits.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import { seededRandom } from "../../simulator/seeded-random.ts";
@@ -25,7 +25,7 @@ const SPEED = 2_000;
 export interface Connection extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly service: HttpEventService;
-  readonly budget: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly log: LogLines;
   readonly waits: readonly (Wait | undefined)[];
 }
@@ -47,7 +47,7 @@ export async function connect(
   const simulator = await Simulator.start({ clock, events: [], ...simulated });
   const log = new LogLines();
   const waits: (Wait | undefined)[] = [];
-  const budget = new RateLimiter({
+  const rateLimiter = new RateLimiter({
     requestsPerWindow: "unlimited",
     bytesPerWindow: "unlimited",
     clock,
@@ -58,7 +58,7 @@ export async function connect(
     credentials: { method, ...simulator.credentials },
     isListed: "true",
     concurrency: 64,
-    budget,
+    rateLimiter,
     clock,
     random: random(seed),
     logger: log,
@@ -68,7 +68,7 @@ export async function connect(
   return {
     simulator,
     service,
-    budget,
+    rateLimiter,
     log,
     waits,
     [Symbol.asyncDispose]: async () => {

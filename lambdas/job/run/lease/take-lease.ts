@@ -34,22 +34,22 @@ export function alreadyWorking({ takenBy, expiresAt }: LeaseTaken): Skipped {
 }
 
 /** A budget that knows what the holders before used in the last window; its own use goes into the lease. */
-export function leasedBudget(lease: Lease, host: RunPorts, settings: RunSettings): RateLimiter {
+export function leasedRateLimiter(lease: Lease, host: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute } = settings;
-  const budget = freshBudget(host, settings);
-  budget.add(lease.earlier);
+  const rateLimiter = freshRateLimiter(host, settings);
+  rateLimiter.add(lease.earlier);
   if (lease.crashedAtMs !== undefined) {
     // What it sent between its last renewal and its death is not known: assume all that was allowed.
     const requests = requestsPerMinute === "unlimited" ? 0 : requestsPerMinute;
     const bytes = bytesPerMinute === "unlimited" ? 0 : bytesPerMinute;
-    budget.add([{ atMs: lease.crashedAtMs, requests, bytes }]);
+    rateLimiter.add([{ atMs: lease.crashedAtMs, requests, bytes }]);
   }
-  lease.carry(() => budget.use());
-  return budget;
+  lease.carry(() => rateLimiter.usage());
+  return rateLimiter;
 }
 
 /** A budget of which nothing is used. */
-export function freshBudget({ clock }: RunPorts, settings: RunSettings): RateLimiter {
+export function freshRateLimiter({ clock }: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
   return new RateLimiter({
     requestsPerWindow: requestsPerMinute,

@@ -4,7 +4,7 @@ import { openAccount } from "../open-account.ts";
 import type { CountingService, RunPorts, RunSettings } from "../run-ports.ts";
 import { Lease, LeaseLost } from "./lease.ts";
 import { type LeasedCommand, leaseNameOf } from "./lease-name.ts";
-import { alreadyWorking, leasedBudget, type Skipped, takeLease } from "./take-lease.ts";
+import { alreadyWorking, leasedRateLimiter, type Skipped, takeLease } from "./take-lease.ts";
 
 /** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
 export type OpenService = () => Promise<CountingService>;
@@ -28,8 +28,8 @@ export async function underLease<T>(
   if (!(lease instanceof Lease)) return alreadyWorking(lease);
   const leased: RunPorts = { ...host, signal: AbortSignal.any([host.signal, lease.lost]) };
   try {
-    const budget = leasedBudget(lease, host, settings);
-    return await work(() => openAccount(leased, settings.account, budget, "manual"), leased);
+    const rateLimiter = leasedRateLimiter(lease, host, settings);
+    return await work(() => openAccount(leased, settings.account, rateLimiter, "manual"), leased);
   } catch (error) {
     if (host.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;
     return lostTo(lease.lost.reason);

@@ -18,6 +18,6 @@ export interface Pass {
 
 /** Puts credentials on requests to their own origin and renews them when told of a refusal; repeats no request. */
 export interface Authenticator {
-  /** Waits while credentials are renewed or tried out. */
+  /** WaitReporter while credentials are renewed or tried out. */
   pass(signal?: AbortSignal): Promise<Pass>;
 }

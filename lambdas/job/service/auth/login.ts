@@ -4,7 +4,7 @@ import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { endpoint } from "../base-url.ts";
-import { type Answer, NoAnswer } from "../http/transport.ts";
+import { type HttpResponse, NoResponse } from "../http/transport.ts";
 import { type BackOffOptions, backOff } from "../requests/back-off.ts";
 import { requestName } from "../requests/failure.ts";
 import { redirected } from "../requests/redirect.ts";
@@ -38,7 +38,11 @@ export async function login(options: LoginOptions, signal: AbortSignal | undefin
   return cookies;
 }
 
-async function answered(options: LoginOptions, url: URL, signal: AbortSignal | undefined): Promise<Answer> {
+async function answered(
+  options: LoginOptions,
+  url: URL,
+  signal: AbortSignal | undefined,
+): Promise<HttpResponse> {
   const { counters, credentials, random, sender } = options;
   const { email, password } = credentials;
   const request = {
@@ -54,8 +58,8 @@ async function answered(options: LoginOptions, url: URL, signal: AbortSignal | u
     try {
       return await sender.send(await sender.admit("other", signal), request, signal);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      const failure = { kind: "no-answer", reason: error.reason } as const;
+      if (!(error instanceof NoResponse)) throw error;
+      const failure = { kind: "no-response", reason: error.reason } as const;
       const delayMs = retryDelayMs(failures, random);
       await backOff(
         { request: requestName("POST", url), failure, failures, delayMs, waitsFor: "retry" },
@@ -67,7 +71,7 @@ async function answered(options: LoginOptions, url: URL, signal: AbortSignal | u
 }
 
 // The service's own text names the e-mail address (interface document §7): these are our words.
-function refused(url: URL, answer: Answer, nowMs: number): SyncError {
+function refused(url: URL, answer: HttpResponse, nowMs: number): SyncError {
   const { status } = answer;
   const error = (code: ErrorCode, message: string): SyncError =>
     new SyncError(code, message, { fields: { request: requestName("POST", url), status } });
@@ -112,7 +116,7 @@ function refused(url: URL, answer: Answer, nowMs: number): SyncError {
 }
 
 // Any of them may be what makes the session. Of later answers, what does not fit is ignored.
-function tooManyCookies(url: URL, answer: Answer): SyncError {
+function tooManyCookies(url: URL, answer: HttpResponse): SyncError {
   const sent = answer.headers.get("set-cookie")?.length ?? 0;
   return new SyncError(
     "UNEXPECTED_RESPONSE",
@@ -123,7 +127,7 @@ function tooManyCookies(url: URL, answer: Answer): SyncError {
   );
 }
 
-function noCookie(url: URL, answer: Answer): SyncError {
+function noCookie(url: URL, answer: HttpResponse): SyncError {
   const sent = answer.headers.get("set-cookie")?.length ?? 0;
   const what =
     sent === 0

@@ -22,7 +22,7 @@ export class EventListBuilder {
     for (const event of page.events) this.#take(event);
     this.#received += page.events.length + page.rejected;
     this.#rejected += page.rejected;
-    const { total, next } = page.claims;
+    const { total, next } = page.hints;
     if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
     if (next !== undefined && !isFollowed) {
       throw incomplete(`says at ${next} that more follows, but no Link header leads there`, this.#received);

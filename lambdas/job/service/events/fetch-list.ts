@@ -34,7 +34,7 @@ interface FetchedPage {
 }
 
 export async function fetchList(
-  exchange: Pick<ApiClient, "get">,
+  client: Pick<ApiClient, "get">,
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<EventList> {
@@ -46,7 +46,7 @@ export async function fetchList(
     if (seen.size === MAX_PAGES) throw unexpected(`lead on after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
     const left: Left = { bytes: leftBytes, entries: MAX_ENTRIES - list.received };
-    const fetched: FetchedPage = await exchange.get(pageRequest(url, left, options), signal);
+    const fetched: FetchedPage = await client.get(pageRequest(url, left, options), signal);
     leftBytes -= fetched.bytes;
     list.add(fetched.page, fetched.next !== undefined);
     url = fetched.next;

@@ -1,14 +1,14 @@
 // Finds the next page in the Link headers of an answer (RFC 8288).
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Answer } from "../http/transport.ts";
+import type { HttpResponse } from "../http/transport.ts";
 import { type Link, readLinkHeader } from "./link-header.ts";
 
 /**
  * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` where it leads to another
  * origin, where two are given, or where the header cannot be read.
  */
-export function nextPage(headers: Answer["headers"], page: URL): URL | undefined {
+export function nextPage(headers: HttpResponse["headers"], page: URL): URL | undefined {
   const targets = new Set(
     (headers.get("link") ?? []).flatMap(nextTargets).map((target) => resolve(target, page)),
   );

@@ -15,7 +15,7 @@ export interface ListPage {
   readonly events: readonly ListedEvent[];
   /** How many entries are without a valid uuid. */
   readonly rejected: number;
-  readonly claims: PaginationHints;
+  readonly hints: PaginationHints;
 }
 
 export const MAX_ENTRIES = 1_000_000;
@@ -44,8 +44,8 @@ export function readListPage(
     const root = rootSpan(bytes);
     const place = pointer === undefined ? usualPlace(bytes, root) : placeAt(bytes, pointer, root);
     if (place === undefined) throw unexpectedShape(bytes, root);
-    const claims = paginationHints(envelope(bytes, place), [place.path.slice(0, -1)]);
-    return { ...readEntries(bytes, place, maxEntries), claims };
+    const hints = paginationHints(envelope(bytes, place), [place.path.slice(0, -1)]);
+    return { ...readEntries(bytes, place, maxEntries), hints };
   } catch (error) {
     if (error instanceof MalformedJson) throw notJson();
     throw error;

@@ -11,7 +11,7 @@ import {
   type ZlibOptions,
 } from "node:zlib";
 import { ByteBuffer } from "./byte-buffer.ts";
-import type { AnswerBody } from "./transport.ts";
+import type { ResponseBody } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
 
@@ -46,7 +46,7 @@ export async function decodeBody(
   bytes: Uint8Array,
   contentEncoding: string,
   capBytes: number,
-): Promise<AnswerBody> {
+): Promise<ResponseBody> {
   const encoding = contentEncoding.trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return { kind: "whole", bytes };
   const decoder = DECODERS.get(encoding);
@@ -63,7 +63,7 @@ async function decodeSmall(
   decoder: Decoder,
   bytes: Uint8Array,
   capBytes: number,
-): Promise<AnswerBody | undefined> {
+): Promise<ResponseBody | undefined> {
   try {
     const maxOutputLength = Math.min(capBytes, AT_ONCE_BYTES);
     return { kind: "whole", bytes: await decoder.atOnce(bytes, { maxOutputLength }) };
@@ -74,7 +74,7 @@ async function decodeSmall(
   }
 }
 
-async function decodeLarge(decoder: Decoder, bytes: Uint8Array, capBytes: number): Promise<AnswerBody> {
+async function decodeLarge(decoder: Decoder, bytes: Uint8Array, capBytes: number): Promise<ResponseBody> {
   const decoded = new ByteBuffer();
   const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
   stream.end(bytes);

@@ -2,7 +2,7 @@
 
 import { type Dispatcher, errors } from "undici";
 import { ByteBuffer } from "./byte-buffer.ts";
-import { type Answer, type AnswerBody, NoAnswer } from "./transport.ts";
+import { type HttpResponse, NoResponse, type ResponseBody } from "./transport.ts";
 
 // Error bodies are read only so that the connection can be used again.
 const UNREAD_CAP_BYTES = 65_536;
@@ -17,8 +17,8 @@ const OUR_MISTAKES: ReadonlySet<string> = new Set([
 ]);
 
 /** An answer whose body is as it came: still to be decoded where it came whole. */
-export interface Received extends Pick<Answer, "status" | "headers" | "wireBytes"> {
-  readonly body: AnswerBody | { readonly kind: "encoded"; readonly bytes: Uint8Array };
+export interface Received extends Pick<HttpResponse, "status" | "headers" | "wireBytes"> {
+  readonly body: ResponseBody | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -28,14 +28,14 @@ type Controller = Dispatcher.DispatchController;
  * time and a fifth of its memory, for bodies that are small and bounded and only need to be collected.
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
-  /** Rejects with `NoAnswer` where no headers came, with the reason of `stop`, or with a mistake of ours. */
+  /** Rejects with `NoResponse` where no headers came, with the reason of `stop`, or with a mistake of ours. */
   readonly received: Promise<Received>;
   readonly #capBytes: number;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
   #controller: Controller | undefined;
-  #head: Pick<Answer, "status" | "headers"> | undefined;
+  #head: Pick<HttpResponse, "status" | "headers"> | undefined;
   #isOver = false;
 
   /** @param capBytes of a body that is read, a 2xx one */
@@ -94,7 +94,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   #breakOff(cause: string): void {
-    if (this.#head === undefined) this.#reject(new NoAnswer(cause));
+    if (this.#head === undefined) this.#reject(new NoResponse(cause));
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }

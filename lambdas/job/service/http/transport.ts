@@ -9,7 +9,7 @@ export interface TransportRequest {
   readonly bodyCapBytes: number;
 }
 
-export type AnswerBody =
+export type ResponseBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array }
   /** Longer than the request's cap; the rest was not read. */
   | { readonly kind: "oversize" }
@@ -20,29 +20,29 @@ export type AnswerBody =
   /** Not a 2xx: nobody reads it, so nobody can leak it. */
   | { readonly kind: "unread" };
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; a header that came several times has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  readonly body: AnswerBody;
+  readonly body: ResponseBody;
   /** Body bytes as they came over the wire. */
   readonly wireBytes: number;
 }
 
 /** No status line came: refused, reset, timed out. `reason` is a short code such as `ECONNREFUSED`. */
-export class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
+export class NoResponse extends Error {
+  override readonly name = "NoResponse";
   readonly reason: string;
 
   constructor(reason: string) {
-    super(`no answer (${reason})`);
+    super(`no response (${reason})`);
     this.reason = reason;
   }
 }
 
 /** Sends a request once: follows no redirect, performs no retry, knows no credentials. */
 export interface Transport {
-  /** Throws `NoAnswer`, or the signal's reason. Once the headers are there it is an answer, whatever the body does. */
-  send(request: TransportRequest, signal?: AbortSignal): Promise<Answer>;
+  /** Throws `NoResponse`, or the signal's reason. Once the headers are there it is an answer, whatever the body does. */
+  send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse>;
   close(): Promise<void>;
 }

@@ -2,9 +2,9 @@
 
 import { Agent, buildConnector } from "undici";
 import { decodeBody } from "./content-encoding.ts";
-import { skippingInterimAnswers } from "./interim-answers.ts";
+import { skippingInterimResponses } from "./interim-responses.ts";
 import { ResponseCollector } from "./response-collector.ts";
-import type { Answer, Transport, TransportRequest } from "./transport.ts";
+import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
 
 /** Of one answer: what is read from headers is bounded by it. Node's own default, which a flag could change. */
 const MAX_HEADER_BYTES = 16_384;
@@ -28,21 +28,21 @@ export class UndiciTransport implements Transport {
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out below rules; undici's own timers would only blur it.
-      connect: skippingInterimAnswers(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
+      connect: skippingInterimResponses(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  async send(request: TransportRequest, signal?: AbortSignal): Promise<Answer> {
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
     signal?.throwIfAborted();
-    const reception = new ResponseCollector(request.bodyCapBytes);
-    const timer = setTimeout(() => reception.giveUp(TIMED_OUT), this.#timeoutMs);
-    const stop = (): void => reception.stop(signal?.reason);
+    const collector = new ResponseCollector(request.bodyCapBytes);
+    const timer = setTimeout(() => collector.giveUp(TIMED_OUT), this.#timeoutMs);
+    const stop = (): void => collector.stop(signal?.reason);
     signal?.addEventListener("abort", stop);
     try {
-      this.#dispatch(request, reception);
-      const { body, ...answer } = await reception.received;
+      this.#dispatch(request, collector);
+      const { body, ...answer } = await collector.received;
       if (body.kind !== "encoded") return { ...answer, body };
       const encoding = answer.headers.get("content-encoding")?.join(",") ?? "";
       return { ...answer, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
@@ -56,9 +56,9 @@ export class UndiciTransport implements Transport {
     await this.#agent.destroy();
   }
 
-  #dispatch({ url, method, headers, body }: TransportRequest, reception: ResponseCollector): void {
+  #dispatch({ url, method, headers, body }: TransportRequest, collector: ResponseCollector): void {
     const { origin, pathname, search } = url;
     const path = pathname + search;
-    this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, reception);
+    this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, collector);
   }
 }

@@ -68,7 +68,7 @@ export class RateLimiter {
     return this.#waiters.length === 0 && this.#mayGo(kind) ? this.#permit(kind) : undefined;
   }
 
-  /** Waits for a permit; rejects with the signal's reason. */
+  /** WaitReporter for a permit; rejects with the signal's reason. */
   acquire(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -91,7 +91,7 @@ export class RateLimiter {
   }
 
   /** The last window's use, what is in flight included, in about 60 buckets. */
-  use(): RateLimiterUsage {
+  usage(): RateLimiterUsage {
     const buckets = this.#window.buckets();
     if (this.#inFlight === 0) return buckets;
     const bytes = this.#details.largest * this.#detailsInFlight;

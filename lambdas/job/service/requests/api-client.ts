@@ -2,7 +2,7 @@
 
 import type { Random } from "../../runtime/random.ts";
 import type { Authenticator, Pass } from "../auth/authenticator.ts";
-import { type Answer, NoAnswer } from "../http/transport.ts";
+import { type HttpResponse, NoResponse } from "../http/transport.ts";
 import { type ApiRequest, type Outcome, outcomeOf } from "./api-request.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
 import type { Cooldown } from "./cooldown.ts";
@@ -13,7 +13,7 @@ import type { Sender } from "./sender.ts";
 export interface ApiClientOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
-  readonly pause: Cooldown;
+  readonly cooldown: Cooldown;
   readonly headers: Readonly<Record<string, string>>;
   readonly random: Random;
 }
@@ -26,9 +26,9 @@ export class ApiClient {
   }
 
   async get<T>(request: ApiRequest<T>, signal?: AbortSignal): Promise<T> {
-    const { authenticator, pause } = this.#options;
+    const { authenticator, cooldown } = this.#options;
     let failures = 0;
-    let successes = pause.successes;
+    let successes = cooldown.successes;
     let pass = await authenticator.pass(signal);
     try {
       for (;;) {
@@ -36,18 +36,18 @@ export class ApiClient {
         const answer = await this.#attempt(request, pass, signal);
         if (answer === undefined) continue;
         // A request sent again after a renewal is no retry and uses up no attempt.
-        if (!(answer instanceof NoAnswer) && statusClass(answer.status) === "renew") {
+        if (!(answer instanceof NoResponse) && statusClass(answer.status) === "renew") {
           pass = await pass.refused(signal);
           continue;
         }
         const outcome = this.#judge(request, pass, answer);
         if ("value" in outcome) {
-          pause.succeeded();
+          cooldown.succeeded();
           return outcome.value;
         }
         // A 429 while others get through is the price of sharing a limit, not a failure of this request.
-        if (!isThrottled(outcome.failure) || pause.successes === successes) failures += 1;
-        successes = pause.successes;
+        if (!isThrottled(outcome.failure) || cooldown.successes === successes) failures += 1;
+        successes = cooldown.successes;
         await this.#backOff(requestName("GET", request.url), outcome.failure, failures, signal);
         pass = await authenticator.pass(signal);
       }
@@ -61,7 +61,7 @@ export class ApiClient {
     request: ApiRequest<T>,
     pass: Pass,
     signal: AbortSignal | undefined,
-  ): Promise<Answer | NoAnswer | undefined> {
+  ): Promise<HttpResponse | NoResponse | undefined> {
     const { url, kind, bodyCapBytes } = request;
     const { headers, sender } = this.#options;
     const permit = await sender.admit(kind, signal);
@@ -75,15 +75,15 @@ export class ApiClient {
       pass.keep(answer.headers.get("set-cookie") ?? []);
       return answer;
     } catch (error) {
-      if (error instanceof NoAnswer) return error;
+      if (error instanceof NoResponse) return error;
       throw error;
     }
   }
 
-  #judge<T>(request: ApiRequest<T>, pass: Pass, answer: Answer | NoAnswer): Outcome<T> {
-    if (answer instanceof NoAnswer) {
+  #judge<T>(request: ApiRequest<T>, pass: Pass, answer: HttpResponse | NoResponse): Outcome<T> {
+    if (answer instanceof NoResponse) {
       pass.release();
-      return { failure: { kind: "no-answer", reason: answer.reason } };
+      return { failure: { kind: "no-response", reason: answer.reason } };
     }
     pass.accepted();
     return outcomeOf(request, answer, this.#options.clock.now());
@@ -95,11 +95,11 @@ export class ApiClient {
     failures: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { pause, random } = this.#options;
+    const { cooldown, random } = this.#options;
     const askedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
     const delayMs = Math.max(askedMs ?? 0, retryDelayMs(failures, random));
     const forAll = askedMs !== undefined || isThrottled(failure);
-    if (forAll && failure.kind === "status") pause.ask(askedMs ?? delayMs, failure.status);
+    if (forAll && failure.kind === "status") cooldown.extend(askedMs ?? delayMs, failure.status);
     const waitsFor = forAll ? "retry-after" : "retry";
     await backOff({ request, failure, failures, delayMs, waitsFor }, this.#options, signal);
   }

@@ -1,7 +1,7 @@
 // What one GET asks for, and what an answer to it means: use it, try again, or stop.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Answer } from "../http/transport.ts";
+import type { HttpResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import { type Failure, requestName, UnusableBody } from "./failure.ts";
 import { redirected } from "./redirect.ts";
@@ -12,7 +12,7 @@ export interface ApiRequest<T> {
   readonly kind: RequestKind;
   readonly bodyCapBytes: number;
   /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may mend it, `SyncError` where none does. */
-  read(bytes: Uint8Array, headers: Answer["headers"]): T;
+  read(bytes: Uint8Array, headers: HttpResponse["headers"]): T;
   /** What a body over the cap means. */
   oversize(): T;
   /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
@@ -22,7 +22,7 @@ export interface ApiRequest<T> {
 export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
 /** Of any answer but a 401. Throws `SyncError` where no further attempt can help. */
-export function outcomeOf<T>(request: ApiRequest<T>, answer: Answer, nowMs: number): Outcome<T> {
+export function outcomeOf<T>(request: ApiRequest<T>, answer: HttpResponse, nowMs: number): Outcome<T> {
   const { status, headers } = answer;
   switch (statusClass(status)) {
     case "read":
@@ -36,7 +36,7 @@ export function outcomeOf<T>(request: ApiRequest<T>, answer: Answer, nowMs: numb
   }
 }
 
-function readBody<T>(request: ApiRequest<T>, { body, headers }: Answer): Outcome<T> {
+function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse): Outcome<T> {
   switch (body.kind) {
     case "whole":
       try {

@@ -5,10 +5,10 @@ import type { Logger } from "../../runtime/logger.ts";
 import { describeFailure, type Failure, spent } from "./failure.ts";
 import { ATTEMPTS } from "./retry.ts";
 import type { ServiceCounters } from "./service-counters.ts";
-import type { Wait, Waits } from "./waits.ts";
+import type { Wait, WaitReporter } from "./wait-reporter.ts";
 
 export interface BackOffOptions {
-  readonly waits: Waits;
+  readonly waits: WaitReporter;
   readonly counters: ServiceCounters;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -33,7 +33,7 @@ export class Cooldown {
   }
 
   /** Nobody sends for `ms` from now. Throws `THROTTLED`, now and for everybody later, when that is too much. */
-  ask(ms: number, status: number): void {
+  extend(ms: number, status: number): void {
     const longerMs = Math.max(0, ms - this.#remainingMs());
     this.#askedMs += longerMs;
     if (longerMs > 0) this.#untilMs = this.#clock.monotonicMs() + ms;
@@ -48,7 +48,7 @@ export class Cooldown {
   }
 
   /** Resolves when nobody asks for quiet; another request may find it asked for again right afterwards. */
-  async over(signal?: AbortSignal): Promise<void> {
+  async wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const remainingMs = this.#remainingMs();

@@ -4,7 +4,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { ATTEMPTS } from "./retry.ts";
 
 export type Failure =
-  | { readonly kind: "no-answer"; readonly reason: string }
+  | { readonly kind: "no-response"; readonly reason: string }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined }
   /** A 2xx whose body is of no use. Both texts are our own words. */
   | { readonly kind: "body"; readonly why: string; readonly remedy: string };
@@ -27,8 +27,8 @@ export function requestName(method: string, url: URL): string {
 
 export function describeFailure(failure: Failure): string {
   switch (failure.kind) {
-    case "no-answer":
-      return `no answer (${failure.reason})`;
+    case "no-response":
+      return `no response (${failure.reason})`;
     case "status":
       return `status ${failure.status}`;
     case "body":
@@ -46,7 +46,7 @@ export function spent(request: string, failure: Failure): SyncError {
       fields: {
         request,
         attempts: ATTEMPTS,
-        cause: failure.kind === "no-answer" ? failure.reason : failure.kind,
+        cause: failure.kind === "no-response" ? failure.reason : failure.kind,
         status: failure.kind === "status" ? failure.status : null,
       },
     },
@@ -54,7 +54,7 @@ export function spent(request: string, failure: Failure): SyncError {
 }
 
 function remedy(failure: Failure): string {
-  if (failure.kind === "no-answer") {
+  if (failure.kind === "no-response") {
     return "Check --base-url and the network between here and the service, then run again.";
   }
   if (failure.kind === "body") return `${failure.remedy} Then run again.`;

@@ -1,13 +1,13 @@
 // A redirect is never followed: credentials belong to one origin. The error says where it pointed.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Answer } from "../http/transport.ts";
+import type { HttpResponse } from "../http/transport.ts";
 
 /** Longer ones are no names of hosts (RFC 1035 §2.3.4: 255), and no paths that help anybody. */
 const MAX_SHOWN = 300;
 
 /** Advises nobody to use the target: whoever can answer for the service could have the credentials sent there. */
-export function redirected(request: string, url: URL, answer: Answer): SyncError {
+export function redirected(request: string, url: URL, answer: HttpResponse): SyncError {
   const target = redirectTarget(url, answer);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
@@ -19,7 +19,7 @@ export function redirected(request: string, url: URL, answer: Answer): SyncError
 }
 
 /** The origin, and of the same origin the path. The rest, path parameters (";jsessionid=…") included, may be secret. */
-function redirectTarget(url: URL, answer: Answer): string {
+function redirectTarget(url: URL, answer: HttpResponse): string {
   const location = answer.headers.get("location")?.[0];
   if (location === undefined) return "nowhere (no Location header)";
   const target = URL.parse(location, url.href);

@@ -1,7 +1,7 @@
 // Decides by an answer's status what to do with it, and how long to wait before the next attempt.
 
 import type { Random } from "../../runtime/random.ts";
-import type { Answer } from "../http/transport.ts";
+import type { HttpResponse } from "../http/transport.ts";
 
 export const ATTEMPTS = 6;
 
@@ -29,7 +29,7 @@ export function retryDelayMs(failures: number, random: Random): number {
  * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined where there is none that makes sense. A date
  * is measured against the answer's own `Date`, so that a wrong clock on either side does not matter.
  */
-export function retryAfterMs(headers: Answer["headers"], nowMs: number): number | undefined {
+export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): number | undefined {
   const value = headers.get("retry-after")?.[0]?.trim() ?? "";
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const untilMs = httpDateMs(value);

@@ -1,16 +1,16 @@
 // Sends one attempt as soon as nobody asks for quiet and the budget has room, and counts it.
 
-import type { Answer, Transport, TransportRequest } from "../http/transport.ts";
+import type { HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Cooldown } from "./cooldown.ts";
 import type { ServiceCounters } from "./service-counters.ts";
-import type { Waits } from "./waits.ts";
+import type { WaitReporter } from "./wait-reporter.ts";
 
 export interface SenderOptions {
   readonly transport: Transport;
-  readonly budget: RateLimiter;
-  readonly pause: Cooldown;
-  readonly waits: Waits;
+  readonly rateLimiter: RateLimiter;
+  readonly cooldown: Cooldown;
+  readonly waits: WaitReporter;
   readonly counters: ServiceCounters;
 }
 
@@ -24,31 +24,35 @@ export class Sender {
 
   /** Leave to send now: use it (or cancel it) at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
-    const { pause, budget, waits } = this.#options;
+    const { cooldown, rateLimiter, waits } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
-      if (!pause.isOver) {
+      if (!cooldown.isOver) {
         await waits.during(
           "retry-after",
-          () => pause.untilMs,
-          () => pause.over(signal),
+          () => cooldown.untilMs,
+          () => cooldown.wait(signal),
         );
       }
       const permit =
-        budget.tryAcquire(kind) ??
+        rateLimiter.tryAcquire(kind) ??
         (await waits.during(
           "budget",
-          () => budget.nextMs,
-          () => budget.acquire(kind, signal),
+          () => rateLimiter.nextMs,
+          () => rateLimiter.acquire(kind, signal),
         ));
       // While this request waited for the budget the service may have asked for quiet.
-      if (pause.isOver) return permit;
+      if (cooldown.isOver) return permit;
       permit.cancel();
     }
   }
 
-  /** Throws `NoAnswer` or the signal's reason. */
-  async send(permit: Permit, request: TransportRequest, signal: AbortSignal | undefined): Promise<Answer> {
+  /** Throws `NoResponse` or the signal's reason. */
+  async send(
+    permit: Permit,
+    request: TransportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<HttpResponse> {
     const { transport, counters, waits } = this.#options;
     let bytes = 0;
     counters.add("requests");

@@ -50,8 +50,8 @@ async function interrupt(
   const stop = new AbortController();
   const finished = new Set<string>();
   const host = sandbox.host(changes);
-  const openService: RunPorts["openService"] = async (budget) => {
-    const service = await host.openService(budget);
+  const openService: RunPorts["openService"] = async (rateLimiter) => {
+    const service = await host.openService(rateLimiter);
     return {
       logIn: (signal) => service.logIn(signal),
       list: (signal) => service.list(signal),

@@ -25,7 +25,10 @@ class GuardedWorld extends SmallWorld {
 
   override host(changes: Partial<RunPorts> = {}): RunPorts {
     const host = super.host(changes);
-    return { ...host, openService: async (budget) => this.#guarded(await host.openService(budget)) };
+    return {
+      ...host,
+      openService: async (rateLimiter) => this.#guarded(await host.openService(rateLimiter)),
+    };
   }
 
   /** The schedule's start of this instant. */

@@ -12,11 +12,11 @@ const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEve
 /** Undefined stands for an entry without a valid uuid. */
 const page = (
   entries: readonly (ListedEvent | undefined)[],
-  claims: Partial<ListPage["claims"]> = {},
+  hints: Partial<ListPage["hints"]> = {},
 ): ListPage => ({
   events: entries.filter((entry) => entry !== undefined),
   rejected: entries.filter((entry) => entry === undefined).length,
-  claims: { total: undefined, next: undefined, ...claims },
+  hints: { total: undefined, next: undefined, ...hints },
 });
 const listOf = (...pages: readonly ListPage[]) => {
   const list = new EventListBuilder();

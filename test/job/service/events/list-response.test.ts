@@ -165,16 +165,16 @@ describe("a page of the list", () => {
 
     expect(read(`\ufeff{"ж":"é","данные":[${entry}],"total":1}`, "/данные")).toMatchObject({
       events: [{ uuid: A, listing: entry }],
-      claims: { total: { count: 1 } },
+      hints: { total: { count: 1 } },
     });
   });
 
-  it("says what the rest of the page claims", () => {
-    expect(read(`{"data":{"events":[${a}],"next":"x"},"meta":{"total":7}}`).claims).toEqual({
+  it("says what the rest of the page hints", () => {
+    expect(read(`{"data":{"events":[${a}],"next":"x"},"meta":{"total":7}}`).hints).toEqual({
       total: { pointer: "/meta/total", count: 7 },
       next: "/data/next",
     });
-    expect(read(`{"result":{"items":[],"total":7}}`, "/result/items").claims.total?.pointer).toBe(
+    expect(read(`{"result":{"items":[],"total":7}}`, "/result/items").hints.total?.pointer).toBe(
       "/result/total",
     );
   });

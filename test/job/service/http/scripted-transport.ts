@@ -1,6 +1,10 @@
 // A service without a network, for tests that need every instant to be exact: the test decides each answer.
 
-import type { Answer, Transport, TransportRequest } from "../../../../lambdas/job/service/http/transport.ts";
+import type {
+  HttpResponse,
+  Transport,
+  TransportRequest,
+} from "../../../../lambdas/job/service/http/transport.ts";
 
 interface Script {
   readonly status?: number;
@@ -20,7 +24,7 @@ export function scriptedTransport(
   answer: (name: string, nth: number) => Script | Promise<Script> | undefined = () => undefined,
 ): ScriptedTransport {
   const sent: [string, string | undefined][] = [];
-  const send = async ({ url, headers }: TransportRequest): Promise<Answer> => {
+  const send = async ({ url, headers }: TransportRequest): Promise<HttpResponse> => {
     const name = /[^/]+$/.exec(url.pathname)?.[0] ?? "";
     sent.push([name, headers["cookie"]]);
     const nth = sent.filter(([each]) => each === name).length;

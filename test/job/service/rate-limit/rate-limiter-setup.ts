@@ -12,13 +12,13 @@ export const WINDOW = 60_000;
 
 export const setUp = (options: Partial<RateLimiterOptions> = {}) => {
   const clock = new ManualClock(NOW);
-  const budget = new RateLimiter({
+  const rateLimiter = new RateLimiter({
     requestsPerWindow: "unlimited",
     bytesPerWindow: "unlimited",
     clock,
     ...options,
   });
-  return { clock, budget };
+  return { clock, rateLimiter };
 };
 
 /** Lets promises that are settled run their continuations. */
@@ -26,14 +26,14 @@ export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
 
-export const acquired = (budget: RateLimiter): Permit => {
-  const permit = budget.tryAcquire("detail");
+export const acquired = (rateLimiter: RateLimiter): Permit => {
+  const permit = rateLimiter.tryAcquire("detail");
   if (permit === undefined) throw new Error("no permit");
   return permit;
 };
 
-export const free = (budget: RateLimiter): number => {
+export const free = (rateLimiter: RateLimiter): number => {
   let count = 0;
-  while (count < 1_000 && budget.tryAcquire("other") !== undefined) count += 1;
+  while (count < 1_000 && rateLimiter.tryAcquire("other") !== undefined) count += 1;
   return count;
 };

@@ -36,7 +36,7 @@ interface Served {
 
 /** Runs the arrivals on a simulated clock, millisecond by millisecond. */
 const serve = async (
-  budget: RateLimiter,
+  rateLimiter: RateLimiter,
   clock: ManualClock,
   arrivals: readonly Arrival[],
   bytes: number,
@@ -49,7 +49,7 @@ const serve = async (
   );
   let answered = 0;
   const request = async ({ latencyMs, countedAfter }: Arrival, index: number): Promise<void> => {
-    const permit = await budget.acquire("detail");
+    const permit = await rateLimiter.acquire("detail");
     const atMs = clock.monotonicMs();
     served.push({ index, atMs, countedAtMs: atMs + Math.round(latencyMs * countedAfter) });
     if (latencyMs > 0) await clock.sleep(latencyMs);
@@ -89,7 +89,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const budget = new RateLimiter({
+          const rateLimiter = new RateLimiter({
             requestsPerWindow: limit,
             bytesPerWindow: "unlimited",
             windowMs: WINDOW,
@@ -97,7 +97,7 @@ describe("the budget, whatever the arrivals", () => {
             clock,
           });
 
-          const served = await serve(budget, clock, arrivals, 0);
+          const served = await serve(rateLimiter, clock, arrivals, 0);
 
           expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
           expect(served.map(({ index }) => index)).toEqual(arrivals.map((_, index) => index));
@@ -114,7 +114,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const budget = new RateLimiter({
+          const rateLimiter = new RateLimiter({
             requestsPerWindow: "unlimited",
             bytesPerWindow: limit * 10 + 9,
             windowMs: WINDOW,
@@ -122,7 +122,7 @@ describe("the budget, whatever the arrivals", () => {
             clock,
           });
 
-          const served = await serve(budget, clock, arrivals, 10);
+          const served = await serve(rateLimiter, clock, arrivals, 10);
 
           expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
         },
@@ -150,7 +150,7 @@ describe("the budget, whatever the arrivals", () => {
           const first = new RateLimiter(options);
 
           const early = await serve(first, clock, before, 0, settings);
-          const second = new RateLimiter({ ...options, earlier: first.use() });
+          const second = new RateLimiter({ ...options, earlier: first.usage() });
           const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(

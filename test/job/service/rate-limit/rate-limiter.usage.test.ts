@@ -4,13 +4,13 @@ import { acquired, free, NOW, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the use of the last window", () => {
   it("is told in at most about 60 buckets, each not before what it holds", () => {
-    const { clock, budget } = setUp({ requestsPerWindow: 100_000, bytesPerWindow: "unlimited" });
+    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100_000, bytesPerWindow: "unlimited" });
     for (let n = 0; n < 600; n += 1) {
-      acquired(budget).settle(3);
+      acquired(rateLimiter).settle(3);
       clock.advance(100);
     }
 
-    const use = budget.use();
+    const use = rateLimiter.usage();
 
     expect(use.length).toBeLessThanOrEqual(62);
     expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(600);
@@ -20,13 +20,13 @@ describe("the use of the last window", () => {
   });
 
   it("holds what is in flight as if it were answered now, with the bytes reserved for it", () => {
-    const { clock, budget } = setUp({ requestsPerWindow: 100, bytesPerWindow: 1_000 });
-    acquired(budget).settle(40);
+    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100, bytesPerWindow: 1_000 });
+    acquired(rateLimiter).settle(40);
     clock.advance(500);
-    acquired(budget);
-    acquired(budget);
+    acquired(rateLimiter);
+    acquired(rateLimiter);
 
-    expect(budget.use()).toEqual([
+    expect(rateLimiter.usage()).toEqual([
       { atMs: NOW, requests: 1, bytes: 40 },
       { atMs: NOW + 500, requests: 2, bytes: 80 },
     ]);
@@ -36,27 +36,27 @@ describe("the use of the last window", () => {
     { when: "forward", byMs: 600_000 },
     { when: "back", byMs: -600_000 },
   ])("is as old as it was when the clock is set $when", ({ byMs }) => {
-    const { clock, budget } = setUp({ requestsPerWindow: 100 });
-    acquired(budget).settle(40);
+    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100 });
+    acquired(rateLimiter).settle(40);
     clock.advance(2_000);
 
     clock.set(byMs);
 
-    expect(budget.use()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
+    expect(rateLimiter.usage()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
   });
 
   it("is no longer told after a window", () => {
-    const { clock, budget } = setUp({ requestsPerWindow: 100 });
-    acquired(budget).settle(40);
+    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100 });
+    acquired(rateLimiter).settle(40);
     clock.advance(WINDOW + 1);
 
-    expect(budget.use()).toEqual([]);
+    expect(rateLimiter.usage()).toEqual([]);
   });
 
   it("counts in the next budget, also where its instants were rounded into the future", () => {
-    const { clock, budget } = setUp({ requestsPerWindow: 10, share: 1 });
+    const { clock, rateLimiter } = setUp({ requestsPerWindow: 10, share: 1 });
     clock.advance(1);
-    for (let n = 0; n < 4; n += 1) acquired(budget).settle(0);
+    for (let n = 0; n < 4; n += 1) acquired(rateLimiter).settle(0);
     clock.advance(100);
 
     const next = new RateLimiter({
@@ -64,13 +64,13 @@ describe("the use of the last window", () => {
       bytesPerWindow: "unlimited",
       share: 1,
       clock,
-      earlier: budget.use(),
+      earlier: rateLimiter.usage(),
     });
 
     expect(free(next)).toBe(6);
-    expect(next.use()[0]?.atMs).toBe(NOW + 1_000);
+    expect(next.usage()[0]?.atMs).toBe(NOW + 1_000);
     clock.advance(WINDOW + 1);
     next.add([{ atMs: NOW, requests: 5, bytes: 0 }]);
-    expect(next.use()).toEqual([{ atMs: expect.any(Number), requests: 6, bytes: 0 }]);
+    expect(next.usage()).toEqual([{ atMs: expect.any(Number), requests: 6, bytes: 0 }]);
   });
 });

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InterimAnswers } from "../../../../lambdas/job/service/http/interim-answers.ts";
+import { InterimResponses } from "../../../../lambdas/job/service/http/interim-responses.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "../connection.ts";
 import { interimProxy, rawServer } from "./local-server.ts";
@@ -140,7 +140,7 @@ describe("the filter of a connection", () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(sent, fc.constantFrom(ANSWER, EMPTY, "garbage"), cuts, (interim, answer, sizes) => {
-        const answers = new InterimAnswers();
+        const answers = new InterimResponses();
         let rest = Buffer.from(interim.join("") + answer);
         let passed = "";
         for (let n = 0; rest.length > 0; n += 1) {

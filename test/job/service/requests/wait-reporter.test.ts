@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Wait, Waits } from "../../../../lambdas/job/service/requests/waits.ts";
+import { type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/wait-reporter.ts";
 
 const setUp = () => {
   const shown: (Wait | undefined)[] = [];
-  return { waits: new Waits((wait) => shown.push(wait)), shown };
+  return { waits: new WaitReporter((wait) => shown.push(wait)), shown };
 };
 
 describe("what everybody waits for", () => {

@@ -7,18 +7,18 @@ import type { buildConnector } from "undici";
 type Connect = buildConnector.connector;
 
 /** What a connection is opened with, for connections on which one request at a time is sent. */
-export function skippingInterimAnswers(connect: Connect): Connect {
+export function skippingInterimResponses(connect: Connect): Connect {
   return (options, callback) => {
     connect(options, (...outcome) => {
-      if (outcome[0] === null) skipInterimAnswers(outcome[1]);
+      if (outcome[0] === null) skipInterimResponses(outcome[1]);
       callback(...outcome);
     });
   };
 }
 
 /** undici takes what came with `read()`, without a size; Node's own calls have one. */
-function skipInterimAnswers(socket: Socket): void {
-  const answers = new InterimAnswers();
+function skipInterimResponses(socket: Socket): void {
+  const answers = new InterimResponses();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket);
   socket.read = (size?: number): unknown => {
@@ -44,7 +44,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** Follows the bytes of a connection as far as the first line of the answer proper. */
-export class InterimAnswers {
+export class InterimResponses {
   #place: "before a status line" | "in an interim answer" | "in the answer" = "before a status line";
   /** The beginning of a status line of which it is not clear yet what it says: less than 12 bytes. */
   #held = NOTHING;

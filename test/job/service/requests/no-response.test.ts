@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { NoAnswer } from "../../../../lambdas/job/service/http/transport.ts";
+import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { httpServer, rawServer } from "../http/local-server.ts";
 import { get, transport } from "../http/transport-setup.ts";
 
@@ -22,8 +22,8 @@ describe("an attempt without an answer", () => {
       .send(get(url))
       .catch((caught: unknown) => caught);
 
-    expect(error).toBeInstanceOf(NoAnswer);
-    expect(error).toMatchObject({ reason, message: `no answer (${reason})` });
+    expect(error).toBeInstanceOf(NoResponse);
+    expect(error).toMatchObject({ reason, message: `no response (${reason})` });
     expect(error).not.toHaveProperty("cause");
   });
 

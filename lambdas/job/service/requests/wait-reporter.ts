@@ -17,7 +17,7 @@ interface OpenWait {
 /** The first kind that somebody waits for is the one that explains the rest. */
 const ORDER: readonly Wait["kind"][] = ["retry-after", "budget", "retry"];
 
-export class Waits {
+export class WaitReporter {
   readonly #open = new Set<OpenWait>();
   readonly #onWait: OnWait;
   #underWay = 0;

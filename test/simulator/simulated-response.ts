@@ -2,21 +2,28 @@
 
 import { CANARY } from "./account.ts";
 
-export interface Answer {
+export interface SimulatedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | Buffer;
 }
 
-export const json = (status: number, body: string | Buffer, headers: Answer["headers"] = {}): Answer => ({
+export const json = (
+  status: number,
+  body: string | Buffer,
+  headers: SimulatedResponse["headers"] = {},
+): SimulatedResponse => ({
   status,
   headers: { "content-type": "application/json; charset=utf-8", ...headers },
   body,
 });
 
 /** An error as the service words it. It carries a canary: our code must not repeat what errors say. */
-export const refusal = (status: number, message: string, headers: Answer["headers"] = {}): Answer =>
-  json(status, JSON.stringify({ message, reference: CANARY.body }), headers);
+export const refusal = (
+  status: number,
+  message: string,
+  headers: SimulatedResponse["headers"] = {},
+): SimulatedResponse => json(status, JSON.stringify({ message, reference: CANARY.body }), headers);
 
 /** A JSON object of these members, given as text; absent ones are left out. */
 export const objectText = (...members: readonly (string | undefined)[]): string =>
