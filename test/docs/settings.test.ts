@@ -1,4 +1,4 @@
-// The README's table of the deployment's settings says what the schema says, both ways.
+// The page's tables of the deployment's settings says what the schema says, both ways.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -6,13 +6,13 @@ import type { z } from "zod";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { accountSchema, settingsSchema } from "../../lib/settings/settings.ts";
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
 describe.each<[string, Shape, Readonly<Record<string, unknown>>]>([
-  ["#### For all accounts", settingsSchema.shape, {}],
-  ["#### For one account", accountSchema.shape, functionDefaults()],
+  ["### For all accounts", settingsSchema.shape, {}],
+  ["### For one account", accountSchema.shape, functionDefaults()],
 ])("the table below %s", (heading, shape, inherited) => {
   test("has every key with its default, in the order of the schema, and no other", () => {
     const rows = rowsBelow(heading).map(([key = "", , fallback = ""]) => [key, fallback]);
@@ -45,7 +45,7 @@ function shown(key: string, schema: z.ZodType, inherited: Readonly<Record<string
 
 /** The cells of the first table of a section, without their quotes. */
 function rowsBelow(heading: string): readonly (readonly string[])[] {
-  const section = README.split(/^(?=#+ )/m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
+  const section = PAGE.split(/^(?=#+ )/m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
   const [, , ...rows] = section.split("\n").filter((line) => line.startsWith("|"));
   return rows.map((row) =>
     row

@@ -12,7 +12,6 @@ import { TABLES } from "../../lambdas/job/catalog/tables.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const COMMANDS = [
   checkCommand,
   discoverCommand,
@@ -24,13 +23,14 @@ const COMMANDS = [
 ];
 
 test("the table of errors has every code, in the order of the source, and no other", () => {
-  const codes = column(tableBelow("## Errors"), "Code");
+  const codes = column(tableBelow("errors.md", "## Errors"), "Code");
 
   expect(codes).toEqual(ERROR_CODES);
 });
 
-test("the errors that leave a run unfinished are those that the README names", () => {
-  const sentence = sectionOf("## Errors").match(/^A run that ended with (.*?) is unfinished/m)?.[1] ?? "";
+test("the errors that leave a run unfinished are those that the page of errors names", () => {
+  const sentence =
+    sectionOf("errors.md", "## Errors").match(/^A run that ended with (.*?) is unfinished/m)?.[1] ?? "";
 
   const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable);
 
@@ -38,8 +38,8 @@ test("the errors that leave a run unfinished are those that the README names", (
 });
 
 test("the table of options has every option with its variable, default and commands", () => {
-  const rows = tableBelow("## Settings").rows.map(([option, variable, fallback, commands]) =>
-    [option, variable, fallback, commands].map(unquoted),
+  const rows = tableBelow("settings.md", "## Of the command line").rows.map(
+    ([option, variable, fallback, commands]) => [option, variable, fallback, commands].map(unquoted),
   );
 
   const options = (Object.keys(OPTIONS) as OptionName[]).map((name) => [
@@ -54,13 +54,13 @@ test("the table of options has every option with its variable, default and comma
 });
 
 test("the table of exit codes has every code", () => {
-  const codes = column(tableBelow("### Outcomes and exit codes"), "Exit code");
+  const codes = column(tableBelow("errors.md", "## Outcomes and exit codes"), "Exit code");
 
   expect(codes.map(Number)).toEqual(Object.values(EXIT));
 });
 
 test("every outcome and every error that ends with 2 is named in the table of exit codes", () => {
-  const { rows } = tableBelow("### Outcomes and exit codes");
+  const { rows } = tableBelow("errors.md", "## Outcomes and exit codes");
 
   const wrongInput = ERROR_CODES.filter(
     (code) => exitCodeOfError(new SyncError(code, "")) === EXIT.wrongInput,
@@ -70,17 +70,12 @@ test("every outcome and every error that ends with 2 is named in the table of ex
 });
 
 test.each(Object.entries(TABLES))("%s is described with its columns and types, in order", (name, table) => {
-  const rows = tableBelow(`### \`${name}\``).rows.map(([column, type]) => [column, type].map(unquoted));
+  const rows = tableBelow("tables.md", `## \`${name}\``).rows.map(([column, type]) =>
+    [column, type].map(unquoted),
+  );
 
   const partitions = table.partitions.map((partition) => [partition, "string"]);
   expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
-});
-
-test("a link to a file of the project leads to one", () => {
-  const targets = [...README.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = ""]) => target);
-
-  expect(targets.length).toBeGreaterThan(0);
-  for (const target of targets) expect(() => read(target)).not.toThrow(/ENOENT/);
 });
 
 interface MarkdownTable {
@@ -89,8 +84,8 @@ interface MarkdownTable {
 }
 
 /** The first table of a section. */
-function tableBelow(heading: string): MarkdownTable {
-  const lines = sectionOf(heading).split("\n");
+function tableBelow(page: string, heading: string): MarkdownTable {
+  const lines = sectionOf(page, heading).split("\n");
   const from = lines.findIndex((line) => line.startsWith("|"));
   const end = lines.findIndex((line, index) => index > from && !line.startsWith("|"));
   const [header = [], , ...rows] = lines.slice(from, end === -1 ? undefined : end).map(cells);
@@ -103,11 +98,13 @@ function column({ header, rows }: MarkdownTable, name: string): readonly string[
 }
 
 /** From the heading's line to the next heading. Throws where there is no such heading, or several. */
-function sectionOf(heading: string): string {
-  const sections = README.split(/^(?=#+ )/m).filter((section) => section.startsWith(`${heading}\n`));
+function sectionOf(page: string, heading: string): string {
+  const sections = read(page)
+    .split(/^(?=#+ )/m)
+    .filter((section) => section.startsWith(`${heading}\n`));
   const [section] = sections;
   if (section === undefined || sections.length > 1)
-    throw new Error(`${sections.length} headings "${heading}"`);
+    throw new Error(`${sections.length} headings "${heading}" in ${page}`);
   return section;
 }
 
@@ -124,4 +121,4 @@ const unquoted = (text: string | undefined): string => (text ?? "").replace(/^`(
 const codesIn = (text: string): readonly string[] =>
   [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, code = ""]) => code);
 
-const read = (path: string): Buffer | string => readFileSync(new URL(`../../${path}`, import.meta.url));
+const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");
