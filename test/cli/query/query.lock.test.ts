@@ -72,7 +72,7 @@ describe("query reads", () => {
     },
   );
 
-  it.each(["snapshots", "snapshots/uk", `snapshots/uk/${SNAPSHOT}`])(
+  it.each(["snapshots", "snapshots/uk", `snapshots/uk/${SNAPSHOT}`, "publications", "publications/uk"])(
     "a table whose folder %s is a link to another place",
     async (folder) => {
       const { directory, views } = await warehouseWithEvents("warehouse");
