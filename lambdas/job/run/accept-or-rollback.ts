@@ -11,11 +11,11 @@ import { headAsBase, wholeBase } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
 import { refreshOver } from "./publish/refresh-catalog.ts";
-import { publishedConclusion } from "./record/published-state.ts";
-import { type Ending, recordAttempt, startNow } from "./record/record-attempt.ts";
+import { publishedEnd } from "./record/published-end.ts";
+import { type AttemptEnd, recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
-import { type Conclusion, countsOf, NO_COUNTS, type RunFacts } from "./run-state.ts";
+import { countsOf, NO_COUNTS, type RunEnd, type RunState } from "./run-state.ts";
 
 interface Shared {
   readonly snapshotId: string;
@@ -44,45 +44,45 @@ export type AcceptOrRollbackPorts = Pick<
 
 /** Publishes the snapshot against the present head, or says why not. Comes back with the attempt's row in every outcome. */
 export async function acceptOrRollback(
-  host: AcceptOrRollbackPorts,
+  ports: AcceptOrRollbackPorts,
   account: string,
   request: AcceptOrRollback,
 ): Promise<RunResult> {
-  const started = startNow(host.clock);
+  const started = startNow(ports.clock);
   const runId = formatRunId(started.atMs);
-  const facts: RunFacts = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
-  const ending: Ending = await publishAgain(host, account, request, facts).catch((error: unknown) => ({
+  const state: RunState = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
+  const end: AttemptEnd = await publishAgain(ports, account, request, state).catch((error: unknown) => ({
     error,
   }));
-  return recordAttempt({ host, account, trigger: request.action, started, facts }, ending);
+  return recordAttempt({ ports, account, trigger: request.action, started, state }, end);
 }
 
 async function publishAgain(
-  host: AcceptOrRollbackPorts,
+  ports: AcceptOrRollbackPorts,
   account: string,
   request: AcceptOrRollback,
-  facts: RunFacts,
-): Promise<Conclusion> {
-  const { store, catalog } = host;
+  state: RunState,
+): Promise<RunEnd> {
+  const { store, catalog } = ports;
   const { action, snapshotId } = request;
-  const baseOf = request.overDamaged ? wholeBase(host, account) : headAsBase;
-  await refreshOver(host, account, await readHead(store, account), baseOf);
-  const manifest = await reviewable(store, account, request);
-  facts.counts = countsOf(manifest);
+  const baseOf = request.overDamaged ? wholeBase(ports, account) : headAsBase;
+  await refreshOver(ports, account, await readHead(store, account), baseOf);
+  const manifest = await requirePublishable(store, account, request);
+  state.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
-  const published = await commit(host, manifest, { action, run_id: facts.runId, pinned }, decide, baseOf);
+  const published = await commit(ports, manifest, { action, run_id: state.runId, pinned }, decide, baseOf);
   if ("newer" in published) return olderThan(published.newer, snapshotId);
-  facts.counts = countsOf(manifest, published);
+  state.counts = countsOf(manifest, published);
   await catalog.refresh(account);
-  return publishedConclusion(store, account, published);
+  return publishedEnd(store, account, published);
 }
 
 /** The manifest of a snapshot that this action takes. Throws `SNAPSHOT_NOT_FOUND` for any other, saying what to do. */
-async function reviewable(
+async function requirePublishable(
   store: Store,
   account: string,
   { action, snapshotId }: AcceptOrRollback,
@@ -119,7 +119,7 @@ function notFound(snapshotId: string, why: string): SyncError {
   });
 }
 
-function olderThan(head: Publication, snapshotId: string): Conclusion {
+function olderThan(head: Publication, snapshotId: string): RunEnd {
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",

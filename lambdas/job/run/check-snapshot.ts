@@ -11,7 +11,7 @@ import { type Publication, readHead, readLog } from "../storage/publication-log.
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { RunPorts } from "./run-ports.ts";
 
-export type SnapshotCheckHost = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
+export type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
 
 /** For what comes after it. */
 const RESERVE_MS = 30_000;
@@ -19,21 +19,21 @@ const RESERVE_MS = 30_000;
 const MAX_NAMED = 10;
 
 /** The head, if there is one. Throws `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs out. */
-export async function checkHead(host: SnapshotCheckHost, account: string): Promise<void> {
-  const head = await readHead(host.store, account);
+export async function checkHead(ports: SnapshotCheckPorts, account: string): Promise<void> {
+  const head = await readHead(ports.store, account);
   if (head === undefined) return;
-  const manifest = await verify(host, account, head.snapshot_id).catch((error: unknown) => {
+  const manifest = await verify(ports, account, head.snapshot_id).catch((error: unknown) => {
     throw withDamagedHeadRemedy(error, account);
   });
-  await checkForeign(host.store, manifest);
+  await checkForeign(ports.store, manifest);
 }
 
 /**
  * Every snapshot that is published or held and not retired, and the changes of every publication. Throws as
  * `checkHead` does, naming all that is damaged.
  */
-export async function checkEverything(host: SnapshotCheckHost, account: string): Promise<void> {
-  const { store } = host;
+export async function checkEverything(ports: SnapshotCheckPorts, account: string): Promise<void> {
+  const { store } = ports;
   const log = await readLog(store, account);
   const head = log.at(-1);
   const errors: SyncError[] = [];
@@ -47,13 +47,13 @@ export async function checkEverything(host: SnapshotCheckHost, account: string):
     }
   };
   let isHeadWhole = true;
-  for (const snapshotId of await keptSnapshots(host, account, log)) {
-    const manifest = await collect(verify(host, account, snapshotId));
-    if (manifest) await collect(checkForeign(host.store, manifest));
+  for (const snapshotId of await keptSnapshots(ports, account, log)) {
+    const manifest = await collect(verify(ports, account, snapshotId));
+    if (manifest) await collect(checkForeign(ports.store, manifest));
     else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
   }
   for (const publication of log) {
-    await collect(verifyChanges(store, account, publication, () => proceed(host)));
+    await collect(verifyChanges(store, account, publication, () => proceed(ports)));
   }
   const [first, ...others] = errors;
   if (first === undefined) return;
@@ -62,7 +62,7 @@ export async function checkEverything(host: SnapshotCheckHost, account: string):
 }
 
 async function keptSnapshots(
-  { store }: SnapshotCheckHost,
+  { store }: SnapshotCheckPorts,
   account: string,
   log: readonly Publication[],
 ): Promise<readonly string[]> {
@@ -75,11 +75,11 @@ async function keptSnapshots(
   return [...kept].sort();
 }
 
-function verify(host: SnapshotCheckHost, account: string, snapshotId: string): Promise<Manifest> {
-  return verifySnapshot(host.store, account, snapshotId, () => proceed(host));
+function verify(ports: SnapshotCheckPorts, account: string, snapshotId: string): Promise<Manifest> {
+  return verifySnapshot(ports.store, account, snapshotId, () => proceed(ports));
 }
 
-function proceed({ signal, timeLeftMs }: SnapshotCheckHost): void {
+function proceed({ signal, timeLeftMs }: SnapshotCheckPorts): void {
   signal.throwIfAborted();
   if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
   throw new SyncError(

@@ -5,8 +5,8 @@ import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { freshRateLimiter, type Skipped } from "./lease/take-lease.ts";
-import { type OpenService, underLease } from "./lease/under-lease.ts";
-import { openAccount } from "./open-account.ts";
+import { type OpenService, withLease } from "./lease/with-lease.ts";
+import { openAccount } from "./login/open-account.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 
 const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
@@ -30,7 +30,7 @@ type Attempt = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | u
  * @param deep verifies everything that is kept, not only what readers see
  */
 export async function check(
-  host: RunPorts,
+  ports: RunPorts,
   settings: RunSettings,
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<readonly Check[]> {
@@ -41,7 +41,7 @@ export async function check(
       checks.push({ name, ok: true, code: null, remedy: null });
       return value;
     } catch (error) {
-      host.signal.throwIfAborted();
+      ports.signal.throwIfAborted();
       if (!(error instanceof SyncError)) throw error;
       checks.push({ name, ok: false, code: error.code, remedy: error.message });
       return undefined;
@@ -49,50 +49,50 @@ export async function check(
   };
 
   const openWithoutLease: OpenService = () =>
-    openAccount(host, settings.account, freshRateLimiter(host, settings), "manual");
-  const skipped = await underLease(host, settings, "check", (open, leased) =>
+    openAccount(ports, settings.account, freshRateLimiter(ports, settings), "manual");
+  const skipped = await withLease(ports, settings, "check", (open, leased) =>
     tryService(leased, open, attempt),
   ).catch((error: unknown) => {
     // The store failed, so no run can work on the account either. What the service says is worth knowing all the same.
-    if (!(error instanceof SyncError) || host.signal.aborted) throw error;
-    return tryService(host, openWithoutLease, attempt);
+    if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
+    return tryService(ports, openWithoutLease, attempt);
   });
   if (skipped) {
     if (checks.length === 0) await attempt("credentials", async () => (await openWithoutLease()).close());
     checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
   }
-  const isStoreWritable = await attempt("store", () => tryStore(host, settings.account));
+  const isStoreWritable = await attempt("store", () => tryStore(ports, settings.account));
   if (isStoreWritable) {
-    await attempt("catalog", () => host.catalog.refresh(settings.account));
-    await attempt("snapshot", () => (deep ? checkEverything : checkHead)(host, settings.account));
+    await attempt("catalog", () => ports.catalog.refresh(settings.account));
+    await attempt("snapshot", () => (deep ? checkEverything : checkHead)(ports, settings.account));
   }
   return checks;
 }
 
-async function tryService(host: RunPorts, open: OpenService, attempt: Attempt): Promise<void> {
+async function tryService(ports: RunPorts, open: OpenService, attempt: Attempt): Promise<void> {
   const service = await attempt("credentials", open);
   if (service === undefined) return;
   try {
     const loggedIn = await attempt("login", async () => {
-      await service.logIn(host.signal);
+      await service.logIn(ports.signal);
       return true;
     });
-    const list = loggedIn ? await attempt("list", () => service.list(host.signal)) : undefined;
+    const list = loggedIn ? await attempt("list", () => service.list(ports.signal)) : undefined;
     const events = list?.events ?? [];
-    if (events.length > 0) await attempt("detail", () => tryDetail(host, service, events));
+    if (events.length > 0) await attempt("detail", () => tryDetail(ports, service, events));
   } finally {
     await service.close();
   }
 }
 
 async function tryDetail(
-  host: RunPorts,
+  ports: RunPorts,
   service: CountingService,
   events: readonly ListedEvent[],
 ): Promise<void> {
   const tried = events.slice(0, DETAIL_TRIES);
   for (const { requestAs } of tried) {
-    const detail = await service.detail(requestAs, host.signal);
+    const detail = await service.detail(requestAs, ports.signal);
     if (detail.kind === "event") return;
   }
   throw new SyncError(
@@ -101,9 +101,9 @@ async function tryDetail(
   );
 }
 
-async function tryStore(host: RunPorts, account: string): Promise<true> {
-  const key = layout.writeCheck(account, host.random.token());
-  await host.store.create(key, Buffer.from("{}\n"));
-  await host.store.delete(key);
+async function tryStore(ports: RunPorts, account: string): Promise<true> {
+  const key = layout.writeCheck(account, ports.random.token());
+  await ports.store.create(key, Buffer.from("{}\n"));
+  await ports.store.delete(key);
   return true;
 }

@@ -7,7 +7,7 @@ import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import type { Skipped } from "./lease/take-lease.ts";
-import { underLease } from "./lease/under-lease.ts";
+import { withLease } from "./lease/with-lease.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 
 export interface Discovery {
@@ -31,12 +31,12 @@ const MAX_WAITING_TEXT = 16 * 1024 * 1024;
  * `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
  */
 export async function discover(
-  host: RunPorts,
+  ports: RunPorts,
   settings: RunSettings,
   limit: number,
 ): Promise<Discovery | Skipped> {
   if (limit > MAX_SAMPLE) throw tooLarge(limit);
-  return underLease(host, settings, "discover", async (open, leased) => {
+  return withLease(ports, settings, "discover", async (open, leased) => {
     const service = await open();
     try {
       return await readSample(service, leased, settings.concurrency, limit);
@@ -48,11 +48,11 @@ export async function discover(
 
 async function readSample(
   service: CountingService,
-  host: RunPorts,
+  ports: RunPorts,
   concurrency: number,
   limit: number,
 ): Promise<Discovery> {
-  const list = await service.list(host.signal);
+  const list = await service.list(ports.signal);
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
     service.detail(requestAs, stop);
@@ -61,14 +61,14 @@ async function readSample(
     ahead: Math.max(64, concurrency * 4),
     maxWeight: MAX_WAITING_TEXT,
     weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
-    signal: host.signal,
+    signal: ports.signal,
   });
   const profiler = new FieldProfiler();
   let events = 0;
   let tried = 0;
   for await (const detail of details) {
     tried += 1;
-    host.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
     if (detail.kind !== "event") continue;
     events += 1;
     profiler.add(detail.event);

@@ -11,12 +11,12 @@ import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/damaged-head.ts";
 import { guard } from "./publish/guard.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
-import type { Conclusion, RunFacts } from "./run-state.ts";
+import type { RunEnd, RunState } from "./run-state.ts";
 
 export interface DryRunTask {
-  readonly host: RunPorts;
+  readonly ports: RunPorts;
   readonly settings: RunSettings;
-  readonly facts: RunFacts;
+  readonly state: RunState;
   readonly head: Publication | undefined;
   /** How many of the listed events are fetched, the first by uuid; undefined for all. */
   readonly limit: number | undefined;
@@ -25,12 +25,12 @@ export interface DryRunTask {
 }
 
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
-export async function dryRun(task: DryRunTask): Promise<Conclusion> {
-  const { host, settings, facts, head, limit, baseOf } = task;
+export async function dryRun(task: DryRunTask): Promise<RunEnd> {
+  const { ports, settings, state, head, limit, baseOf } = task;
   const base = await baseOf(head);
-  await checkAgainstBase(host, settings, base);
+  await checkAgainstBase(ports, settings, base);
   const service = await task.openService();
-  const list = await service.list(host.signal);
+  const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
   const planned = list.events.slice(0, limit);
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
@@ -42,11 +42,11 @@ export async function dryRun(task: DryRunTask): Promise<Conclusion> {
       service,
       concurrency: settings.concurrency,
       lifted: settings.lifted,
-      signal: host.signal,
+      signal: ports.signal,
     };
     for await (const result of fetchResults(planned, options)) {
       seen += 1;
-      host.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });
+      ports.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
         continue;
@@ -57,18 +57,18 @@ export async function dryRun(task: DryRunTask): Promise<Conclusion> {
   }
 
   const changes = { added: 0, changed: 0, removed: 0 };
-  const before = baseRows(host.store, settings.account, base);
+  const before = baseRows(ports.store, settings.account, base);
   try {
     if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
     else for await (const _ of rows());
   } catch (error) {
-    throw await explainDamage(error, host, settings.account, { base });
+    throw await explainDamage(error, ports, settings.account, { base });
   }
 
   const rejected = list.rejected + left.oversize;
   const { gone, forbidden } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
-  facts.counts = { listed, events, gone, forbidden, rejected, ...counted };
+  state.counts = { listed, events, gone, forbidden, rejected, ...counted };
   if (limit !== undefined) return { outcome: "DRY_RUN", reason: null };
   const missing = gone + forbidden + rejected;
   const hold = guard({ listed, events, missing, headEvents: head?.events }, settings);

@@ -13,14 +13,14 @@ import type { BaseOf } from "./publish/base.ts";
 import { checkAgainstBase } from "./publish/columns.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
 import { countText } from "./record/count-text.ts";
-import { publishedEnd, settlePublished } from "./record/published-run.ts";
+import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
-import type { Conclusion, RunFacts } from "./run-state.ts";
+import type { RunEnd, RunState } from "./run-state.ts";
 
 export interface MakeSnapshotTask {
-  readonly host: RunPorts;
+  readonly ports: RunPorts;
   readonly settings: RunSettings;
-  readonly facts: RunFacts;
+  readonly state: RunState;
   readonly head: Publication | undefined;
   /** True for a manual start without `--fresh`: it may go on with an unfinished run of another id. */
   readonly mayAdopt: boolean;
@@ -30,66 +30,66 @@ export interface MakeSnapshotTask {
 }
 
 /** Ends with a snapshot published or held, or with a later one in its place. Throws for everything else. */
-export async function makeSnapshot(task: MakeSnapshotTask): Promise<Conclusion> {
-  const { host, settings, facts, head, baseOf } = task;
-  const { store } = host;
+export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
+  const { ports, settings, state, head, baseOf } = task;
+  const { store } = ports;
   const { account } = settings;
 
-  const published = await publishedEnd(store, account, facts.runId);
+  const published = await publishedRun(store, account, state.runId);
   if (published) {
-    facts.snapshotId = facts.runId;
-    facts.counts = published.counts;
-    return published.conclusion;
+    state.snapshotId = state.runId;
+    state.counts = published.counts;
+    return published.end;
   }
-  if (head && head.snapshot_id >= facts.runId) return superseded(facts.runId, head);
-  await checkAgainstBase(host, settings, await baseOf(head));
+  if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
+  await checkAgainstBase(ports, settings, await baseOf(head));
 
   const unfinished = await findUnfinished(task);
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
-    return publishRun({ host, settings, facts, head, baseOf, plan: unfinished.plan });
+    return publishRun({ ports, settings, state, head, baseOf, plan: unfinished.plan });
   }
   const service = await task.openService();
   const work = unfinished ?? newWork(await makePlan(task, service));
   await stage(task, service, work);
-  return publishRun({ host, settings, facts, head, baseOf, plan: work.plan });
+  return publishRun({ ports, settings, state, head, baseOf, plan: work.plan });
 }
 
 async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | undefined> {
-  const { host, settings, facts, head, mayAdopt } = task;
-  const { store, clock, logger } = host;
+  const { ports, settings, state, head, mayAdopt } = task;
+  const { store, clock, logger } = ports;
   const { account } = settings;
-  const own = await findOwnWork(store, account, facts.runId, fingerprint(settings));
+  const own = await findOwnWork(store, account, state.runId, fingerprint(settings));
   if (own || !mayAdopt) return own;
   const unfinished = await findAdoptable(store, account, {
     fingerprint: fingerprint(settings),
     head: head?.snapshot_id,
     progressSinceMs: clock.now() - settings.resumeWithinMs,
-    settle: (runId) => settlePublished(host, account, runId),
+    settle: (runId) => recordPublishedRun(ports, account, runId),
   });
   if (unfinished === undefined) return undefined;
   const { plan } = unfinished;
   await task.adopt(plan.header.run_id);
-  facts.runId = plan.header.run_id;
+  state.runId = plan.header.run_id;
   logger.info(
-    `continues ${facts.runId}, ${countText(done(unfinished))} of ${countText(plan.events.length)} done`,
+    `continues ${state.runId}, ${countText(done(unfinished))} of ${countText(plan.events.length)} done`,
   );
   return unfinished;
 }
 
 /** Lists the events and freezes the work. Where another process of this run was first, its plan stands. */
 async function makePlan(task: MakeSnapshotTask, service: CountingService): Promise<Plan> {
-  const { host, settings, facts } = task;
-  const { store, clock, logger } = host;
-  const list = await service.list(host.signal);
+  const { ports, settings, state } = task;
+  const { store, clock, logger } = ports;
+  const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
-  facts.counts = { ...facts.counts, listed };
+  state.counts = { ...state.counts, listed };
   logger.info(`${countText(listed)} events are listed`, {
     listed,
     rejected: list.rejected,
     repeated: list.repeated,
   });
-  return createPlan(store, layout.plan(settings.account, facts.runId), {
-    run_id: facts.runId,
+  return createPlan(store, layout.plan(settings.account, state.runId), {
+    run_id: state.runId,
     account: settings.account,
     fingerprint: fingerprint(settings),
     created_at: new Date(clock.now()).toISOString(),
@@ -101,27 +101,27 @@ async function makePlan(task: MakeSnapshotTask, service: CountingService): Promi
 }
 
 async function stage(task: MakeSnapshotTask, service: CountingService, work: UnfinishedRun): Promise<void> {
-  const { host, settings } = task;
+  const { ports, settings } = task;
   const total = work.plan.events.length;
   let doneEvents = done(work);
   const seconds = estimateSeconds(total - doneEvents, settings.requestsPerMinute);
   if (seconds > 0) {
-    host.logger.info(
+    ports.logger.info(
       `${countText(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
     );
   }
-  const report = (): void => host.onProgress({ done: doneEvents, total, retries: service.counts.retries });
+  const report = (): void => ports.onProgress({ done: doneEvents, total, retries: service.counts.retries });
   report();
   await collect({
-    store: host.store,
-    logger: host.logger,
+    store: ports.store,
+    logger: ports.logger,
     account: settings.account,
     work,
     service,
     concurrency: settings.concurrency,
     lifted: settings.lifted,
-    signal: host.signal,
-    pace: new TimeBudget(host),
+    signal: ports.signal,
+    timeBudget: new TimeBudget(ports),
     onDone: () => {
       doneEvents += 1;
       report();

@@ -6,7 +6,7 @@ import type { Publication } from "../storage/publication-log.ts";
 import type { Outcome } from "./record/run-log.ts";
 
 /** Filled in as the attempt goes on, so that a failed one still reports how far it got. */
-export interface RunFacts {
+export interface RunState {
   /** Changes when a manual start adopts an unfinished run. */
   runId: string;
   snapshotId: string | null;
@@ -37,7 +37,7 @@ export const NO_COUNTS: SnapshotCounts = {
 };
 
 /** How an attempt ended without an error. */
-export interface Conclusion {
+export interface RunEnd {
   readonly outcome: Exclude<Outcome, "FAILED">;
   readonly reason: string | null;
   readonly explanation?: string;

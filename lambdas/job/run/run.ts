@@ -5,17 +5,17 @@ import { readHead } from "../storage/publication-log.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import { dryRun } from "./dry-run.ts";
 import { Lease, LeaseLost } from "./lease/lease.ts";
-import { alreadyWorking, leasedRateLimiter, takeLease } from "./lease/take-lease.ts";
+import { leasedRateLimiter, leaseTakenEnd, takeLease } from "./lease/take-lease.ts";
+import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
-import { LoginWithheld, openAccount } from "./open-account.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
 import { refreshOver } from "./publish/refresh-catalog.ts";
 import { applyRetention } from "./publish/retention.ts";
-import { type Ending, recordAttempt, startNow } from "./record/record-attempt.ts";
+import { type AttemptEnd, recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { type RunResult, readRunResult } from "./record/run-result.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
-import { type Conclusion, NO_COUNTS, type RunFacts } from "./run-state.ts";
+import { NO_COUNTS, type RunEnd, type RunState } from "./run-state.ts";
 
 export interface RunStart {
   readonly trigger: Trigger;
@@ -32,34 +32,33 @@ export interface RunStart {
  * Makes a snapshot, or says why not. Comes back with the run's row for every outcome, `FAILED` included;
  * throws only what nobody foresaw.
  */
-export async function run(host: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const started = startNow(host.clock);
+export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
+  const started = startNow(ports.clock);
   const runId = start.runId ?? formatRunId(started.atMs);
-  const facts: RunFacts = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
-  host.onRunId?.(runId);
+  const state: RunState = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
+  ports.onRunId?.(runId);
   let lease: Lease | undefined;
   try {
-    let ending: Ending;
+    let end: AttemptEnd;
     try {
-      const finished = await finishedBefore(host, settings, start);
+      const finished = await finishedBefore(ports, settings, start);
       if (finished) return finished;
-      const taken = await takeLease(host, settings.account, {
+      const taken = await takeLease(ports, settings.account, {
         runId,
         waitForOwnRun: start.runId !== undefined,
         waitForCommand: true,
       });
       lease = taken instanceof Lease ? taken : undefined;
       // A second delivery of the trigger may have waited for the first one, which has finished the run.
-      const meanwhile = lease && (await finishedBefore(host, settings, start));
+      const meanwhile = lease && (await finishedBefore(ports, settings, start));
       if (meanwhile) return meanwhile;
-      ending =
-        taken instanceof Lease ? await work(host, settings, start, taken, facts) : alreadyWorking(taken);
+      end = taken instanceof Lease ? await work(ports, settings, start, taken, state) : leaseTakenEnd(taken);
     } catch (error) {
-      ending = endingOf(error, host.signal, lease);
+      end = endOf(error, ports.signal, lease);
     }
     return await recordAttempt(
-      { host, account: settings.account, trigger: start.trigger, started, facts },
-      ending,
+      { ports, account: settings.account, trigger: start.trigger, started, state },
+      end,
     );
   } finally {
     await lease?.release();
@@ -82,60 +81,60 @@ async function work(
   settings: RunSettings,
   start: RunStart,
   lease: Lease,
-  facts: RunFacts,
-): Promise<Conclusion> {
+  state: RunState,
+): Promise<RunEnd> {
   const { account } = settings;
   const rateLimiter = leasedRateLimiter(lease, outer, settings);
   const mortal: RunPorts = { ...outer, signal: AbortSignal.any([outer.signal, lease.lost]) };
   const head = await readHead(mortal.store, account);
   const baseOf = start.overDamaged ? wholeBase(mortal, account) : headAsBase;
-  const host: RunPorts = { ...mortal, catalog: await refreshOver(mortal, account, head, baseOf) };
+  const ports: RunPorts = { ...mortal, catalog: await refreshOver(mortal, account, head, baseOf) };
   let service: CountingService | undefined;
   const openService = async (): Promise<CountingService> => {
-    const opened = await openAccount(host, settings.account, rateLimiter, start.trigger);
-    facts.service = () => opened.counts;
+    const opened = await openAccount(ports, settings.account, rateLimiter, start.trigger);
+    state.service = () => opened.counts;
     service = opened;
     return opened;
   };
   try {
     if (start.dryRun) {
-      return await dryRun({ host, settings, facts, head, limit: start.dryRun.limit, openService, baseOf });
+      return await dryRun({ ports, settings, state, head, limit: start.dryRun.limit, openService, baseOf });
     }
     const mayAdopt = start.runId === undefined && start.fresh !== true;
     const adopt = async (runId: string): Promise<void> => {
       await lease.adopt(runId);
-      host.onRunId?.(runId);
+      ports.onRunId?.(runId);
     };
-    const conclusion = await makeSnapshot({
-      host,
+    const end = await makeSnapshot({
+      ports,
       settings,
-      facts,
+      state,
       head,
       mayAdopt,
       adopt,
       openService,
       baseOf,
     });
-    if (conclusion.outcome !== "SUPERSEDED") await tidy(host, settings);
-    return conclusion;
+    if (end.outcome !== "SUPERSEDED") await cleanUp(ports, settings);
+    return end;
   } finally {
     await service?.close();
   }
 }
 
 /** What it cannot do now, the next run does: the snapshot that was made counts. */
-async function tidy(host: RunPorts, { account, retainDays }: RunSettings): Promise<void> {
+async function cleanUp(ports: RunPorts, { account, retainDays }: RunSettings): Promise<void> {
   try {
-    await applyRetention({ host, account, retainDays });
+    await applyRetention({ ports, account, retainDays });
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    host.logger.warn(`old snapshots could not be taken away: ${error.message}`, { error_code: error.code });
+    ports.logger.warn(`old snapshots could not be taken away: ${error.message}`, { error_code: error.code });
   }
 }
 
-function endingOf(error: unknown, signal: AbortSignal, lease: Lease | undefined): Ending {
+function endOf(error: unknown, signal: AbortSignal, lease: Lease | undefined): AttemptEnd {
   if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
-  if (error instanceof LoginWithheld) return error.conclusion;
+  if (error instanceof LoginWithheld) return error.end;
   const lost = lease?.lost.reason;
   if (!(lost instanceof LeaseLost)) return { error };
   return {

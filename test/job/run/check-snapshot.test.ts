@@ -14,7 +14,7 @@ beforeEach(() => {
 
 /** The last line of `check`. */
 async function snapshotLine(deep = false, changes: Partial<RunPorts> = {}): Promise<Check | undefined> {
-  const checks = await check(world.host(changes), world.settings, { deep });
+  const checks = await check(world.ports(changes), world.settings, { deep });
   return checks.find(({ name }) => name === "snapshot");
 }
 

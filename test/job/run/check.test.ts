@@ -14,7 +14,7 @@ describe("check", () => {
     const lease = livingLease(sandbox.clock.now());
     sandbox.store.put(LEASE, lease);
 
-    const checks = await check(sandbox.host(), sandbox.settings);
+    const checks = await check(sandbox.ports(), sandbox.settings);
 
     expect(checks).toEqual([
       { name: "credentials", ok: true, code: null, remedy: null },
@@ -41,7 +41,7 @@ describe("check", () => {
       throw new SyncError("CREDENTIALS_INVALID", "There is no such file.");
     };
 
-    const checks = await check(sandbox.host({ openService }), sandbox.settings);
+    const checks = await check(sandbox.ports({ openService }), sandbox.settings);
 
     expect(checks.map(({ name, code }) => [name, code]).slice(0, 2)).toEqual([
       ["credentials", "CREDENTIALS_INVALID"],
@@ -51,10 +51,10 @@ describe("check", () => {
 
   test("says that it lost the lease to another process", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3), latencyMs: 30_000 });
-    const host = sandbox.host();
+    const ports = sandbox.ports();
 
-    const checking = check(host, sandbox.settings);
-    while (sandbox.simulator.counts.requests === 0) await host.clock.sleep(100);
+    const checking = check(ports, sandbox.settings);
+    while (sandbox.simulator.counts.requests === 0) await ports.clock.sleep(100);
     sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
     const checks = await checking;
 
@@ -67,7 +67,7 @@ describe("check", () => {
   test("frees the lease, and leaves its use in it", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
 
-    const checks = await check(sandbox.host(), sandbox.settings);
+    const checks = await check(sandbox.ports(), sandbox.settings);
 
     expect(checks.every(({ ok }) => ok)).toBe(true);
     const { run_id, use } = JSON.parse(sandbox.store.text(LEASE) ?? "");
@@ -83,7 +83,7 @@ describe("check", () => {
     );
     await sandbox.run();
 
-    await check(sandbox.host(), sandbox.settings);
+    await check(sandbox.ports(), sandbox.settings);
 
     const { statuses, fullestWindow } = sandbox.simulator.counts;
     expect(statuses.get(429)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("check", () => {
       throw new SyncError("STORE_FAILED", "The disk is full.");
     });
 
-    const checks = await check(sandbox.host({ store }), sandbox.settings);
+    const checks = await check(sandbox.ports({ store }), sandbox.settings);
 
     expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
       ["credentials", true],
@@ -110,7 +110,7 @@ describe("check", () => {
   test("is waited for by a run", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3), latencyMs: 3_000 });
 
-    const checking = check(sandbox.host(), sandbox.settings);
+    const checking = check(sandbox.ports(), sandbox.settings);
     while (sandbox.simulator.counts.requests === 0) await sandbox.clock.sleep(100);
     const { row } = await sandbox.run();
 

@@ -24,12 +24,12 @@ async function due(): Promise<Due> {
   return { world, first, held };
 }
 
-type Work = (due: Due, host?: object) => Promise<RunResult>;
-const run: Work = ({ world }, host = {}) => world.run({}, host);
-const accept: Work = ({ world, held }, host = {}) =>
-  world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, host);
-const rollback: Work = ({ world, first }, host = {}) =>
-  world.acceptOrRollback({ action: "rollback", snapshotId: first, pin: true }, host);
+type Work = (due: Due, ports?: object) => Promise<RunResult>;
+const run: Work = ({ world }, ports = {}) => world.run({}, ports);
+const accept: Work = ({ world, held }, ports = {}) =>
+  world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, ports);
+const rollback: Work = ({ world, first }, ports = {}) =>
+  world.acceptOrRollback({ action: "rollback", snapshotId: first, pin: true }, ports);
 
 async function effectsOf(work: Work): Promise<number> {
   const one = await due();

@@ -53,11 +53,11 @@ async function secondSnapshotDue(): Promise<World> {
       const { s3, glue } = mortalClients(newAwsClients(front?.url), point, PREFIX);
       const mortalStore = new S3Store({ client: s3, bucket, prefix: PREFIX });
       const mortalCatalog = new GlueCatalog({ client: glue, store: mortalStore, database, location });
-      const host = sandbox.host({ store: mortalStore, catalog: mortalCatalog });
-      await sandbox.run({ runId: SCHEDULED }, host).catch((error: unknown) => {
+      const ports = sandbox.ports({ store: mortalStore, catalog: mortalCatalog });
+      await sandbox.run({ runId: SCHEDULED }, ports).catch((error: unknown) => {
         if (!(error instanceof Crashed)) throw error;
       });
-      sandbox.dead.add(host.process.pid ?? 0);
+      sandbox.dead.add(ports.process.pid ?? 0);
     },
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };

@@ -35,14 +35,14 @@ async function effectsOfSecondRun(): Promise<readonly string[]> {
 /** Runs until the process dies at this effect. What it held is known to be a dead process's. */
 async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: string): Promise<void> {
   const point = new CrashPoint(at, moment);
-  const host = sandbox.host();
+  const ports = sandbox.ports();
   const start = runId === undefined ? {} : { runId };
   // A death while the lease is released goes unnoticed: the run has ended, and the lease expires by itself.
-  await sandbox.run(start, { ...host, ...point.wrap(host) }).catch((error: unknown) => {
+  await sandbox.run(start, { ...ports, ...point.wrap(ports) }).catch((error: unknown) => {
     if (!(error instanceof Crashed)) throw error;
   });
   expect(point.crashed).toBe(true);
-  sandbox.dead.add(host.process.pid ?? 0);
+  sandbox.dead.add(ports.process.pid ?? 0);
 }
 
 const effects = await effectsOfSecondRun();

@@ -28,7 +28,7 @@ export class CrashPoint {
     return this.#dead;
   }
 
-  /** Both parts of a host that have effects, behind this point. */
+  /** The two ports that have effects, behind this point. */
   wrap({ store, catalog }: Pick<RunPorts, "store" | "catalog">): Pick<RunPorts, "store" | "catalog"> {
     const guarded: Store = {
       read: (key) => this.alive(() => store.read(key)),

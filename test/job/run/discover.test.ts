@@ -45,7 +45,7 @@ describe("discover", () => {
 
     const found = await discovered(sandbox, 50);
     sandbox.simulator.restrict(three.uuid);
-    const failed = discover(sandbox.host(), sandbox.settings, 50);
+    const failed = discover(sandbox.ports(), sandbox.settings, 50);
 
     expect(found).toMatchObject({ listed: 3, events: 1 });
     await expect(failed).rejects.toMatchObject({ code: "NOT_ENTITLED" });
@@ -54,7 +54,7 @@ describe("discover", () => {
   test("of no events finds nothing", async () => {
     await using sandbox = await Sandbox.start({ events: [] });
 
-    expect(await discover(sandbox.host(), sandbox.settings, 50)).toMatchObject({
+    expect(await discover(sandbox.ports(), sandbox.settings, 50)).toMatchObject({
       listed: 0,
       events: 0,
       fields: [],
@@ -97,7 +97,7 @@ describe("discover", () => {
   test("works once where it is started four times at once: the others send nothing", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(20), latencyMs: 500 });
 
-    const all = await Promise.all([1, 2, 3, 4].map(() => discover(sandbox.host(), sandbox.settings, 10)));
+    const all = await Promise.all([1, 2, 3, 4].map(() => discover(sandbox.ports(), sandbox.settings, 10)));
 
     const skipped = all.filter((found) => "outcome" in found);
     expect(skipped).toEqual(
@@ -114,7 +114,7 @@ describe("discover", () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(5) });
     sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
 
-    const found = await discover(sandbox.host(), sandbox.settings, 5);
+    const found = await discover(sandbox.ports(), sandbox.settings, 5);
 
     expect(found).toMatchObject({
       outcome: "SKIPPED",
@@ -130,7 +130,7 @@ describe("discover", () => {
     );
     const onProgress = (): void => sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
 
-    const found = await discover(sandbox.host({ onProgress }), sandbox.settings, 50);
+    const found = await discover(sandbox.ports({ onProgress }), sandbox.settings, 50);
 
     expect(found).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
     expect(sandbox.store.text(LEASE)).toContain("run-1");
@@ -140,7 +140,7 @@ describe("discover", () => {
   test("frees the lease also when it fails", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(2), account: { disabled: true } });
 
-    const failed = discover(sandbox.host(), sandbox.settings, 5);
+    const failed = discover(sandbox.ports(), sandbox.settings, 5);
 
     await expect(failed).rejects.toMatchObject({ code: "ACCOUNT_DISABLED" });
     expect(sandbox.store.text(LEASE)).toContain('"run_id":null');
@@ -149,7 +149,7 @@ describe("discover", () => {
   test("refuses a sample of more than 500 events before it does anything", async () => {
     await using sandbox = await Sandbox.start();
 
-    const refused = discover(sandbox.host(), sandbox.settings, 501);
+    const refused = discover(sandbox.ports(), sandbox.settings, 501);
 
     await expect(refused).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -161,7 +161,7 @@ describe("discover", () => {
 });
 
 async function discovered(sandbox: Sandbox, limit: number): Promise<Discovery> {
-  const found = await discover(sandbox.host(), sandbox.settings, limit);
+  const found = await discover(sandbox.ports(), sandbox.settings, limit);
   if ("outcome" in found) throw new Error(found.explanation);
   return found;
 }

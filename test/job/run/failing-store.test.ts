@@ -26,7 +26,7 @@ test("a store that fails while a request waits for its answer", async () => {
   };
   let aborted = 0;
   const openService: RunPorts["openService"] = async (rateLimiter) => {
-    const service = await world.host().openService(rateLimiter);
+    const service = await world.ports().openService(rateLimiter);
     return {
       ...service,
       detail: async (requestAs, signal) => {

@@ -100,7 +100,7 @@ test.each([
   }
   await writeShard(sandbox.store, key, 0, results());
 
-  const error: unknown = await mergeShards(sandbox.host(), sandbox.settings, plan).catch((thrown) => thrown);
+  const error: unknown = await mergeShards(sandbox.ports(), sandbox.settings, plan).catch((thrown) => thrown);
 
   expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
   expect(inspect(error)).not.toContain("secret");

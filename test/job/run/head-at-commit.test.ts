@@ -78,7 +78,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
   const one = await due();
   const { world } = one;
   let leftMs = Number.POSITIVE_INFINITY;
-  const host = world.host({ timeLeftMs: () => leftMs });
+  const ports = world.ports({ timeLeftMs: () => leftMs });
   const store = interposed(world.store, async (key) => {
     if (!key.includes("/_manifest.json")) return;
     world.clock.advance(4_000); // four events, so a second for each
@@ -88,7 +88,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
     expect((await world.run({ fresh: true })).row.outcome).toBe("PUBLISHED");
   });
 
-  const { row } = await world.run({ runId: "2026-01-01T09-00-00.000Z" }, { ...host, store });
+  const { row } = await world.run({ runId: "2026-01-01T09-00-00.000Z" }, { ...ports, store });
 
   expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
 });

@@ -107,7 +107,7 @@ test.each([
 test("a run is refused at its end when another account has published other columns meanwhile", async () => {
   await using sandbox = await Sandbox.start({ events: makeEvents(3) }, lifted("a=/a"));
   const mine = sandbox.settings;
-  const host = sandbox.host();
+  const ports = sandbox.ports();
   const meanwhile = async (): Promise<void> => {
     sandbox.settings = { ...mine, account: "de", ...lifted("b=/b") };
     expect((await sandbox.run()).row.outcome).toBe("PUBLISHED");
@@ -119,7 +119,7 @@ test("a run is refused at its end when another account has published other colum
     {
       openService: async (rateLimiter) => {
         await meanwhile();
-        return host.openService(rateLimiter);
+        return ports.openService(rateLimiter);
       },
     },
   );

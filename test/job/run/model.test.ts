@@ -81,14 +81,14 @@ class History {
       case "run":
         this.#version += 1;
         this.world.show(one.events, this.#version);
-        return this.#mayCrash(one.crashAt, one.after, (host) => this.world.run({}, host));
+        return this.#mayCrash(one.crashAt, one.after, (ports) => this.world.run({}, ports));
       case "accept": {
         const request = { action: "accept", snapshotId: this.#pick(one.pick), force: one.force } as const;
-        return this.#mayCrash(one.crashAt, true, (host) => this.world.acceptOrRollback(request, host));
+        return this.#mayCrash(one.crashAt, true, (ports) => this.world.acceptOrRollback(request, ports));
       }
       case "rollback": {
         const request = { action: "rollback", snapshotId: this.#pick(one.pick), pin: one.pin } as const;
-        return this.#mayCrash(one.crashAt, true, (host) => this.world.acceptOrRollback(request, host));
+        return this.#mayCrash(one.crashAt, true, (ports) => this.world.acceptOrRollback(request, ports));
       }
     }
   }
@@ -96,14 +96,14 @@ class History {
   async #mayCrash(
     at: number | undefined,
     after: boolean,
-    work: (host: ReturnType<SmallWorld["host"]>) => Promise<unknown>,
+    work: (ports: ReturnType<SmallWorld["ports"]>) => Promise<unknown>,
   ): Promise<void> {
-    const host = this.world.host();
+    const ports = this.world.ports();
     const point = new CrashPoint(at ?? Number.POSITIVE_INFINITY, after ? "after" : "before");
-    await work({ ...host, ...point.wrap(host) }).catch((error: unknown) => {
+    await work({ ...ports, ...point.wrap(ports) }).catch((error: unknown) => {
       if (!(error instanceof Crashed)) throw error;
     });
-    if (point.crashed) this.world.dead.add(host.process.pid ?? 0);
+    if (point.crashed) this.world.dead.add(ports.process.pid ?? 0);
   }
 
   /** Any snapshot that has or had files: published, held, retired, deleted or of a run that died. */

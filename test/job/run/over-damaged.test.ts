@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { publishedEnd } from "../../../lambdas/job/run/record/published-run.ts";
+import { publishedRun } from "../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { interposed } from "./interposed-store.ts";
@@ -258,9 +258,9 @@ describe("a damaged head", () => {
     await damage(await publish(10, 2));
     const { row } = await world.run({ overDamaged: true });
 
-    const end = await publishedEnd(world.store, ACCOUNT, row.run_id);
+    const end = await publishedRun(world.store, ACCOUNT, row.run_id);
 
-    expect(end?.conclusion).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
+    expect(end?.end).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
   });
 });
 

@@ -12,9 +12,9 @@ async function runWith(changes: { readonly listing?: string; readonly note?: str
     lifted: Array.from({ length: columns }, (_, n) => ({ name: `c${n}`, pointer: "/note" })),
   });
   world.show(10);
-  const host = world.host();
-  const openService: typeof host.openService = async (rateLimiter) => {
-    const service = await host.openService(rateLimiter);
+  const ports = world.ports();
+  const openService: typeof ports.openService = async (rateLimiter) => {
+    const service = await ports.openService(rateLimiter);
     const list = await service.list();
     const [first] = list.events;
     const events = list.events.map((event) =>

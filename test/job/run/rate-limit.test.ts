@@ -43,11 +43,11 @@ describe("a request limit", () => {
       { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
       { requestsPerMinute: 40, windowMs: WINDOW_MS },
     );
-    const host = sandbox.host();
+    const ports = sandbox.ports();
     const point = new CrashPoint(4);
-    const crashed = sandbox.run({}, { ...host, ...point.wrap(host) });
+    const crashed = sandbox.run({}, { ...ports, ...point.wrap(ports) });
     await expect(crashed).rejects.toThrow(Crashed);
-    sandbox.dead.add(host.process.pid ?? 0);
+    sandbox.dead.add(ports.process.pid ?? 0);
 
     const { row } = await sandbox.run();
 

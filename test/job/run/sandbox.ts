@@ -73,7 +73,7 @@ export class Sandbox {
   }
 
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
-  host(changes: Partial<RunPorts> = {}): RunPorts {
+  ports(changes: Partial<RunPorts> = {}): RunPorts {
     this.#pid += 1;
     const { isListed, listPointer, detailPointer, concurrency } = this.settings;
     return {
@@ -107,7 +107,10 @@ export class Sandbox {
   }
 
   async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
-    return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
+    return run(this.ports(changes), this.settings, {
+      trigger: start.runId ? "schedule" : "manual",
+      ...start,
+    });
   }
 
   /** The table `events`: uuid and detail text. */

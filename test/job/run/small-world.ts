@@ -65,7 +65,7 @@ export class SmallWorld {
     return new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  host(changes: Partial<RunPorts> = {}): RunPorts {
+  ports(changes: Partial<RunPorts> = {}): RunPorts {
     this.#pid += 1;
     return {
       store: this.store,
@@ -86,12 +86,15 @@ export class SmallWorld {
   /** No two starts share an instant, as no two share one in life. */
   async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
     this.clock.advance(1);
-    return run(this.host(changes), this.settings, { trigger: start.runId ? "schedule" : "manual", ...start });
+    return run(this.ports(changes), this.settings, {
+      trigger: start.runId ? "schedule" : "manual",
+      ...start,
+    });
   }
 
   async acceptOrRollback(request: AcceptOrRollback, changes: Partial<RunPorts> = {}): Promise<RunResult> {
     this.clock.advance(1);
-    return acceptOrRollback(this.host(changes), ACCOUNT, request);
+    return acceptOrRollback(this.ports(changes), ACCOUNT, request);
   }
 
   accept(snapshotId: string | null, force = false): Promise<RunResult> {

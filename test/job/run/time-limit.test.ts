@@ -20,7 +20,7 @@ function slowWorld(): SmallWorld {
 
 function slowService(world: SmallWorld): RunPorts["openService"] {
   return async (rateLimiter) => {
-    const service = await world.host().openService(rateLimiter);
+    const service = await world.ports().openService(rateLimiter);
     return {
       ...service,
       detail: async (requestAs, signal) => {

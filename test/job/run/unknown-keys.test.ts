@@ -32,11 +32,11 @@ async function made(diesAt: string): Promise<Made> {
   world.store.put(layout.retired(ACCOUNT, retired), `${JSON.stringify({ retired_at })}\n`);
   world.show(10, 4);
   world.gone.add(3);
-  const host = world.host();
+  const ports = world.ports();
   const point = new CrashPoint(diesAt, "before");
-  const died = world.run({ runId: UNFINISHED }, { ...host, ...point.wrap(host) });
+  const died = world.run({ runId: UNFINISHED }, { ...ports, ...point.wrap(ports) });
   await expect(died).rejects.toBeInstanceOf(Crashed);
-  world.dead.add(host.process.pid ?? 0);
+  world.dead.add(ports.process.pid ?? 0);
   return { world, first, held, retired };
 }
 

@@ -15,9 +15,9 @@ import type { Store } from "../../storage/store.ts";
 import { keepPartialShard } from "./keep-partial-shard.ts";
 import { mapOrdered } from "./map-ordered.ts";
 import { ShardGate } from "./shard-gate.ts";
+import { ShardResults } from "./shard-results.ts";
 import { outOfTime, type TimeBudget } from "./time-budget.ts";
 import type { UnfinishedRun } from "./unfinished-run.ts";
-import { Unit } from "./unit.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
@@ -65,7 +65,7 @@ export interface CollectOptions extends FetchOptions {
   readonly account: string;
   /** The plan, and what an earlier attempt has done of it. */
   readonly work: UnfinishedRun;
-  readonly pace: TimeBudget;
+  readonly timeBudget: TimeBudget;
   /** Called for each event that was fetched. */
   readonly onDone: () => void;
 }
@@ -76,27 +76,31 @@ export interface CollectOptions extends FetchOptions {
  * the next one. An error that leaves the run unfinished passes through after what is finished of begun shards is kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, logger, account, work, pace, onDone } = options;
+  const { store, logger, account, work, timeBudget, onDone } = options;
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const toFetch = (index: number): readonly PlannedEvent[] =>
     plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
-  const edge = new ShardGate({ pace, total: plan.events.length, toFetch: (index) => toFetch(index).length });
+  const gate = new ShardGate({
+    timeBudget,
+    total: plan.events.length,
+    toFetch: (index) => toFetch(index).length,
+  });
   let untaken: readonly StagedResult[] = [];
   const onUntaken = (results: readonly StagedResult[]): void => {
     untaken = results;
   };
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
-  const fetched = fetchResults(eventsOf(missing, edge, toFetch), { ...options, signal, onUntaken });
+  const fetched = fetchResults(eventsOf(missing, gate, toFetch), { ...options, signal, onUntaken });
   const onFetched = (): void => {
-    edge.taken();
+    gate.taken();
     onDone();
   };
   try {
     for (const [done, index] of missing.entries()) {
-      if (!edge.mayBegin(index)) throw outOfTime(edge.describe(missing));
-      const unit = new Unit({ events: plan.shard(index), fetched, kept, onFetched });
+      if (!gate.mayBegin(index)) throw outOfTime(gate.describe(missing));
+      const unit = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
       const begun = missing.slice(done);
       await writeShard(store, layout.shard(account, plan.header.run_id, index), index, unit, {
         planSha256: plan.header.sha256,
@@ -109,7 +113,7 @@ export async function collect(options: CollectOptions): Promise<void> {
         keep: (broken) => keepPartialShard({ store, logger, account, work, begun }, broken),
       });
       for await (const _ of unit); // a store that knows early that the key is taken leaves results untaken
-      pace.endUnit();
+      timeBudget.endUnit();
     }
   } finally {
     end.abort(); // a result that is still waited for, where the store has failed, would hold the return up
@@ -120,11 +124,11 @@ export async function collect(options: CollectOptions): Promise<void> {
 
 function* eventsOf(
   shards: readonly number[],
-  edge: ShardGate,
+  gate: ShardGate,
   toFetch: (index: number) => readonly PlannedEvent[],
 ): Generator<PlannedEvent> {
   for (const index of shards) {
-    if (!edge.mayBegin(index)) return;
+    if (!gate.mayBegin(index)) return;
     yield* toFetch(index);
   }
 }

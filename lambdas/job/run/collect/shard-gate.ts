@@ -3,7 +3,7 @@
 import type { TimeBudget } from "./time-budget.ts";
 
 export interface ShardGateOptions {
-  readonly pace: TimeBudget;
+  readonly timeBudget: TimeBudget;
   /** Events of the whole plan. */
   readonly total: number;
   /** Events of a shard that must be fetched: those that an earlier start has kept cost no time. */
@@ -25,9 +25,9 @@ export class ShardGate {
 
   mayBegin(index: number): boolean {
     if (this.#begun.has(index)) return true;
-    const { pace, toFetch } = this.#options;
+    const { timeBudget, toFetch } = this.#options;
     const events = toFetch(index);
-    this.#isReached ||= !pace.covers(this.#open + events);
+    this.#isReached ||= !timeBudget.covers(this.#open + events);
     if (this.#isReached) return false;
     this.#begun.add(index);
     this.#open += events;
@@ -37,7 +37,7 @@ export class ShardGate {
   taken(): void {
     this.#open -= 1;
     this.#done += 1;
-    this.#options.pace.advance(1);
+    this.#options.timeBudget.advance(1);
   }
 
   /** How far the plan is, with what an earlier start has left. */

@@ -8,14 +8,14 @@ const RESERVE_MS = 30_000;
 
 /** Measures units of work: items that are done in one piece or again from the beginning. */
 export class TimeBudget {
-  readonly #host: Pick<RunPorts, "clock" | "timeLeftMs">;
+  readonly #ports: Pick<RunPorts, "clock" | "timeLeftMs">;
   #unitAtMs: number;
   #unitItems = 0;
   #slowestMsPerItem: number | undefined;
 
-  constructor(host: Pick<RunPorts, "clock" | "timeLeftMs">) {
-    this.#host = host;
-    this.#unitAtMs = host.clock.monotonicMs();
+  constructor(ports: Pick<RunPorts, "clock" | "timeLeftMs">) {
+    this.#ports = ports;
+    this.#unitAtMs = ports.clock.monotonicMs();
   }
 
   /**
@@ -24,7 +24,7 @@ export class TimeBudget {
    * gets on.
    */
   covers(items: number): boolean {
-    const leftMs = this.#host.timeLeftMs?.();
+    const leftMs = this.#ports.timeLeftMs?.();
     return leftMs === undefined || leftMs >= items * (this.#slowestMsPerItem ?? this.#speed()) + RESERVE_MS;
   }
 
@@ -38,12 +38,12 @@ export class TimeBudget {
     if (this.#unitItems > 0) {
       this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
     }
-    this.#unitAtMs = this.#host.clock.monotonicMs();
+    this.#unitAtMs = this.#ports.clock.monotonicMs();
     this.#unitItems = 0;
   }
 
   #speed(): number {
-    return this.#unitItems === 0 ? 0 : (this.#host.clock.monotonicMs() - this.#unitAtMs) / this.#unitItems;
+    return this.#unitItems === 0 ? 0 : (this.#ports.clock.monotonicMs() - this.#unitAtMs) / this.#unitItems;
   }
 }
 

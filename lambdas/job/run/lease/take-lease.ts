@@ -15,16 +15,16 @@ export interface Skipped {
 }
 
 export function takeLease(
-  host: RunPorts,
+  ports: RunPorts,
   account: string,
   request: Omit<LeaseRequest, "signal">,
 ): Promise<Lease | LeaseTaken> {
-  const { store, clock, logger, isGone, signal } = host;
-  const holder = { token: host.random.token(), ...host.process };
+  const { store, clock, logger, isGone, signal } = ports;
+  const holder = { token: ports.random.token(), ...ports.process };
   return acquireLease({ store, account, clock, logger, holder, isGone }, { ...request, signal });
 }
 
-export function alreadyWorking({ takenBy, expiresAt }: LeaseTaken): Skipped {
+export function leaseTakenEnd({ takenBy, expiresAt }: LeaseTaken): Skipped {
   const work = workOf(takenBy);
   return {
     outcome: "SKIPPED",
@@ -34,9 +34,9 @@ export function alreadyWorking({ takenBy, expiresAt }: LeaseTaken): Skipped {
 }
 
 /** A budget that knows what the holders before used in the last window; its own use goes into the lease. */
-export function leasedRateLimiter(lease: Lease, host: RunPorts, settings: RunSettings): RateLimiter {
+export function leasedRateLimiter(lease: Lease, ports: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute } = settings;
-  const rateLimiter = freshRateLimiter(host, settings);
+  const rateLimiter = freshRateLimiter(ports, settings);
   rateLimiter.add(lease.earlier);
   if (lease.crashedAtMs !== undefined) {
     // What it sent between its last renewal and its death is not known: assume all that was allowed.

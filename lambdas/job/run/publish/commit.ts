@@ -19,28 +19,28 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  * that moment, and may end it with a word of its own; a lost race reads the log again. `baseOf` says what the changes
  * are found against.
  */
-export async function commit<Verdict>(
-  host: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
+export async function commit<Decision>(
+  ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
   manifest: Manifest,
   action: Action,
-  decide: (head: Publication | undefined) => Promise<Verdict | undefined>,
+  decide: (head: Publication | undefined) => Promise<Decision | undefined>,
   baseOf: BaseOf,
-): Promise<Verdict | Publication> {
-  const { store, clock, random, signal } = host;
+): Promise<Decision | Publication> {
+  const { store, clock, random, signal } = ports;
   const { account, snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
   for (;;) {
     signal.throwIfAborted();
     const head = await readHead(store, account);
-    const verdict = await decide(head);
-    if (verdict !== undefined) return verdict;
+    const decision = await decide(head);
+    if (decision !== undefined) return decision;
 
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
     // A lost race moves the head. A number that is taken and not in the log would be lost again for ever.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
-    const changes = await writeChanges(host, number, base, manifest).catch(async (error: unknown) => {
-      throw await explainDamage(error, host, account, { base, snapshotId });
+    const changes = await writeChanges(ports, number, base, manifest).catch(async (error: unknown) => {
+      throw await explainDamage(error, ports, account, { base, snapshotId });
     });
     const publication: Publication = {
       publication: number,

@@ -15,8 +15,8 @@ import { layout } from "../../storage/layout.ts";
 import type { RunPorts, RunSettings } from "../run-ports.ts";
 
 /** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
-export async function mergeShards(host: RunPorts, settings: RunSettings, plan: Plan): Promise<Manifest> {
-  const { store } = host;
+export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: Plan): Promise<Manifest> {
+  const { store } = ports;
   const { account } = settings;
   const { run_id: runId } = plan.header;
   const leftOut: LeftOut[] = [];
@@ -24,7 +24,7 @@ export async function mergeShards(host: RunPorts, settings: RunSettings, plan: P
   const parts = await writeParts({
     store,
     key: (index) => layout.part(account, runId, index),
-    lines: rowLines(host, account, plan, { leftOut, profiler }),
+    lines: rowLines(ports, account, plan, { leftOut, profiler }),
   });
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
@@ -59,8 +59,8 @@ export async function mergeShards(host: RunPorts, settings: RunSettings, plan: P
     lifted: settings.lifted.map(({ name, pointer }) => ({ name, pointer })),
     ...profiler.profile(),
     started_at: plan.header.created_at,
-    finished_at: new Date(host.clock.now()).toISOString(),
-    program: { name: "brand-events-sync", version: host.version },
+    finished_at: new Date(ports.clock.now()).toISOString(),
+    program: { name: "brand-events-sync", version: ports.version },
     settings: {
       base_url: settings.baseUrl,
       is_listed: settings.isListed,
@@ -78,16 +78,16 @@ interface Findings {
 
 /** Every shard's rows in plan order. */
 async function* rowLines(
-  host: RunPorts,
+  ports: RunPorts,
   account: string,
   plan: Plan,
   { leftOut, profiler }: Findings,
 ): AsyncGenerator<string> {
   for (let index = 0; index < plan.shards; index += 1) {
-    host.signal.throwIfAborted();
+    ports.signal.throwIfAborted();
     const expected = plan.shard(index).map(({ uuid }) => uuid);
     const key = layout.shard(account, plan.header.run_id, index);
-    const trailer = yield* readShard(host.store, key, index, expected, (line) =>
+    const trailer = yield* readShard(ports.store, key, index, expected, (line) =>
       profile(line, key, profiler),
     );
     leftOut.push(...trailer.left_out);

@@ -4,9 +4,9 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
-import { publishedConclusion } from "../record/published-state.ts";
+import { publishedEnd } from "../record/published-end.ts";
 import type { RunPorts, RunSettings } from "../run-ports.ts";
-import { type Conclusion, countsOf, type RunFacts } from "../run-state.ts";
+import { countsOf, type RunEnd, type RunState } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
@@ -16,35 +16,35 @@ import { logFieldChanges } from "./log-field-changes.ts";
 import { mergeShards } from "./merge-shards.ts";
 
 export interface PublishTask {
-  readonly host: RunPorts;
+  readonly ports: RunPorts;
   readonly settings: RunSettings;
   readonly plan: Plan;
   /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
-  readonly facts: RunFacts;
+  readonly state: RunState;
   readonly baseOf: BaseOf;
 }
 
 /** The last thing that a run does; design section 6. */
-export async function publishRun(task: PublishTask): Promise<Conclusion> {
-  const { host, settings, plan, facts } = task;
-  const { store, clock } = host;
+export async function publishRun(task: PublishTask): Promise<RunEnd> {
+  const { ports, settings, plan, state } = task;
+  const { store, clock } = ports;
   const { account } = settings;
-  const pace = new TimeBudget(host);
+  const timeBudget = new TimeBudget(ports);
   const rows = plan.events.length;
-  if (!pace.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
-  const manifest = await mergeShards(host, settings, plan);
-  pace.advance(rows);
-  pace.endUnit();
-  facts.snapshotId = manifest.snapshot_id;
-  facts.counts = countsOf(manifest);
+  if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
+  const manifest = await mergeShards(ports, settings, plan);
+  timeBudget.advance(rows);
+  timeBudget.endUnit();
+  state.snapshotId = manifest.snapshot_id;
+  state.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
   const published = await commit(
-    host,
+    ports,
     manifest,
     action,
-    (head) => decide(task, manifest, pace, head),
+    (head) => decide(task, manifest, timeBudget, head),
     task.baseOf,
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
@@ -53,30 +53,30 @@ export async function publishRun(task: PublishTask): Promise<Conclusion> {
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
-  facts.counts = countsOf(manifest, publication);
-  await host.catalog.refresh(account);
-  await logFieldChanges(host, manifest, publication);
-  return publishedConclusion(store, account, publication);
+  state.counts = countsOf(manifest, publication);
+  await ports.catalog.refresh(account);
+  await logFieldChanges(ports, manifest, publication);
+  return publishedEnd(store, account, publication);
 }
 
-type Verdict = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
+type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
 
 /**
  * Design section 6, steps 2 and 3, by the head of this very moment: the one at the start may be long gone. Whatever
  * process got there first, one publication carries this run, and that it exists is asked before anything else.
  */
 async function decide(
-  { host, settings, head: atStart }: PublishTask,
+  { ports, settings, head: atStart }: PublishTask,
   manifest: Manifest,
-  pace: TimeBudget,
+  timeBudget: TimeBudget,
   head: Publication | undefined,
-): Promise<Verdict | undefined> {
+): Promise<Decision | undefined> {
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
-  const since = await readLog(host.store, account, atStart?.publication);
+  const since = await readLog(ports.store, account, atStart?.publication);
   const own = since.find((publication) => isOfRun(publication, runId));
   if (own) return { own };
   if (head && head.snapshot_id >= snapshotId) return { later: head };
-  const mark = await readHold(host.store, account, snapshotId);
+  const mark = await readHold(ports.store, account, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   const holding = isKnown ? mark : (guardAgainst(manifest, head, settings) ?? mark);
   if (holding) return { holding };
@@ -84,8 +84,9 @@ async function decide(
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
-  if (!pace.covers(events + (head?.events ?? 0))) throw outOfTime(`the snapshot of ${events} events is made`);
-  await checkColumns(host.catalog, settings.lifted); // another account may have published since this run began
+  if (!timeBudget.covers(events + (head?.events ?? 0)))
+    throw outOfTime(`the snapshot of ${events} events is made`);
+  await checkColumns(ports.catalog, settings.lifted); // another account may have published since this run began
   return undefined;
 }
 
@@ -100,7 +101,7 @@ function guardAgainst(
 }
 
 /** A later snapshot is what readers see, so this run has nothing to give them. */
-export function superseded(runId: string, head: Publication): Conclusion {
+export function superseded(runId: string, head: Publication): RunEnd {
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",
@@ -108,7 +109,7 @@ export function superseded(runId: string, head: Publication): Conclusion {
   };
 }
 
-function held(snapshotId: string, { reason, explanation }: Hold): Conclusion {
+function held(snapshotId: string, { reason, explanation }: Hold): RunEnd {
   return {
     outcome: "HELD",
     reason,

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const UNPUBLISHED_DAYS = 30;
 
 export interface RetentionTask {
-  readonly host: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
+  readonly ports: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
   readonly account: string;
   /** Published snapshots older than so many days are due; undefined keeps all. */
   readonly retainDays: number | undefined;
@@ -21,8 +21,8 @@ export interface RetentionTask {
 
 /** Design section 6. Never touches the head, nor what was the head within the last day. */
 export async function applyRetention(task: RetentionTask): Promise<void> {
-  const { host, account } = task;
-  const { store, clock, logger } = host;
+  const { ports, account } = task;
+  const { store, clock, logger } = ports;
   const log = await readLog(store, account);
   const nowMs = clock.now();
   const inUse = headsSince(log, nowMs - DAY_MS);
@@ -43,7 +43,7 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted in a day`);
     }
   }
-  if (hasCatalogChanged) await host.catalog.refresh(account);
+  if (hasCatalogChanged) await ports.catalog.refresh(account);
 }
 
 /** The snapshots that were the head at any time since the instant, the present head among them. */
@@ -63,11 +63,11 @@ function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, no
 
 /** The mark stays, so that a snapshot that was taken away is never mistaken for one that got lost. */
 async function deleteIfDue(
-  { host, account }: RetentionTask,
+  { ports, account }: RetentionTask,
   snapshot: SnapshotFiles,
   nowMs: number,
 ): Promise<void> {
-  const { store, logger } = host;
+  const { store, logger } = ports;
   const { snapshotId, keys } = snapshot;
   const retiredAtMs = await readRetired(store, account, snapshotId);
   if (retiredAtMs === "damaged") {

@@ -11,13 +11,13 @@ import {
 import type { Store } from "../../storage/store.ts";
 import { readHold } from "../publish/hold.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { type Conclusion, countsOf, NO_COUNTS, type SnapshotCounts } from "../run-state.ts";
-import { publishedConclusion } from "./published-state.ts";
+import { countsOf, NO_COUNTS, type RunEnd, type SnapshotCounts } from "../run-state.ts";
+import { publishedEnd } from "./published-end.ts";
 import { recordAttempt, startNow } from "./record-attempt.ts";
 
 /** How the run ended by itself, read off what it has left. */
-export interface PublishedEnd {
-  readonly conclusion: Conclusion;
+export interface PublishedRun {
+  readonly end: RunEnd;
   readonly counts: SnapshotCounts;
 }
 
@@ -25,36 +25,34 @@ export interface PublishedEnd {
  * Undefined for a run whose snapshot no publication names. The log is read only where there is a snapshot at all:
  * its manifest is written before it is published, and the mark of a retired one stays. So a new run costs one list.
  */
-export async function publishedEnd(
+export async function publishedRun(
   store: Store,
   account: string,
   runId: string,
-): Promise<PublishedEnd | undefined> {
+): Promise<PublishedRun | undefined> {
   if (!(await hasSnapshot(store, account, runId))) return undefined;
   const newest = await findPublicationOfSnapshot(store, account, runId);
   if (newest === undefined) return undefined;
   const own = newest.action === "run" ? newest : await findPublicationOf(store, account, runId);
   const counts = await countsOfRun(store, account, runId, own);
-  if (own) return { conclusion: await publishedConclusion(store, account, own), counts };
-  return { conclusion: await heldAtFirst(store, account, newest), counts };
+  if (own) return { end: await publishedEnd(store, account, own), counts };
+  return { end: await heldAtFirst(store, account, newest), counts };
 }
 
 /** Records the end of a run that died before it could; false where its snapshot was not published. */
-export async function settlePublished(
-  host: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
+export async function recordPublishedRun(
+  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
   account: string,
   runId: string,
 ): Promise<boolean> {
-  const end = await publishedEnd(host.store, account, runId);
+  const end = await publishedRun(ports.store, account, runId);
   if (end === undefined) return false;
-  const facts = { runId, snapshotId: runId, counts: end.counts, service: undefined };
-  const started = startNow(host.clock);
+  const state = { runId, snapshotId: runId, counts: end.counts, service: undefined };
+  const started = startNow(ports.clock);
   // A start that its trigger names looks for its own run only, so this one is manual.
-  const { error } = await recordAttempt({ host, account, trigger: "manual", started, facts }, end.conclusion);
+  const { error } = await recordAttempt({ ports, account, trigger: "manual", started, state }, end.end);
   if (error) throw error;
-  host.logger.info(
-    `records that the run ${runId} ended as ${end.conclusion.outcome}; it died before it could`,
-  );
+  ports.logger.info(`records that the run ${runId} ended as ${end.end.outcome}; it died before it could`);
   return true;
 }
 
@@ -85,7 +83,7 @@ async function heldAtFirst(
   store: Store,
   account: string,
   { snapshot_id: snapshotId, publication }: Publication,
-): Promise<Conclusion> {
+): Promise<RunEnd> {
   const hold = await readHold(store, account, snapshotId);
   const why = hold === undefined ? "" : `${hold.explanation} `;
   return {

@@ -3,11 +3,11 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunPorts } from "../run-ports.ts";
-import type { Conclusion, RunFacts } from "../run-state.ts";
+import type { RunEnd, RunState } from "../run-state.ts";
 import { appendRunLog, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
 import { type RunResult, writeRunResult } from "./run-result.ts";
 
-export type Ending = Conclusion | { readonly error: unknown };
+export type AttemptEnd = RunEnd | { readonly error: unknown };
 
 /** When an attempt began. */
 export interface Start {
@@ -22,38 +22,38 @@ export function startNow(clock: Clock): Start {
 }
 
 export interface RecordTask {
-  readonly host: Pick<RunPorts, "store" | "clock" | "logger" | "version">;
+  readonly ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">;
   readonly account: string;
   readonly trigger: Trigger;
   readonly started: Start;
-  readonly facts: RunFacts;
+  readonly state: RunState;
 }
 
 /** These end a start, not a run: a later start with the same id goes on. */
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
 
 /** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
-export async function recordAttempt(task: RecordTask, ending: Ending): Promise<RunResult> {
-  const { host, account, facts } = task;
-  const row = rowOf(task, ending);
-  if ("error" in ending) {
-    const { error } = ending;
+export async function recordAttempt(task: RecordTask, end: AttemptEnd): Promise<RunResult> {
+  const { ports, account, state } = task;
+  const row = rowOf(task, end);
+  if ("error" in end) {
+    const { error } = end;
     const written = await logFailure(task, row);
     if (!(error instanceof SyncError)) throw error;
     const result: RunResult = { row: written, error };
     if (!error.isRetryable)
-      await writeRunResult(host.store, account, result).catch(() => warnNotWritten(host));
+      await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));
     return result;
   }
-  const { explanation } = ending;
+  const { explanation } = end;
   try {
-    const written = await appendRunLog(host.store, account, row);
+    const written = await appendRunLog(ports.store, account, row);
     const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
-    if (isRun(task) && !NEVER_FINISH.has(ending.outcome)) await writeRunResult(host.store, account, result);
+    if (isRun(task) && !NEVER_FINISH.has(end.outcome)) await writeRunResult(ports.store, account, result);
     return result;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    host.logger.error(`the outcome ${ending.outcome} could not be recorded`, { run_id: facts.runId });
+    ports.logger.error(`the outcome ${end.outcome} could not be recorded`, { run_id: state.runId });
     return { row: { ...rowOf(task, { error }), attempt: 1 }, error };
   }
 }
@@ -65,41 +65,41 @@ function isRun({ trigger }: RecordTask): boolean {
 
 /** The log must not hide the failure that it is about. */
 async function logFailure(
-  { host, account }: RecordTask,
+  { ports, account }: RecordTask,
   row: Omit<RunLogEntry, "attempt">,
 ): Promise<RunLogEntry> {
   try {
-    return await appendRunLog(host.store, account, row);
+    return await appendRunLog(ports.store, account, row);
   } catch {
-    warnNotWritten(host);
+    warnNotWritten(ports);
     return { ...row, attempt: 1 };
   }
 }
 
-function warnNotWritten({ logger }: RecordTask["host"]): void {
+function warnNotWritten({ logger }: RecordTask["ports"]): void {
   logger.warn("the end of this attempt could not be written to the warehouse");
 }
 
-function rowOf(task: RecordTask, ending: Ending): Omit<RunLogEntry, "attempt"> {
-  const { host, trigger, started, facts } = task;
-  const service = facts.service?.();
-  const failed = "error" in ending;
+function rowOf(task: RecordTask, end: AttemptEnd): Omit<RunLogEntry, "attempt"> {
+  const { ports, trigger, started, state } = task;
+  const service = state.service?.();
+  const failed = "error" in end;
   return {
-    run_id: facts.runId,
+    run_id: state.runId,
     trigger,
-    outcome: failed ? "FAILED" : ending.outcome,
-    snapshot_id: facts.snapshotId,
-    ...facts.counts,
+    outcome: failed ? "FAILED" : end.outcome,
+    snapshot_id: state.snapshotId,
+    ...state.counts,
     requests: service?.requests ?? null,
     retries: service?.retries ?? null,
     throttled: service?.throttled ?? null,
     logins: service?.logins ?? null,
     bytes: service?.bytes ?? null,
     started_at: new Date(started.atMs).toISOString(),
-    seconds: Math.round(host.clock.monotonicMs() - started.monotonicMs) / 1000,
-    reason: failed ? null : ending.reason,
-    ...(failed ? describe(ending.error) : { error_code: null, error_message: null }),
-    version: host.version,
+    seconds: Math.round(ports.clock.monotonicMs() - started.monotonicMs) / 1000,
+    reason: failed ? null : end.reason,
+    ...(failed ? describe(end.error) : { error_code: null, error_message: null }),
+    version: ports.version,
   };
 }
 

@@ -49,9 +49,9 @@ async function interrupt(
 ): Promise<Interrupted> {
   const stop = new AbortController();
   const finished = new Set<string>();
-  const host = sandbox.host(changes);
+  const ports = sandbox.ports(changes);
   const openService: RunPorts["openService"] = async (rateLimiter) => {
-    const service = await host.openService(rateLimiter);
+    const service = await ports.openService(rateLimiter);
     return {
       logIn: (signal) => service.logIn(signal),
       list: (signal) => service.list(signal),
@@ -67,7 +67,7 @@ async function interrupt(
       },
     };
   };
-  const result = await sandbox.run({}, { ...host, openService, signal: stop.signal });
+  const result = await sandbox.run({}, { ...ports, openService, signal: stop.signal });
   return { result, finished };
 }
 

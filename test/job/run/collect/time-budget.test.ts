@@ -7,33 +7,33 @@ const SECOND_MS = 1000;
 /** A limit of so many seconds from now. */
 function limited(seconds: number) {
   const clock = new ManualClock(0);
-  const pace = new TimeBudget({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
+  const timeBudget = new TimeBudget({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
   const unit = (items: number, takesSeconds: number): void => {
-    pace.advance(items);
+    timeBudget.advance(items);
     clock.advance(takesSeconds * SECOND_MS);
-    pace.endUnit();
+    timeBudget.endUnit();
   };
-  return { clock, pace, unit };
+  return { clock, timeBudget, unit };
 }
 
 describe("a unit of work", () => {
   test("is always covered where nothing limits the time", () => {
     const clock = new ManualClock(0);
-    const pace = new TimeBudget({ clock });
-    pace.advance(1);
+    const timeBudget = new TimeBudget({ clock });
+    timeBudget.advance(1);
     clock.advance(3_600_000);
-    pace.endUnit();
+    timeBudget.endUnit();
 
-    expect(pace.covers(1_000_000)).toBe(true);
+    expect(timeBudget.covers(1_000_000)).toBe(true);
   });
 
   test.each([
     { left: 30, covered: true },
     { left: 29, covered: false },
   ])("of unknown speed needs the reserve of 30 s alone: $left s left, $covered", ({ left, covered }) => {
-    const { pace } = limited(left);
+    const { timeBudget } = limited(left);
 
-    expect(pace.covers(1_000)).toBe(covered);
+    expect(timeBudget.covers(1_000)).toBe(covered);
   });
 
   test.each([
@@ -42,38 +42,38 @@ describe("a unit of work", () => {
     { limit: 10 + 5 + 30, items: 5, covered: true },
     { limit: 10 + 5 + 30, items: 6, covered: false },
   ])("is scaled by the unit before, a second an item: $items items of $limit s, $covered", (one) => {
-    const { pace, unit } = limited(one.limit);
+    const { timeBudget, unit } = limited(one.limit);
     unit(10, 10);
 
-    expect(pace.covers(one.items)).toBe(one.covered);
+    expect(timeBudget.covers(one.items)).toBe(one.covered);
   });
 
   test("goes by the slowest so far, not by the last", () => {
-    const { pace, unit } = limited(61 + 30 + 99);
+    const { timeBudget, unit } = limited(61 + 30 + 99);
     unit(10, 60);
     unit(10, 1);
 
-    expect(pace.covers(17)).toBe(false); // 6 s each: 102 s
-    expect(pace.covers(16)).toBe(true);
+    expect(timeBudget.covers(17)).toBe(false); // 6 s each: 102 s
+    expect(timeBudget.covers(16)).toBe(true);
   });
 
   test("without an item says nothing of the speed of the next one", () => {
-    const { clock, pace, unit } = limited(100);
+    const { clock, timeBudget, unit } = limited(100);
     unit(0, 1);
-    pace.advance(5);
+    timeBudget.advance(5);
     clock.advance(50 * SECOND_MS); // 10 s each
 
-    expect(pace.covers(1)).toBe(true);
-    expect(pace.covers(2)).toBe(false);
+    expect(timeBudget.covers(1)).toBe(true);
+    expect(timeBudget.covers(2)).toBe(false);
   });
 
   test("goes by the unit under way as long as none is done", () => {
-    const { clock, pace } = limited(100);
-    pace.advance(5);
+    const { clock, timeBudget } = limited(100);
+    timeBudget.advance(5);
     clock.advance(50 * SECOND_MS); // 10 s each
 
-    expect(pace.covers(2)).toBe(true);
-    expect(pace.covers(3)).toBe(false);
+    expect(timeBudget.covers(2)).toBe(true);
+    expect(timeBudget.covers(3)).toBe(false);
   });
 });
 

@@ -87,30 +87,32 @@ describe("a start", () => {
   }
 
   test("with another pointer under the same name is let pass with a warning", async () => {
-    const host = await headWith("brand");
+    const ports = await headWith("brand");
     const lifted = [{ name: "brand", pointer: "/brand/name" }];
 
-    await checkAgainstBase(host, { account: "uk", lifted }, aPublication().snapshot_id);
+    await checkAgainstBase(ports, { account: "uk", lifted }, aPublication().snapshot_id);
 
-    expect(host.logger.text).toMatch(/warn .*brand now comes from \/brand\/name and no longer from \/brand;/);
+    expect(ports.logger.text).toMatch(
+      /warn .*brand now comes from \/brand\/name and no longer from \/brand;/,
+    );
   });
 
   test("with the same pointer says nothing", async () => {
-    const host = await headWith("brand");
+    const ports = await headWith("brand");
 
     await checkAgainstBase(
-      host,
+      ports,
       { account: "uk", lifted: lift("brand", "more") },
       aPublication().snapshot_id,
     );
 
-    expect(host.logger.lines).toEqual([]);
+    expect(ports.logger.lines).toEqual([]);
   });
 
   test("without a head of its own is held to the columns of another account", async () => {
-    const host = await headWith("brand");
+    const ports = await headWith("brand");
 
-    const started = checkAgainstBase(host, { account: "de", lifted: lift("other") }, null);
+    const started = checkAgainstBase(ports, { account: "de", lifted: lift("other") }, null);
 
     await expect(started).rejects.toThrow(/lacks the column brand.*and other is in the way/);
   });

@@ -16,12 +16,12 @@ async function dieAfterPublishing(world: SmallWorld, runId?: string): Promise<st
 }
 
 async function dieAfter(effect: string, world: SmallWorld, runId?: string): Promise<string> {
-  const host = world.host();
+  const ports = world.ports();
   const point = new CrashPoint(effect, "after");
   await expect(
-    world.run(runId === undefined ? {} : { runId }, { ...host, ...point.wrap(host) }),
+    world.run(runId === undefined ? {} : { runId }, { ...ports, ...point.wrap(ports) }),
   ).rejects.toThrow("the process");
-  world.dead.add(host.process.pid ?? 0);
+  world.dead.add(ports.process.pid ?? 0);
   return world.store.keys(layout.runs(ACCOUNT)).at(-1)?.split("/")[2] ?? "";
 }
 

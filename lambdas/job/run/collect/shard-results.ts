@@ -4,7 +4,7 @@ import type { PartialShards } from "../../snapshot/staging/partial-shards.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 
-export interface UnitOptions {
+export interface ShardResultsOptions {
   /** Of the shard. */
   readonly events: readonly PlannedEvent[];
   /** Of every event that is not kept, in order; stays open for the shards after this one. */
@@ -13,12 +13,12 @@ export interface UnitOptions {
   readonly onFetched: () => void;
 }
 
-export class Unit implements AsyncIterable<StagedResult> {
-  readonly #options: UnitOptions;
+export class ShardResults implements AsyncIterable<StagedResult> {
+  readonly #options: ShardResultsOptions;
   #taken = 0;
   #fetched = 0;
 
-  constructor(options: UnitOptions) {
+  constructor(options: ShardResultsOptions) {
     this.#options = options;
   }
 

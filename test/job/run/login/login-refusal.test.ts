@@ -23,11 +23,11 @@ class GuardedWorld extends SmallWorld {
     this.show(5);
   }
 
-  override host(changes: Partial<RunPorts> = {}): RunPorts {
-    const host = super.host(changes);
+  override ports(changes: Partial<RunPorts> = {}): RunPorts {
+    const ports = super.ports(changes);
     return {
-      ...host,
-      openService: async (rateLimiter) => this.#guarded(await host.openService(rateLimiter)),
+      ...ports,
+      openService: async (rateLimiter) => this.#guarded(await ports.openService(rateLimiter)),
     };
   }
 
@@ -130,7 +130,7 @@ describe("after a refused login a schedule", () => {
     const world = await refused();
     world.refusesWith = undefined;
 
-    await check(world.host(), world.settings);
+    await check(world.ports(), world.settings);
     const { row } = await world.scheduled();
 
     expect(row.outcome).toBe("PUBLISHED");
@@ -145,7 +145,7 @@ describe("after a refused login a schedule", () => {
     });
     await world.run({ trigger: "schedule", runId }, { store });
     world.refusesWith = "LOGIN_REFUSED";
-    await check(world.host(), world.settings);
+    await check(world.ports(), world.settings);
 
     const { row } = await world.run({ trigger: "schedule", runId });
 
@@ -165,7 +165,7 @@ describe("a start by hand", () => {
 
   test.each([
     { what: "run", start: (world: GuardedWorld) => world.run() },
-    { what: "check", start: (world: GuardedWorld) => check(world.host(), world.settings) },
+    { what: "check", start: (world: GuardedWorld) => check(world.ports(), world.settings) },
   ])("that is refused keeps the schedule from sending the same again: $what", async ({ start }) => {
     const world = new GuardedWorld();
 

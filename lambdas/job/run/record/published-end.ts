@@ -3,14 +3,14 @@
 import { publicationId } from "../../storage/layout.ts";
 import { type Publication, readPublication } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Conclusion } from "../run-state.ts";
+import type { RunEnd } from "../run-state.ts";
 
 /** Its reason is `DAMAGED_HEAD` where the changes are not those against the publication before. */
-export async function publishedConclusion(
+export async function publishedEnd(
   store: Store,
   account: string,
   { publication, base_snapshot_id: base }: Publication,
-): Promise<Conclusion> {
+): Promise<RunEnd> {
   const before = Number(publication) - 1;
   const head = before === 0 ? null : await readPublication(store, account, publicationId(before));
   if (head === null || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };

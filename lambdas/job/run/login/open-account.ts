@@ -1,38 +1,38 @@
 // Opens the service for an account: not for a schedule whose credentials the service has just refused.
 
-import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import { readRefusal, withheldUntil } from "./lease/login-refusal.ts";
-import { rememberingLogins } from "./lease/remembering-logins.ts";
-import type { Trigger } from "./record/run-log.ts";
-import type { CountingService, RunPorts } from "./run-ports.ts";
-import type { Conclusion } from "./run-state.ts";
+import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import type { Trigger } from "../record/run-log.ts";
+import type { CountingService, RunPorts } from "../run-ports.ts";
+import type { RunEnd } from "../run-state.ts";
+import { readRefusal, withheldUntil } from "./login-refusal.ts";
+import { recordLoginRefusals } from "./record-login-refusals.ts";
 
 /** A schedule would send credentials that the service has just refused. */
 export class LoginWithheld extends Error {
   override readonly name = "LoginWithheld";
-  readonly conclusion: Conclusion;
+  readonly end: RunEnd;
 
   constructor(explanation: string) {
     super(explanation);
-    this.conclusion = { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation };
+    this.end = { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation };
   }
 }
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
 export async function openAccount(
-  host: RunPorts,
+  ports: RunPorts,
   account: string,
   rateLimiter: RateLimiter,
   trigger: Trigger,
 ): Promise<CountingService> {
-  const service = await host.openService(rateLimiter);
+  const service = await ports.openService(rateLimiter);
   try {
-    if (trigger === "schedule") await withholdRefused(host, account, service.credentialsVersion);
+    if (trigger === "schedule") await withholdRefused(ports, account, service.credentialsVersion);
   } catch (error) {
     await service.close();
     throw error;
   }
-  return rememberingLogins(service, host, account);
+  return recordLoginRefusals(service, ports, account);
 }
 
 async function withholdRefused(

@@ -6,7 +6,7 @@ import type { CountingService, RunPorts } from "../run-ports.ts";
 import { deleteRefusal, writeRefusal } from "./login-refusal.ts";
 
 /** Credentials without versions (a file on a laptop) are not remembered: no schedule of ours uses them. */
-export function rememberingLogins(
+export function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger }: Pick<RunPorts, "store" | "clock" | "logger">,
   account: string,
