@@ -1,7 +1,7 @@
 // What `accounts/<account>/lease.json` says: who works on the account, until when, and the recent use of the budget.
 
 import { z } from "zod";
-import { SyncError } from "../../errors/sync-error.ts";
+import { isDamage } from "../../errors/is-damage.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
@@ -46,7 +46,7 @@ export async function readLease(store: Store, account: string): Promise<StoredLe
   try {
     return { version: stored.version, lease: parseJson(stored.bytes, key, leaseSchema) };
   } catch (error) {
-    if (!(error instanceof SyncError) || error.code !== "STORE_CORRUPT") throw error;
+    if (!isDamage(error)) throw error;
     return { version: stored.version, lease: undefined };
   }
 }
