@@ -6,7 +6,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { BasicAuthenticator } from "./auth/basic-authenticator.ts";
-import { CredentialsInUse } from "./auth/credentials-in-use.ts";
+import { CurrentCredentials } from "./auth/current-credentials.ts";
 import { SessionAuthenticator } from "./auth/session-authenticator.ts";
 import { sessionLogin } from "./auth/session-login.ts";
 import { parseBaseUrl } from "./base-url.ts";
@@ -87,7 +87,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, rateLimiter, cooldown, waits, counters });
   const shared = { sender, waits, counters, headers, clock, random, logger };
-  const credentials = new CredentialsInUse(options.credentials, options.readCredentials, logger);
+  const credentials = new CurrentCredentials(options.credentials, options.readCredentials, logger);
   const authenticator =
     options.credentials.method === "basic"
       ? new BasicAuthenticator(baseUrl, credentials)
@@ -95,7 +95,10 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const client = new ApiClient({ ...shared, authenticator, cooldown });
 
   return {
-    logIn: async (signal) => (await authenticator.pass(signal)).release(),
+    logIn: async (signal) => {
+      const authorization = await authenticator.authorize(signal);
+      await authorization.settle({ kind: "unanswered" });
+    },
     list: (signal) =>
       fetchList(
         client,
@@ -112,7 +115,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       return counters.counts;
     },
     get credentialsVersion() {
-      return options.versionOf?.(credentials.present);
+      return options.versionOf?.(credentials.current);
     },
   };
 }

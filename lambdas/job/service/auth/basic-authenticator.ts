@@ -1,26 +1,26 @@
-// HTTP Basic (interface document §5 rule 4): the same header on every request, no login call.
+// HTTP Basic (docs/service-interface.md §4.2): the same header on every request, no login call.
 
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Authenticator, Pass } from "./authenticator.ts";
-import type { CredentialsInUse } from "./credentials-in-use.ts";
+import type { Authenticator, Authorization } from "../requests/authenticator.ts";
+import type { CurrentCredentials } from "./current-credentials.ts";
 
 export class BasicAuthenticator implements Authenticator {
   readonly #baseUrl: URL;
-  readonly #credentials: CredentialsInUse;
+  readonly #credentials: CurrentCredentials;
 
-  constructor(baseUrl: URL, credentials: CredentialsInUse) {
+  constructor(baseUrl: URL, credentials: CurrentCredentials) {
     this.#baseUrl = baseUrl;
     this.#credentials = credentials;
   }
 
-  pass(): Promise<Pass> {
-    return Promise.resolve(this.#passOf(this.#credentials.present));
+  authorize(): Promise<Authorization> {
+    return Promise.resolve(this.#authorization(this.#credentials.current));
   }
 
-  #passOf(credentials: ServiceCredentials): Pass {
+  #authorization(credentials: ServiceCredentials): Authorization {
     const { origin } = this.#baseUrl;
-    const isCurrent = (): boolean => this.#credentials.present === credentials;
+    const isCurrent = (): boolean => this.#credentials.current === credentials;
     // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
     const token = Buffer.from(`${credentials.email}:${credentials.password}`, "utf8").toString("base64");
     return {
@@ -28,18 +28,16 @@ export class BasicAuthenticator implements Authenticator {
         return isCurrent();
       },
       headers: (url) => (url.origin === origin ? { authorization: `Basic ${token}` } : {}),
-      keep: () => undefined,
-      accepted: () => undefined,
-      release: () => undefined,
-      refused: async () => {
-        if (await this.#credentials.haveChangedSince(credentials)) return this.pass();
-        throw refused();
+      settle: async ({ kind }) => {
+        if (kind !== "refused") return undefined;
+        if (await this.#credentials.haveChangedSince(credentials)) return this.authorize();
+        throw unauthenticated();
       },
     };
   }
 }
 
-function refused(): SyncError {
+function unauthenticated(): SyncError {
   return new SyncError(
     "UNAUTHENTICATED",
     "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +

@@ -1,13 +1,13 @@
-// Cookie sessions (interface document §5 rule 3): one login, its cookies on every request, a new one when refused.
+// Cookie sessions (docs/service-interface.md §4.1): one login, its cookies on every request, a new login when refused.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { abortable } from "../../runtime/abortable.ts";
-import type { Authenticator, Pass } from "./authenticator.ts";
+import type { Authenticator, Authorization, RequestResult } from "../requests/authenticator.ts";
 import type { SessionCookies } from "./session-cookies.ts";
 
 export type Login = (signal: AbortSignal | undefined) => Promise<SessionCookies>;
 
-/** One login and what we know of it. */
+/** One login and the state of its session. */
 interface Generation {
   readonly number: number;
   readonly cookies: SessionCookies;
@@ -16,7 +16,7 @@ interface Generation {
 }
 
 /**
- * A fresh generation is tried out by one request while all others wait. The request that found the old one refused
+ * A fresh generation is tried by one request while all others wait. The request that found the old one refused
  * is the one that tries the new one, so a request that is refused whatever the session ends the run instead of
  * logging in for ever, and a session that died costs one login however many requests were in flight.
  */
@@ -24,8 +24,8 @@ export class SessionAuthenticator implements Authenticator {
   readonly #login: Login;
   #generation: Generation | undefined;
   #logins = 0;
-  /** Somebody logs in or tries a fresh generation out. */
-  #busy = false;
+  /** One request logs in or tries a fresh generation. */
+  #isBusy = false;
   #changed = Promise.withResolvers<void>();
   #failure: SyncError | undefined;
 
@@ -33,80 +33,78 @@ export class SessionAuthenticator implements Authenticator {
     this.#login = login;
   }
 
-  async pass(signal?: AbortSignal): Promise<Pass> {
+  async authorize(signal?: AbortSignal): Promise<Authorization> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#generation?.state === "accepted") return this.#passOf(this.#generation);
-      if (!this.#busy) return this.#takeTurn(signal);
+      if (this.#generation?.state === "accepted") return this.#authorization(this.#generation);
+      if (!this.#isBusy) return this.#startTrial(signal);
       await abortable(this.#changed.promise, signal);
     }
   }
 
-  /** From here until the returned pass is settled nobody else sends. */
-  async #takeTurn(signal: AbortSignal | undefined): Promise<Pass> {
-    this.#busy = true;
+  /** From here until the returned authorization is settled, no other request is sent. */
+  async #startTrial(signal: AbortSignal | undefined): Promise<Authorization> {
+    this.#isBusy = true;
     try {
       if (this.#generation?.state !== "fresh") {
         const cookies = await this.#login(signal);
         this.#logins += 1;
         this.#generation = { number: this.#logins, cookies, state: "fresh" };
       }
-      return this.#passOf(this.#generation);
+      return this.#authorization(this.#generation);
     } catch (error) {
-      // A login that failed is not repeated by those who wait; one that was aborted is none of their business.
+      // Requests that wait do not repeat a login that failed. An aborted login says nothing about theirs.
       if (error instanceof SyncError) this.#failure = error;
-      this.#endTurn();
+      this.#endTrial();
       throw error;
     }
   }
 
-  #endTurn(): void {
-    this.#busy = false;
+  #endTrial(): void {
+    this.#isBusy = false;
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
 
-  #passOf(generation: Generation): Pass {
+  #authorization(generation: Generation): Authorization {
     const isCurrent = (): boolean => this.#generation === generation && generation.state !== "refused";
-    let onTrial = generation.state === "fresh";
-    const endTrial = (): boolean => {
-      const was = onTrial;
-      onTrial = false;
-      return was;
-    };
+    const isTrial = generation.state === "fresh";
+    let isSettled = false;
     return {
       get isCurrent() {
         return isCurrent();
       },
       headers: (url) => generation.cookies.headers(url),
-      keep: (setCookies) => generation.cookies.keep(setCookies),
-      accepted: () => {
-        if (!endTrial()) return;
-        generation.state = "accepted";
-        this.#endTurn();
+      settle: async (result, signal) => {
+        if (isSettled) return undefined;
+        isSettled = true;
+        if (result.kind !== "unanswered") generation.cookies.keep(result.setCookies);
+        if (result.kind === "refused") return this.#renew(generation, isTrial, signal);
+        if (isTrial) this.#passTrial(generation, result.kind);
+        return undefined;
       },
-      release: () => {
-        if (endTrial()) this.#endTurn();
-      },
-      refused: (signal) =>
-        endTrial() ? this.#trialRefused(generation, signal) : this.#refused(generation, signal),
     };
   }
 
-  async #trialRefused(generation: Generation, signal: AbortSignal | undefined): Promise<Pass> {
-    generation.state = "refused";
-    // The first login gets a second chance: a service may need a moment or two logins to settle.
-    if (generation.number === 1) return this.#takeTurn(signal);
-    this.#failure = unauthenticated();
-    this.#endTurn();
-    throw this.#failure;
+  /** A trial without a response leaves the generation fresh: the next request tries it. */
+  #passTrial(generation: Generation, kind: Exclude<RequestResult["kind"], "refused">): void {
+    if (kind === "accepted") generation.state = "accepted";
+    this.#endTrial();
   }
 
-  async #refused(generation: Generation, signal: AbortSignal | undefined): Promise<Pass> {
+  async #renew(
+    generation: Generation,
+    wasTrial: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Authorization> {
     // A late 401 of an older session says nothing about the present one.
-    if (this.#generation !== generation || generation.state === "refused") return this.pass(signal);
+    if (this.#generation !== generation || generation.state === "refused") return this.authorize(signal);
     generation.state = "refused";
-    return this.#takeTurn(signal);
+    // The first login gets a second chance: a service may need a moment or two logins to settle.
+    if (!wasTrial || generation.number === 1) return this.#startTrial(signal);
+    this.#failure = unauthenticated();
+    this.#endTrial();
+    throw this.#failure;
   }
 }
 

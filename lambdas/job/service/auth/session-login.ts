@@ -1,24 +1,24 @@
 // A login with the credentials in use, and with those that have been stored since, where the former are refused.
 
 import { isRefusedLogin } from "../../errors/is-refused-login.ts";
-import type { CredentialsInUse } from "./credentials-in-use.ts";
+import type { CurrentCredentials } from "./current-credentials.ts";
 import { type LoginOptions, login } from "./login.ts";
 import type { Login } from "./session-authenticator.ts";
 
 export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
-  readonly credentials: CredentialsInUse;
+  readonly credentials: CurrentCredentials;
 };
 
 /** Unchanged credentials are never sent twice: a refused login that is repeated can lock the account. */
 export function sessionLogin(options: SessionLoginOptions): Login {
   const inUse = options.credentials;
   return async (signal) => {
-    const credentials = inUse.present;
+    const credentials = inUse.current;
     try {
       return await login({ ...options, credentials }, signal);
     } catch (error) {
       if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;
-      return login({ ...options, credentials: inUse.present }, signal);
+      return login({ ...options, credentials: inUse.current }, signal);
     }
   };
 }

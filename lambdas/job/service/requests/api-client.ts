@@ -1,9 +1,9 @@
-// Takes one request to its answer: credentials, budget, pauses, retries; every retry is a whole new GET.
+// Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
 import type { Random } from "../../runtime/random.ts";
-import type { Authenticator, Pass } from "../auth/authenticator.ts";
 import { type HttpResponse, NoResponse } from "../http/transport.ts";
-import { type ApiRequest, type Outcome, outcomeOf } from "./api-request.ts";
+import { type ApiRequest, type ReadResult, readResponse } from "./api-request.ts";
+import type { Authenticator, Authorization } from "./authenticator.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
 import type { Cooldown } from "./cooldown.ts";
 import { type Failure, requestName } from "./failure.ts";
@@ -18,6 +18,13 @@ export interface ApiClientOptions extends BackOffOptions {
   readonly random: Random;
 }
 
+type Attempt<T> =
+  | ReadResult<T>
+  /** The credentials were refused. `renewed`: those to send the request again with. */
+  | { readonly kind: "refused"; readonly renewed: Authorization | undefined }
+  /** The credentials became stale while the request waited for permission to send. */
+  | { readonly kind: "not-sent" };
+
 export class ApiClient {
   readonly #options: ApiClientOptions;
 
@@ -29,64 +36,73 @@ export class ApiClient {
     const { authenticator, cooldown } = this.#options;
     let failures = 0;
     let successes = cooldown.successes;
-    let pass = await authenticator.pass(signal);
-    try {
-      for (;;) {
-        if (!pass.isCurrent) pass = await authenticator.pass(signal);
-        const answer = await this.#attempt(request, pass, signal);
-        if (answer === undefined) continue;
-        // A request sent again after a renewal is no retry and uses up no attempt.
-        if (!(answer instanceof NoResponse) && statusClass(answer.status) === "renew") {
-          pass = await pass.refused(signal);
-          continue;
-        }
-        const outcome = this.#judge(request, pass, answer);
-        if ("value" in outcome) {
-          cooldown.succeeded();
-          return outcome.value;
-        }
-        // A 429 while others get through is the price of sharing a limit, not a failure of this request.
-        if (!isThrottled(outcome.failure) || cooldown.successes === successes) failures += 1;
-        successes = cooldown.successes;
-        await this.#backOff(requestName("GET", request.url), outcome.failure, failures, signal);
-        pass = await authenticator.pass(signal);
+    let renewed: Authorization | undefined;
+    for (;;) {
+      const authorization = renewed ?? (await authenticator.authorize(signal));
+      const attempt = await this.#attempt(request, authorization, signal);
+      // A request sent again after a renewal is no retry and uses up no attempt.
+      renewed = attempt.kind === "refused" ? attempt.renewed : undefined;
+      if (attempt.kind === "value") {
+        cooldown.succeeded();
+        return attempt.value;
       }
-    } finally {
-      pass.release();
+      if (attempt.kind !== "failure") continue;
+      // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
+      if (!isThrottled(attempt.failure) || cooldown.successes === successes) failures += 1;
+      successes = cooldown.successes;
+      await this.#backOff(requestName("GET", request.url), attempt.failure, failures, signal);
     }
   }
 
-  /** One answer, its absence, or undefined where the pass went stale before anything was sent. */
   async #attempt<T>(
     request: ApiRequest<T>,
-    pass: Pass,
+    authorization: Authorization,
     signal: AbortSignal | undefined,
-  ): Promise<HttpResponse | NoResponse | undefined> {
-    const { url, kind, bodyCapBytes } = request;
+  ): Promise<Attempt<T>> {
+    let response: HttpResponse | undefined;
+    try {
+      response = await this.#send(request, authorization, signal);
+    } catch (error) {
+      await authorization.settle({ kind: "unanswered" });
+      if (error instanceof NoResponse) {
+        return { kind: "failure", failure: { kind: "no-response", reason: error.reason } };
+      }
+      throw error;
+    }
+    if (response === undefined) {
+      await authorization.settle({ kind: "unanswered" });
+      return { kind: "not-sent" };
+    }
+    const setCookies = response.headers.get("set-cookie") ?? [];
+    if (statusClass(response.status) === "renew") {
+      return {
+        kind: "refused",
+        renewed: await authorization.settle({ kind: "refused", setCookies }, signal),
+      };
+    }
+    await authorization.settle({ kind: "accepted", setCookies });
+    return readResponse(request, response, this.#options.clock.now());
+  }
+
+  /** Undefined where the credentials became stale before anything was sent. */
+  async #send<T>(
+    { url, kind, bodyCapBytes }: ApiRequest<T>,
+    authorization: Authorization,
+    signal: AbortSignal | undefined,
+  ): Promise<HttpResponse | undefined> {
     const { headers, sender } = this.#options;
     const permit = await sender.admit(kind, signal);
-    if (!pass.isCurrent) {
+    if (!authorization.isCurrent) {
       permit.cancel();
       return undefined;
     }
-    const sent = { method: "GET", url, headers: { ...headers, ...pass.headers(url) }, bodyCapBytes } as const;
-    try {
-      const answer = await sender.send(permit, sent, signal);
-      pass.keep(answer.headers.get("set-cookie") ?? []);
-      return answer;
-    } catch (error) {
-      if (error instanceof NoResponse) return error;
-      throw error;
-    }
-  }
-
-  #judge<T>(request: ApiRequest<T>, pass: Pass, answer: HttpResponse | NoResponse): Outcome<T> {
-    if (answer instanceof NoResponse) {
-      pass.release();
-      return { failure: { kind: "no-response", reason: answer.reason } };
-    }
-    pass.accepted();
-    return outcomeOf(request, answer, this.#options.clock.now());
+    const sent = {
+      method: "GET",
+      url,
+      headers: { ...headers, ...authorization.headers(url) },
+      bodyCapBytes,
+    } as const;
+    return sender.send(permit, sent, signal);
   }
 
   async #backOff(
@@ -96,11 +112,11 @@ export class ApiClient {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { cooldown, random } = this.#options;
-    const askedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
-    const delayMs = Math.max(askedMs ?? 0, retryDelayMs(failures, random));
-    const forAll = askedMs !== undefined || isThrottled(failure);
-    if (forAll && failure.kind === "status") cooldown.extend(askedMs ?? delayMs, failure.status);
-    const waitsFor = forAll ? "retry-after" : "retry";
+    const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
+    const delayMs = Math.max(requestedMs ?? 0, retryDelayMs(failures, random));
+    const isForAll = requestedMs !== undefined || isThrottled(failure);
+    if (isForAll && failure.kind === "status") cooldown.extend(requestedMs ?? delayMs, failure.status);
+    const waitsFor = isForAll ? "retry-after" : "retry";
     await backOff({ request, failure, failures, delayMs, waitsFor }, this.#options, signal);
   }
 }

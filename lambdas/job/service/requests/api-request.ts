@@ -1,4 +1,4 @@
-// What one GET asks for, and what an answer to it means: use it, try again, or stop.
+// What one GET asks for, and what a response to it means: use it, try again, or stop.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { HttpResponse } from "../http/transport.ts";
@@ -11,7 +11,7 @@ export interface ApiRequest<T> {
   readonly url: URL;
   readonly kind: RequestKind;
   readonly bodyCapBytes: number;
-  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may mend it, `SyncError` where none does. */
+  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
   read(bytes: Uint8Array, headers: HttpResponse["headers"]): T;
   /** What a body over the cap means. */
   oversize(): T;
@@ -19,39 +19,51 @@ export interface ApiRequest<T> {
   refused(status: number): T;
 }
 
-export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
+export type ReadResult<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "failure"; readonly failure: Failure };
 
-/** Of any answer but a 401. Throws `SyncError` where no further attempt can help. */
-export function outcomeOf<T>(request: ApiRequest<T>, answer: HttpResponse, nowMs: number): Outcome<T> {
-  const { status, headers } = answer;
+/** Reads any response but a 401. Throws `SyncError` where no further attempt can help. */
+export function readResponse<T>(
+  request: ApiRequest<T>,
+  response: HttpResponse,
+  nowMs: number,
+): ReadResult<T> {
+  const { status, headers } = response;
   switch (statusClass(status)) {
     case "read":
-      return readBody(request, answer);
+      return readBody(request, response);
     case "retry":
-      return { failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, nowMs) } };
+      return {
+        kind: "failure",
+        failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, nowMs) },
+      };
     case "redirect":
-      throw redirected(requestName("GET", request.url), request.url, answer);
+      throw redirected(requestName("GET", request.url), request.url, response);
     default:
-      return { value: request.refused(status) };
+      return { kind: "value", value: request.refused(status) };
   }
 }
 
-function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse): Outcome<T> {
+function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse): ReadResult<T> {
   switch (body.kind) {
     case "whole":
       try {
-        return { value: request.read(body.bytes, headers) };
+        return { kind: "value", value: request.read(body.bytes, headers) };
       } catch (error) {
         if (!(error instanceof UnusableBody)) throw error;
-        return { failure: { kind: "body", why: error.message, remedy: error.remedy } };
+        return { kind: "failure", failure: { kind: "body", why: error.message, remedy: error.remedy } };
       }
     case "oversize":
-      return { value: request.oversize() };
+      return { kind: "value", value: request.oversize() };
     case "foreign":
       throw foreignEncoding(requestName("GET", request.url));
     case "broken": {
       const why = `a body that broke off (${body.cause})`;
-      return { failure: { kind: "body", why, remedy: "Check the network between here and the service." } };
+      return {
+        kind: "failure",
+        failure: { kind: "body", why, remedy: "Check the network between here and the service." },
+      };
     }
     case "unread":
       throw new TypeError("the transport did not read a 2xx body");

@@ -21,8 +21,8 @@ describe("a login that fails", () => {
     const error = new SyncError("LOGIN_REFUSED", "refused");
     const { authenticator, logins } = failing([error]);
 
-    const outcomes = await Promise.allSettled([authenticator.pass(), authenticator.pass()]);
-    outcomes.push(...(await Promise.allSettled([authenticator.pass()])));
+    const outcomes = await Promise.allSettled([authenticator.authorize(), authenticator.authorize()]);
+    outcomes.push(...(await Promise.allSettled([authenticator.authorize()])));
 
     expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
       error,
@@ -35,7 +35,7 @@ describe("a login that fails", () => {
   it("because its caller gave up is made by the next who waits", async () => {
     const { authenticator, logins } = failing([new Error("stop")]);
 
-    const [first, second] = await Promise.allSettled([authenticator.pass(), authenticator.pass()]);
+    const [first, second] = await Promise.allSettled([authenticator.authorize(), authenticator.authorize()]);
 
     expect([first?.status, second?.status]).toEqual(["rejected", "fulfilled"]);
     expect(logins()).toBe(2);
@@ -44,8 +44,8 @@ describe("a login that fails", () => {
   it("is not waited for by one who gives up", async () => {
     const abort = new AbortController();
     const authenticator = new SessionAuthenticator(() => Promise.withResolvers<SessionCookies>().promise);
-    void authenticator.pass();
-    const waiting = authenticator.pass(abort.signal);
+    void authenticator.authorize();
+    const waiting = authenticator.authorize(abort.signal);
 
     abort.abort(new Error("stop"));
 

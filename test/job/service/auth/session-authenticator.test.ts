@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Pass } from "../../../../lambdas/job/service/auth/authenticator.ts";
 import { SessionAuthenticator } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
+import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 
 const BASE = new URL("https://api.example.com");
 const EVENTS = new URL("https://api.example.com/v1/events");
@@ -18,7 +18,22 @@ const setUp = () => {
   return { authenticator, logins };
 };
 
-const cookie = (pass: Pass): string | undefined => pass.headers(EVENTS)["cookie"];
+const cookie = (authorization: Authorization): string | undefined => authorization.headers(EVENTS)["cookie"];
+
+const accept = (authorization: Authorization, setCookies: readonly string[] = []): void => {
+  void authorization.settle({ kind: "accepted", setCookies });
+};
+
+const release = (authorization: Authorization): void => {
+  void authorization.settle({ kind: "unanswered" });
+};
+
+/** Resolves with the authorization to send the request again with. */
+const refuse = async (authorization: Authorization): Promise<Authorization> => {
+  const renewed = await authorization.settle({ kind: "refused", setCookies: [] });
+  if (renewed === undefined) throw new Error("was not renewed");
+  return renewed;
+};
 
 /** What became of a promise by now. */
 const state = async (promise: Promise<unknown>): Promise<"waits" | "done" | "failed"> => {
@@ -36,10 +51,10 @@ describe("a session", () => {
   it("is opened by the first who needs it, once, and tried out by one while others wait", async () => {
     const { authenticator, logins } = setUp();
 
-    const first = await authenticator.pass();
-    const second = authenticator.pass();
+    const first = await authenticator.authorize();
+    const second = authenticator.authorize();
     expect(await state(second)).toBe("waits");
-    first.accepted();
+    accept(first);
 
     expect(cookie(await second)).toBe("s=1");
     expect(logins).toEqual([1]);
@@ -48,13 +63,13 @@ describe("a session", () => {
   it("that no answer came to is tried out by the next who waits, without another login", async () => {
     const { authenticator, logins } = setUp();
 
-    const first = await authenticator.pass();
-    const second = authenticator.pass();
-    const third = authenticator.pass();
-    first.release();
+    const first = await authenticator.authorize();
+    const second = authenticator.authorize();
+    const third = authenticator.authorize();
+    release(first);
     const trial = await second;
     expect(await state(third)).toBe("waits");
-    trial.accepted();
+    accept(trial);
 
     expect(cookie(await third)).toBe("s=1");
     expect(logins).toEqual([1]);
@@ -62,14 +77,18 @@ describe("a session", () => {
 
   it("that is refused is renewed once for all who used it, and tried out by the one who found out", async () => {
     const { authenticator, logins } = setUp();
-    (await authenticator.pass()).accepted();
-    const passes = await Promise.all([authenticator.pass(), authenticator.pass(), authenticator.pass()]);
+    accept(await authenticator.authorize());
+    const authorizations = await Promise.all([
+      authenticator.authorize(),
+      authenticator.authorize(),
+      authenticator.authorize(),
+    ]);
 
-    const [finder, ...others] = passes.map((pass) => pass.refused());
+    const [finder, ...others] = authorizations.map(refuse);
     const trial = await finder;
     expect(await Promise.all(others.map(state))).toEqual(["waits", "waits"]);
-    expect(passes.map(({ isCurrent }) => isCurrent)).toEqual([false, false, false]);
-    trial?.accepted();
+    expect(authorizations.map(({ isCurrent }) => isCurrent)).toEqual([false, false, false]);
+    if (trial) accept(trial);
 
     expect((await Promise.all(others)).map(cookie)).toEqual(["s=2", "s=2"]);
     expect(logins).toEqual([1, 2]);
@@ -77,33 +96,33 @@ describe("a session", () => {
 
   it("is not renewed because of a late refusal of an older one", async () => {
     const { authenticator, logins } = setUp();
-    (await authenticator.pass()).accepted();
-    const [early, late] = await Promise.all([authenticator.pass(), authenticator.pass()]);
-    (await early.refused()).accepted();
+    accept(await authenticator.authorize());
+    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+    accept(await refuse(early));
 
-    expect(cookie(await late.refused())).toBe("s=2");
+    expect(cookie(await refuse(late))).toBe("s=2");
     expect(logins).toEqual([1, 2]);
   });
 
   it("that is refused at its first use is renewed once, if it is the first of all", async () => {
     const { authenticator, logins } = setUp();
 
-    const second = await (await authenticator.pass()).refused();
+    const second = await refuse(await authenticator.authorize());
     expect(cookie(second)).toBe("s=2");
-    await expect(second.refused()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    await expect(refuse(second)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 
     expect(logins).toEqual([1, 2]);
-    await expect(authenticator.pass()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    await expect(authenticator.authorize()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
   it("that is renewed and refused at its first use ends the run, for those who wait too", async () => {
     const { authenticator, logins } = setUp();
-    (await authenticator.pass()).accepted();
-    const [finder, other] = await Promise.all([authenticator.pass(), authenticator.pass()]);
+    accept(await authenticator.authorize());
+    const [finder, other] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
 
-    const trial = await finder.refused();
-    const waiting = other.refused();
-    await expect(trial.refused()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    const trial = await refuse(finder);
+    const waiting = refuse(other);
+    await expect(refuse(trial)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 
     await expect(waiting).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     expect(logins).toEqual([1, 2]);
@@ -111,30 +130,30 @@ describe("a session", () => {
 
   it("may be renewed again and again as long as each is accepted once", async () => {
     const { authenticator, logins } = setUp();
-    (await authenticator.pass()).accepted();
+    accept(await authenticator.authorize());
 
     for (let n = 0; n < 5; n += 1) {
-      const trial = await (await authenticator.pass()).refused();
-      trial.accepted();
+      const trial = await refuse(await authenticator.authorize());
+      accept(trial);
     }
 
     expect(logins).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("settles a pass once: a release after an answer changes nothing", async () => {
+  it("settles an authorization once: a release after a response changes nothing", async () => {
     const { authenticator } = setUp();
-    const first = await authenticator.pass();
-    first.accepted();
-    first.release();
+    const first = await authenticator.authorize();
+    accept(first);
+    release(first);
 
-    const passes = await Promise.all([authenticator.pass(), authenticator.pass()]);
+    const authorizations = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
 
-    expect(passes.map(({ isCurrent }) => isCurrent)).toEqual([true, true]);
+    expect(authorizations.map(({ isCurrent }) => isCurrent)).toEqual([true, true]);
   });
 
   it("gives its cookies to its own origin only", async () => {
     const { authenticator } = setUp();
-    const pass = await authenticator.pass();
+    const authorization = await authenticator.authorize();
 
     const urls = [
       "https://api.example.com/",
@@ -144,7 +163,7 @@ describe("a session", () => {
       "https://sub.api.example.com/",
     ];
 
-    expect(urls.map((url) => pass.headers(new URL(url))["cookie"])).toEqual([
+    expect(urls.map((url) => authorization.headers(new URL(url))["cookie"])).toEqual([
       "s=1",
       undefined,
       undefined,
@@ -155,12 +174,12 @@ describe("a session", () => {
 
   it("keeps the cookies of a late answer to an old one apart", async () => {
     const { authenticator } = setUp();
-    (await authenticator.pass()).accepted();
-    const [early, late] = await Promise.all([authenticator.pass(), authenticator.pass()]);
-    const renewed = await early.refused();
-    renewed.accepted();
+    accept(await authenticator.authorize());
+    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+    const renewed = await refuse(early);
+    accept(renewed);
 
-    late.keep(["s=old"]);
+    accept(late, ["s=old"]);
 
     expect(cookie(renewed)).toBe("s=2");
     expect(cookie(late)).toBe("s=old");

@@ -29,11 +29,11 @@ const describeFault = (fault: Fault): string =>
     ? `${fault.kind} ${fault.status}`
     : `${fault.kind} ${"text" in fault ? JSON.stringify(fault.text) : ""}`;
 
-describe.each(["list", "detail"] as const)("an answer to a %s request that time may mend", (path) => {
-  it.each(named(TEMPORARY))("is asked for again: %s", async (_, fault) => {
+describe.each(["list", "detail"] as const)("a response to a %s request that a retry may fix", (path) => {
+  it.each(named(TEMPORARY))("is retried: %s", async (_, fault) => {
     await using connection = await connect(
       { events: EVENTS, faults: [{ match: { path, times: 2 }, fault }] },
-      { timeoutMs: 150 },
+      fault.kind.startsWith("hang") ? { timeoutMs: 300 } : {},
     );
     const { service, simulator } = connection;
 

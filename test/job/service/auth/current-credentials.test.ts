@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ServiceCredentials } from "../../../../lambdas/job/credentials/credentials.ts";
-import { CredentialsInUse } from "../../../../lambdas/job/service/auth/credentials-in-use.ts";
+import { CurrentCredentials } from "../../../../lambdas/job/service/auth/current-credentials.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 
@@ -14,7 +14,7 @@ const withPassword = (password: string): ServiceCredentials => ({
 function setUp() {
   const old = withPassword("old");
   const stored = new MemoryCredentials(withPassword("new"));
-  return { old, stored, inUse: new CredentialsInUse(old, () => stored.read(), new LogLines()) };
+  return { old, stored, inUse: new CurrentCredentials(old, () => stored.read(), new LogLines()) };
 }
 
 it("are read once for all who ask at the same time", async () => {
@@ -23,7 +23,7 @@ it("are read once for all who ask at the same time", async () => {
   const answers = await Promise.all([inUse.haveChangedSince(old), inUse.haveChangedSince(old)]);
 
   expect(answers).toEqual([true, true]);
-  expect(inUse.present).toEqual(withPassword("new"));
+  expect(inUse.current).toEqual(withPassword("new"));
   expect(stored.reads).toBe(1);
 });
 
@@ -39,20 +39,20 @@ it("are read again when the changed ones are refused too", async () => {
   const { old, stored, inUse } = setUp();
   await inUse.haveChangedSince(old);
 
-  expect(await inUse.haveChangedSince(inUse.present)).toBe(false);
+  expect(await inUse.haveChangedSince(inUse.current)).toBe(false);
   expect(stored.reads).toBe(2);
 });
 
 it("have not changed where nobody can read them again", async () => {
   const old = withPassword("old");
 
-  expect(await new CredentialsInUse(old, undefined, new LogLines()).haveChangedSince(old)).toBe(false);
+  expect(await new CurrentCredentials(old, undefined, new LogLines()).haveChangedSince(old)).toBe(false);
 });
 
 it("let an error through that nobody foresaw", async () => {
   const old = withPassword("old");
   const defect = new RangeError("defect");
-  const inUse = new CredentialsInUse(old, () => Promise.reject(defect), new LogLines());
+  const inUse = new CurrentCredentials(old, () => Promise.reject(defect), new LogLines());
 
   await expect(inUse.haveChangedSince(old)).rejects.toBe(defect);
 });

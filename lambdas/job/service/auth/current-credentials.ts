@@ -9,33 +9,33 @@ import type { Logger } from "../../runtime/logger.ts";
 type ReadAgain = () => Promise<ServiceCredentials>;
 
 /** Sends nothing and repeats nothing. The method stays what it was: another one needs a new run. */
-export class CredentialsInUse {
+export class CurrentCredentials {
   readonly #readAgain: ReadAgain | undefined;
   readonly #logger: Pick<Logger, "info">;
-  #present: ServiceCredentials;
+  #current: ServiceCredentials;
   #reading: Promise<ServiceCredentials | undefined> | undefined;
 
   constructor(first: ServiceCredentials, readAgain: ReadAgain | undefined, logger: Pick<Logger, "info">) {
-    this.#present = first;
+    this.#current = first;
     this.#readAgain = readAgain;
     this.#logger = logger;
   }
 
-  get present(): ServiceCredentials {
-    return this.#present;
+  get current(): ServiceCredentials {
+    return this.#current;
   }
 
   /** Whether others than those refused are in use now: they are read once for all who ask at the same time. */
   async haveChangedSince(refused: ServiceCredentials): Promise<boolean> {
-    if (this.#present !== refused) return true;
+    if (this.#current !== refused) return true;
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
     const stored = await this.#reading;
-    if (this.#present !== refused) return true;
+    if (this.#current !== refused) return true;
     if (stored === undefined || stored.method !== refused.method || isDeepStrictEqual(stored, refused))
       return false;
-    this.#present = stored;
+    this.#current = stored;
     this.#logger.info("the service has refused the credentials; others are stored by now and used instead");
     return true;
   }
