@@ -38,7 +38,7 @@ test("the errors that leave a run unfinished are those that the page of errors n
 });
 
 test("the table of options has every option with its variable, default and commands", () => {
-  const rows = tableBelow("settings.md", "## Of the command line").rows.map(
+  const rows = tableBelow("settings.md", "## Command line").rows.map(
     ([option, variable, fallback, commands]) => [option, variable, fallback, commands].map(unquoted),
   );
 
