@@ -86,6 +86,18 @@ test("options beat environment variables, which beat defaults", async () => {
   expect(lastJson(empty)["account"]).toBe("default");
 });
 
+test.each([
+  { what: "an option", args: ["run"], code: "CONFIG_INVALID" },
+  { what: "a usage error", args: ["run", "--nonsense"], code: "CONFIG_INVALID" },
+  { what: "a missing file", args: ["run", ...LOOPBACK], code: "CREDENTIALS_INVALID" },
+  { what: "an id", args: ["accept", "2026-01-01T00-00-00.000Z"], code: "SNAPSHOT_NOT_FOUND" },
+])("BRAND_JSON=true gives a line of JSON for a failure by $what", async ({ args, code }) => {
+  const ended = await sync(args, { cwd: await temporaryDirectory(), env: { BRAND_JSON: "true" } });
+
+  expect(ended.exitCode).toBe(2);
+  expect(lastJson(ended)).toMatchObject({ outcome: "FAILED", error_code: code });
+});
+
 test("a held run exits with 3, and the readers' snapshot stays", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(12) });

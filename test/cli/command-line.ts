@@ -1,32 +1,54 @@
-// Runs the command line as a person does: a process of its own, its output and its exit code.
+// Runs the command line: in this process, or in one of its own where a signal, a kill or a pipe is the point.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { main } from "../../bin/cli/main.ts";
+import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 
 /** Spares each process what the one before has compiled. */
 const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
-const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
+export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
 export interface Ended {
   readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
+export interface EndedProcess extends Ended {
+  readonly signal: NodeJS.Signals | null;
+}
+
 export interface Started {
   readonly process: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<EndedProcess>;
 }
 
 export interface StartOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a command in this process, with no environment but the one given. */
+export async function sync(
+  args: readonly string[],
+  { cwd, env = {}, signal = new AbortController().signal }: StartOptions & { readonly signal?: AbortSignal },
+): Promise<Ended> {
+  const stdout = new Recorded();
+  const stderr = new Recorded();
+  const exitCode = await main(args, env, {
+    stdout: new Terminal(stdout),
+    stderr: new Terminal(stderr),
+    signal,
+    cwd,
+  });
+  return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
 
 /** Starts a TypeScript program in `cwd` with no `BRAND_` variable but those given. */
@@ -52,7 +74,8 @@ export function startSync(args: readonly string[], options: StartOptions): Start
   return start(SYNC, args, options);
 }
 
-export function sync(args: readonly string[], options: StartOptions): Promise<Ended> {
+/** Runs a command in a process of its own, for what a process takes from its environment itself. */
+export function syncProcess(args: readonly string[], options: StartOptions): Promise<EndedProcess> {
   return startSync(args, options).ended;
 }
 
@@ -73,4 +96,14 @@ export function against(simulator: Simulator): readonly string[] {
 /** The last line of stdout, which `--json` promises. */
 export function lastJson({ stdout }: Ended): Record<string, unknown> {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
+}
+
+/** A stream that keeps what is written to it. */
+class Recorded extends PassThrough {
+  text = "";
+
+  override write(chunk: unknown): boolean {
+    this.text += chunk;
+    return true;
+  }
 }

@@ -3,15 +3,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { against, lastJson, SYNC, sync, writeCredentials } from "./command-line.ts";
 import { readEvents } from "./warehouse-reader.ts";
-
-const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
 /** The command line in a shell that lets no file grow beyond `kib`, as a quota would. */
 async function syncWithin(

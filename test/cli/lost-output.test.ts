@@ -4,14 +4,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
-
-const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
+import { against, lastJson, SYNC, sync, writeCredentials } from "./command-line.ts";
 
 /** The command line in a shell that does with its output what `redirected` says. */
 async function syncInto(

@@ -6,10 +6,12 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
+import { WAREHOUSE_OPTIONS } from "../options/run-settings.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, report } from "../output/run-report.ts";
-import { openWarehouse, WAREHOUSE_OPTIONS } from "../wiring/open-warehouse.ts";
-import type { CommandSpec, Output } from "./command.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
+import { openWarehouse } from "../wiring/open-warehouse.ts";
+import type { CommandSpec } from "./command.ts";
 import { describeHead } from "./status.ts";
 
 const SHARED = ["account", ...WAREHOUSE_OPTIONS, "overDamaged", "json"] as const;
@@ -21,8 +23,8 @@ export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
   argument: ID,
   options: [...SHARED, "force"],
   example: "npm run sync -- accept 2026-11-21T06-00-00.000Z",
-  execute: (values, output, snapshotId) =>
-    publish(values, output, {
+  execute: (values, context, snapshotId) =>
+    publish(values, context, {
       action: "accept",
       snapshotId,
       force: values.force,
@@ -37,8 +39,8 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
   argument: ID,
   options: [...SHARED, "noPin"],
   example: "npm run sync -- rollback 2026-11-20T06-00-00.000Z",
-  execute: (values, output, snapshotId) =>
-    publish(values, output, {
+  execute: (values, context, snapshotId) =>
+    publish(values, context, {
       action: "rollback",
       snapshotId,
       pin: !values.noPin,
@@ -49,24 +51,24 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
 
 async function publish(
   values: OptionValues<Extract<OptionName, (typeof SHARED)[number]>>,
-  output: Output,
+  context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
   const { account, json } = values;
-  const { store, catalog } = await openWarehouse(values);
+  const { store, catalog } = await openWarehouse(values, context.cwd);
   const host = {
     store,
     catalog,
     clock: systemClock,
     random: systemRandom,
-    logger: new Display({ terminal: output.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
+    logger: new Display({ terminal: context.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
     version: VERSION,
-    signal: output.signal,
+    signal: context.signal,
   };
-  const exitCode = report(output, await acceptOrRollback(host, account, request), json);
+  const exitCode = report(context, await acceptOrRollback(host, account, request), json);
   if (!json) {
     const head = await readHead(store, account);
-    output.stdout.lines(describeHead(head, systemClock.now()));
+    context.stdout.lines(describeHead(head, systemClock.now()));
   }
   return exitCode;
 }

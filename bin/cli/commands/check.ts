@@ -13,15 +13,15 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "try credentials, service and warehouse, and say what to do about what fails",
   options: OPTIONS,
   example: "npm run sync -- check --base-url https://service.example",
-  execute: async (values, output) => {
+  execute: async (values, context) => {
     const settings = runSettings(values);
-    const { host, display } = await serviceHost(values, settings, output);
+    const { host, display } = await serviceHost(values, settings, context);
     const checks = await check(host, settings, { deep: values.deep }).finally(() => display.end());
     const ok = checks.every((one) => one.ok);
-    if (values.json) output.stdout.json({ ok, checks });
+    if (values.json) context.stdout.json({ ok, checks });
     else {
       for (const { name, ok: isOk, code, remedy } of checks) {
-        output.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
+        context.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
       }
     }
     return exitCodeOf(checks);

@@ -1,14 +1,7 @@
 // What a command of the command line is: its options, its help, and its work.
 
 import type { OptionName, OptionValues } from "../options/options.ts";
-import type { Terminal } from "../output/terminal.ts";
-
-export interface Output {
-  readonly stdout: Terminal;
-  readonly stderr: Terminal;
-  /** Aborts when a person or the system stops the program. */
-  readonly signal: AbortSignal;
-}
+import type { CommandContext } from "../wiring/command-context.ts";
 
 export interface CommandSpec<Name extends OptionName> {
   readonly name: string;
@@ -17,8 +10,12 @@ export interface CommandSpec<Name extends OptionName> {
   readonly argument?: { readonly name: string; readonly description: string };
   readonly options: readonly Name[];
   readonly example: string;
-  /** Does the work and returns the exit code. Throws `SyncError` for what a person can mend. */
-  readonly execute: (values: OptionValues<Name>, output: Output, argument: string) => Promise<number>;
-  /** The line of JSON that stands for a failure before the work began, where `--json` promises one. */
+  /** Does the work and returns the exit code. Throws `SyncError` for what a person can fix. */
+  readonly execute: (
+    values: OptionValues<Name>,
+    context: CommandContext,
+    argument: string,
+  ) => Promise<number>;
+  /** The line of JSON for a failure before the work began, where `--json` promises one. */
   readonly failureJson?: (code: string, message: string) => unknown;
 }

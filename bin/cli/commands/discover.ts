@@ -19,17 +19,17 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "read a sample of the events and show their fields, and which could be columns",
   options: OPTIONS,
   example: "npm run sync -- discover --base-url https://service.example --limit 200",
-  execute: async (values, output) => {
+  execute: async (values, context) => {
     const settings = runSettings(values);
-    const { host, display } = await serviceHost(values, settings, output);
+    const { host, display } = await serviceHost(values, settings, context);
     const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
     if ("outcome" in found) {
-      if (values.json) output.stdout.json(found);
-      output.stderr.message(`${found.outcome}: ${found.explanation}`);
+      if (values.json) context.stdout.json(found);
+      context.stderr.message(`${found.outcome}: ${found.explanation}`);
       return EXIT.skipped;
     }
-    if (values.json) output.stdout.json(asJson(found));
-    else print(found, output.stdout);
+    if (values.json) context.stdout.json(asJson(found));
+    else print(found, context.stdout);
     return EXIT.done;
   },
 };

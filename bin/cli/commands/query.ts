@@ -1,5 +1,6 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has.
 
+import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isS3 } from "../options/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
@@ -20,22 +21,22 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   },
   options: OPTIONS,
   example: `npm run sync -- query "SELECT uuid, event_date FROM events LIMIT 5"`,
-  execute: async (values, output, sql) => {
+  execute: async (values, context, sql) => {
     if (isS3(values.warehouse)) {
       throw new SyncError(
         "CONFIG_INVALID",
         "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
       );
     }
-    const { store, views } = openDirectory(values.warehouse);
+    const { store, views } = openDirectory(resolve(context.cwd, values.warehouse));
     const { directory } = views;
-    const { signal } = output;
+    const { signal } = context;
     const result = await query(views, sql, {
       signal,
       verify: (use) => verifyTables({ store, directory, signal, ...use }),
     });
-    if (values.json) output.stdout.json(result);
-    else output.stdout.text(formatTable(result));
+    if (values.json) context.stdout.json(result);
+    else context.stdout.text(formatTable(result));
     return EXIT.done;
   },
 };

@@ -16,7 +16,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "make a snapshot of all listed events and publish it",
   options: OPTIONS,
   example: "npm run sync -- run --base-url https://service.example --account uk",
-  execute: async (values, output) => {
+  execute: async (values, context) => {
     const settings = runSettings(values);
     if (values.limit !== undefined && !values.dryRun) {
       throw new SyncError(
@@ -24,7 +24,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         "--limit goes with --dry-run only: a published snapshot is never partial.",
       );
     }
-    const { host, warehouse, credentials, display } = await serviceHost(values, settings, output);
+    const { host, warehouse, credentials, display } = await serviceHost(values, settings, context);
     await credentials.read();
     if (!warehouse.expiresByItself) {
       await expireRuns(warehouse.store, settings.account, systemClock.now());
@@ -36,7 +36,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       overDamaged: values.overDamaged,
       ...dryRun,
     }).finally(() => display.end());
-    return report(output, result, values.json);
+    return report(context, result, values.json);
   },
   failureJson,
 };

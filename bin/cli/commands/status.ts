@@ -6,9 +6,10 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
+import { WAREHOUSE_OPTIONS } from "../options/run-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { changeCounts, duration, plural } from "../output/progress-text.ts";
-import { openWarehouse, WAREHOUSE_OPTIONS } from "../wiring/open-warehouse.ts";
+import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
@@ -18,14 +19,14 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "show when the data is from, what is held and what the last runs did",
   options: OPTIONS,
   example: "npm run sync -- status --account uk",
-  execute: async (values, output) => {
+  execute: async (values, context) => {
     const now = systemClock.now();
-    const { store } = await openWarehouse(values);
+    const { store } = await openWarehouse(values, context.cwd);
     const found = await status(store, values.account, now);
     if (values.json) {
       const { account, head, lease, held, runs } = found;
-      output.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
-    } else output.stdout.lines(describe(found, now));
+      context.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
+    } else context.stdout.lines(describe(found, now));
     return EXIT.done;
   },
 };

@@ -46,6 +46,16 @@ function readOption<Name extends OptionName>(
   }
 }
 
+/** Whether the result is JSON; also known where another option is wrong. */
+export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  if (args.includes("--json")) return true;
+  try {
+    return readOption("json", undefined, environment);
+  } catch {
+    return false;
+  }
+}
+
 /** The values of a command's options, by name. Throws `CONFIG_INVALID` for the first that is wrong. */
 export function readOptions<Name extends OptionName>(
   names: readonly Name[],

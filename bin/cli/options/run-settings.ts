@@ -2,10 +2,12 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
-import { WAREHOUSE_OPTIONS } from "../wiring/open-warehouse.ts";
 import type { OptionValues } from "./options.ts";
 
-/** The options that every command takes which talks to the service. */
+/** The options that say where a warehouse is. */
+export const WAREHOUSE_OPTIONS = ["warehouse", "database"] as const;
+
+/** The options of every command that talks to the service. */
 export const SERVICE_OPTIONS = [
   "baseUrl",
   "account",

@@ -1,8 +1,8 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import type { Output } from "../commands/command.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
+import type { Output } from "./output.ts";
 import { changeCounts, count, duration, plural } from "./progress-text.ts";
 
 /** Prints the result and returns the exit code. */

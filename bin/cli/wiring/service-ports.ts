@@ -3,10 +3,10 @@
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import type { Output } from "../commands/command.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { SERVICE_OPTIONS } from "../options/run-settings.ts";
 import { Display } from "../output/display.ts";
+import type { CommandContext } from "./command-context.ts";
 import { composeHost } from "./compose.ts";
 import { openCredentials } from "./open-credentials.ts";
 import { openWarehouse, type Warehouse } from "./open-warehouse.ts";
@@ -23,12 +23,12 @@ export interface ServiceHost {
 export async function serviceHost(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
   settings: RunSettings,
-  { stderr, signal }: Output,
+  { stderr, signal, cwd }: CommandContext,
 ): Promise<ServiceHost> {
   const { requestsPerMinute } = settings;
   const display = new Display({ terminal: stderr, clock: systemClock, requestsPerMinute });
-  const warehouse = await openWarehouse(values);
-  const credentials = await openCredentials(values.credentials, display);
+  const warehouse = await openWarehouse(values, cwd);
+  const credentials = await openCredentials(values.credentials, cwd, display);
   const host = composeHost({
     warehouse,
     credentials,

@@ -1,0 +1,87 @@
+// The command line: reads options, starts a command, turns its result into words and an exit code.
+
+import { Command, CommanderError } from "commander";
+import { withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { VERSION } from "../../lambdas/job/runtime/program-version.ts";
+import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
+import { checkCommand } from "./commands/check.ts";
+import type { CommandSpec } from "./commands/command.ts";
+import { discoverCommand } from "./commands/discover.ts";
+import { queryCommand } from "./commands/query.ts";
+import { runCommand } from "./commands/run.ts";
+import { statusCommand } from "./commands/status.ts";
+import type { OptionName } from "./options/options.ts";
+import { refusePastedArguments } from "./options/pasted-secret.ts";
+import { type GivenOptions, helpOption, readOptions, wantsJson } from "./options/read-options.ts";
+import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
+import type { Output } from "./output/output.ts";
+import type { CommandContext } from "./wiring/command-context.ts";
+
+/** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */
+export async function main(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  context: CommandContext,
+): Promise<number> {
+  let exitCode: number = EXIT.done;
+  let failureJson: CommandSpec<never>["failureJson"];
+  const program = new Command("npm run sync --")
+    .description("Brings the events of a Brand Metrics Service into your own warehouse.")
+    .version(VERSION)
+    .configureOutput({
+      writeOut: (text) => context.stdout.text(text),
+      writeErr: (text) => context.stderr.text(text),
+      outputError: (text) => context.stderr.message(withoutUserinfo(text.trimEnd())),
+    })
+    .exitOverride();
+  const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
+    if (spec.name === args[0]) ({ failureJson } = spec);
+    const command = commandOf(program, spec);
+    command.action(async () => {
+      const values = readOptions(spec.options, command.opts<GivenOptions>(), environment);
+      exitCode = await spec.execute(values, context, command.args[0] ?? "");
+    });
+  };
+  add(checkCommand);
+  add(discoverCommand);
+  add(runCommand);
+  add(statusCommand);
+  add(acceptCommand);
+  add(rollbackCommand);
+  add(queryCommand);
+  try {
+    refusePastedArguments(args);
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    const isUsage = error instanceof CommanderError;
+    if (!isUsage && !(error instanceof SyncError)) return unexpected(error, context);
+    if (isUsage && error.exitCode === 0) return EXIT.done;
+    const code = isUsage ? "CONFIG_INVALID" : error.code;
+    const message = withoutUserinfo(error.message);
+    if (failureJson && wantsJson(args, environment)) context.stdout.json(failureJson(code, message));
+    // Commander has written its own message already.
+    if (!isUsage) context.stderr.message(`${code}: ${message}`);
+    return isUsage ? EXIT.wrongInput : exitCodeOfError(error);
+  }
+}
+
+function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<Name>): Command {
+  const command = program
+    .command(spec.name)
+    .description(spec.summary)
+    .addHelpText("after", `\nExample:\n  ${spec.example}`);
+  for (const name of spec.options) command.addOption(helpOption(name));
+  if (spec.argument) command.argument(`<${spec.argument.name}>`, spec.argument.description);
+  return command;
+}
+
+/** A defect of this program. Its message may quote data, so only its kind and place are shown. */
+function unexpected(error: unknown, { stderr }: Output): number {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  const kind = error instanceof Error ? error.name : typeof error;
+  stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
+  return EXIT.failed;
+}

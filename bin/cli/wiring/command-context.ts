@@ -1,0 +1,10 @@
+// What a command gets from the process that it runs in.
+
+import type { Output } from "../output/output.ts";
+
+export interface CommandContext extends Output {
+  /** Aborts when a person or the system stops the program. */
+  readonly signal: AbortSignal;
+  /** The directory that relative paths start from. */
+  readonly cwd: string;
+}
