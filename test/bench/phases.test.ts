@@ -16,18 +16,18 @@ function profileOf(...stacks: readonly (readonly string[])[]): CpuProfile {
   return { nodes, samples, timeDeltas: stacks.map(() => 1_000) };
 }
 
-const EXCHANGE = "file:///here/lambdas/service/exchange.ts";
-const MERGE = "file:///here/lambdas/run/merge.ts";
-const COMMIT = "file:///here/lambdas/run/commit.ts";
-const ROW = "file:///here/lambdas/snapshot/row.ts";
+const API_CLIENT = "file:///here/lambdas/job/service/requests/api-client.ts";
+const MERGE = "file:///here/lambdas/job/run/publish/merge-shards.ts";
+const COMMIT = "file:///here/lambdas/job/run/publish/commit.ts";
+const ROW = "file:///here/lambdas/job/snapshot/rows/row.ts";
 const ZLIB = "node:zlib";
 
 describe("a profile", () => {
   it("is divided by the stage of the run, and while details are fetched by what is done with them", () => {
     const profile = profileOf(
       ["file:///here/bin/sync.ts"],
-      [EXCHANGE],
-      [EXCHANGE, ROW],
+      [API_CLIENT],
+      [API_CLIENT, ROW],
       ["(idle)"],
       [ZLIB],
       ["(garbage collector)"],

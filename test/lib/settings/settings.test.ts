@@ -79,7 +79,7 @@ describe("settings", () => {
 });
 
 function exampleOfThree(): unknown {
-  const example = json("../../../examples/three-accounts.json");
+  const example = json("../../examples/three-accounts.json");
   return typeof example === "object" && example !== null && "eventSync" in example
     ? example.eventSync
     : undefined;
