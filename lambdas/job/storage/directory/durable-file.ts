@@ -58,20 +58,27 @@ export async function nameInPlace(written: string, name: string): Promise<void> 
 
 /** Makes the directory and its parents, and syncs the names of those that are new. */
 export async function makeDirectory(path: string, mode: number): Promise<void> {
+  const error = await makeOne(path, mode);
+  if (error === undefined) return;
+  const parent = dirname(path);
+  if (!isErrno(error, "ENOENT") || parent === path) throw fileError(error, "make the directory", path);
+  if (!(await isDirectory(parent))) await makeDirectory(parent, mode);
+  // Tried once more: another process may have made the parent between the two looks. No further time, and not with
+  // `recursive`: where the parent exists and takes no directory, as in /proc, Node would try for ever.
+  const again = await makeOne(path, mode);
+  if (again !== undefined) throw fileError(again, "make the directory", path);
+}
+
+/** The reason why there is no such directory, or undefined where there is one now. */
+async function makeOne(path: string, mode: number): Promise<unknown> {
   const error = await mkdir(path, mode).then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  const parent = dirname(path);
-  if (error === undefined) return syncDirectory(parent);
-  if (await isDirectory(path)) return;
+  if (error === undefined) return syncDirectory(dirname(path));
+  if (await isDirectory(path)) return undefined;
   await refuseBrokenLink(path);
-  // Not `recursive`: where the parent exists and takes no directory, as in /proc, Node would try for ever.
-  if (!isErrno(error, "ENOENT") || (await isDirectory(parent))) {
-    throw fileError(error, "make the directory", path);
-  }
-  await makeDirectory(parent, mode);
-  await makeDirectory(path, mode);
+  return error;
 }
 
 async function isDirectory(path: string): Promise<boolean> {
