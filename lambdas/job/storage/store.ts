@@ -16,14 +16,18 @@ export type Body = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
  * Keys are relative, `/`-separated. An object appears whole or not at all, and is durable when the call
- * returns. Every method throws `SyncError` `STORE_FAILED` for what a retry may mend; performs no retries.
+ * returns. Every method throws `SyncError` `STORE_FAILED` for a failure that a retry may fix; performs no retries.
  */
 export interface Store {
   /** The object, or undefined where there is none. */
   read(key: string): Promise<StoredObject | undefined>;
   /** The object's bytes in chunks, or undefined where there is none. */
   open(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Creates the object if the key is free and returns its version; undefined where it was taken. If the body throws, nothing appears and the error passes through unchanged. */
+  /**
+   * Creates the object if the key is free and returns its version; undefined where it was taken. Consumes the body to
+   * its end in both cases, so the caller may rely on what the body did. If the body throws, nothing appears and the
+   * error passes through unchanged; if the store fails, the body is closed.
+   */
   create(key: string, body: Body): Promise<string | undefined>;
   /** Replaces the object if it still has `version` and returns the new one; undefined where it has changed or is gone. */
   replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined>;

@@ -91,6 +91,20 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       expect(await text(store, "key")).toBe("first");
     });
 
+    it("consumes a body to its end, whether the key is free or taken", async () => {
+      const store = await make();
+      const consumed: string[] = [];
+      async function* body(name: string): AsyncIterable<Uint8Array> {
+        yield* chunks("one ", "two ", "three");
+        consumed.push(name);
+      }
+
+      await store.create("key", body("free"));
+      await store.create("key", body("taken"));
+
+      expect(consumed).toEqual(["free", "taken"]);
+    });
+
     it("lets exactly one of many creators win, and keeps the winner's content", async () => {
       const store = await make();
 

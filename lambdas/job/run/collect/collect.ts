@@ -112,7 +112,6 @@ export async function collect(options: CollectOptions): Promise<void> {
         },
         keep: (broken) => keepPartialShard({ store, logger, account, work, begun }, broken),
       });
-      for await (const _ of unit); // a store that knows early that the key is taken leaves results untaken
       timeBudget.endUnit();
     }
   } finally {

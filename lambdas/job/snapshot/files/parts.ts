@@ -22,14 +22,14 @@ export interface PartInfo {
 export interface WritePartsOptions {
   readonly store: Store;
   readonly key: (index: number) => string;
-  /** The same lines, whoever writes these parts: a part found already there must hold exactly them. */
+  /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
   readonly lines: AsyncIterable<string>;
   /** Uncompressed; a longer line is a part of its own. Default 128 MiB. */
   readonly maxBytes?: number;
   readonly level?: number;
 }
 
-/** No lines, no part. Throws `STORE_CORRUPT` when a part found already there differs; errors of `lines` pass through. */
+/** No lines, no part. Throws `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through. */
 export async function writeParts(options: WritePartsOptions): Promise<readonly PartInfo[]> {
   const { store, key, lines, maxBytes = MAX_BYTES, level = LEVEL } = options;
   const cutter = new PartCutter(lines[Symbol.asyncIterator](), maxBytes);
@@ -46,7 +46,7 @@ export async function writeParts(options: WritePartsOptions): Promise<readonly P
 
 /**
  * The lines of a snapshot's parts, in order. Throws `STORE_CORRUPT` for a part that is missing or not what its
- * manifest says; the latter shows at the part's end, so nothing made of the lines counts before this returns.
+ * manifest says; the latter shows at the part's end, so use nothing made of the lines before this returns.
  */
 export async function* readParts(
   store: Store,
@@ -58,12 +58,11 @@ export async function* readParts(
 
 async function writePart(store: Store, key: string, cutter: PartCutter, level: number): Promise<PartInfo> {
   const digest = new LineDigest();
-  const lines = cutter.nextPart(digest);
-  const created = await store.create(key, gzipLines(unending(lines), { level }));
+  const created = await store.create(key, gzipLines(cutter.nextPart(digest), { level }));
   if (created === undefined) {
-    for await (const _ of lines); // a store that knows early that the key is taken leaves lines untaken
+    // The part that is there must hold the same lines.
     const expected = { rows: digest.rows, sha256: digest.sha256() };
-    for await (const _ of linesOf(store, key, expected, MAKE_AGAIN)); // whoever was first wrote the same
+    for await (const _ of linesOf(store, key, expected, MAKE_AGAIN));
   }
   const file = key.slice(key.lastIndexOf("/") + 1);
   return { file, rows: digest.rows, bytes: digest.bytes, sha256: digest.sha256() };
@@ -84,11 +83,6 @@ async function* linesOf(
   }
   if (found.rows === expected.rows && found.sha256() === expected.sha256) return;
   throw damaged(key, `its ${found.rows} rows are not the ${expected.rows} rows it was made of`, remedy);
-}
-
-/** The same lines, but a consumer that stops early does not end them. */
-function unending(lines: AsyncIterator<string>): AsyncIterable<string> {
-  return { [Symbol.asyncIterator]: () => ({ next: () => lines.next() }) };
 }
 
 /** Cuts a stream of lines greedily: a part is full when the next line would exceed the size. */

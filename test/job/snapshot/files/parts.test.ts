@@ -3,7 +3,6 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readParts, writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import type { Body } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "./streams.ts";
 
@@ -103,79 +102,55 @@ describe("writeParts", () => {
 describe("a part that is there already", () => {
   const LINES = ["aaaa", "bbbb", "cccc", "dddd", "eeee"];
 
-  // A store may notice that a key is taken before, while or after it reads what it was to write.
-  const whenNoticed: readonly [string, (body: AsyncIterable<Uint8Array>) => Promise<void>][] = [
-    ["before it reads", async () => undefined],
-    ["after a chunk", async (body) => void (await body[Symbol.asyncIterator]().next())],
-    [
-      "after a chunk, and closes",
-      async (body) => {
-        for await (const _ of body) return;
-      },
-    ],
-    ["at the end", async (body) => void (await Array.fromAsync(body))],
-  ];
-
-  describe.each(whenNoticed)("noticed by the store %s", (_, consume) => {
-    beforeEach(() => {
-      const create = store.create.bind(store);
-      store.create = async (at: string, body: Body) => {
-        if (store.text(at) === undefined || body instanceof Uint8Array) return create(at, body);
-        await consume(body);
-        return undefined;
-      };
+  it("is used when it holds the same lines, and the others are written", async () => {
+    const undisturbed = await writeParts({
+      store: new MemoryStore(),
+      key,
+      lines: streamOf(...LINES),
+      maxBytes: 10,
     });
+    store.put(key(0), gzipSync("aaaa\nbbbb\n", { level: 1 }));
+    store.put(key(1), gzipSync("cccc\ndddd\n", { level: 9 }));
 
-    it("is used when it holds the same lines, and the others are written", async () => {
-      const undisturbed = await writeParts({
-        store: new MemoryStore(),
-        key,
-        lines: streamOf(...LINES),
-        maxBytes: 10,
-      });
-      store.put(key(0), gzipSync("aaaa\nbbbb\n", { level: 1 }));
-      store.put(key(1), gzipSync("cccc\ndddd\n", { level: 9 }));
+    const parts = await write(LINES, 10);
 
-      const parts = await write(LINES, 10);
+    expect(parts).toEqual(undisturbed);
+    expect(await textOf(2)).toBe("eeee\n");
+  });
 
-      expect(parts).toEqual(undisturbed);
-      expect(await textOf(2)).toBe("eeee\n");
+  it.each([
+    ["another line", "aaaa\nbbbB\n"],
+    ["a line less", "aaaa\n"],
+    ["a line more", "aaaa\nbbbb\ncccc\n"],
+    ["another order", "bbbb\naaaa\n"],
+    ["half a line", "aaaa\nbb"],
+  ])("is refused by name with the remedy when it holds %s", async (_what, text) => {
+    store.put(key(0), gzipSync(text));
+
+    await expect(write(LINES, 10)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringMatching(
+        /part-00000\.ndjson\.gz is damaged: .* Delete this file and start again\.$/,
+      ),
     });
+  });
 
-    it.each([
-      ["another line", "aaaa\nbbbB\n"],
-      ["a line less", "aaaa\n"],
-      ["a line more", "aaaa\nbbbb\ncccc\n"],
-      ["another order", "bbbb\naaaa\n"],
-      ["half a line", "aaaa\nbb"],
-    ])("is refused by name with the remedy when it holds %s", async (_what, text) => {
-      store.put(key(0), gzipSync(text));
-
-      await expect(write(LINES, 10)).rejects.toMatchObject({
-        code: "STORE_CORRUPT",
-        message: expect.stringMatching(
-          /part-00000\.ndjson\.gz is damaged: .* Delete this file and start again\.$/,
-        ),
-      });
-    });
-
-    it("is compared whole, however many chunks it has", async () => {
-      // What does not compress, so that gzip gives more than one chunk, and from a source that takes its time.
-      const many = Array.from({ length: 5_000 }, (_unused, index) => hash("sha256", `${index}`));
-      async function* slowly(lines: readonly string[]): AsyncGenerator<string> {
-        for (const [index, line] of lines.entries()) {
-          if (index % 50 === 0) await setImmediate();
-          yield line;
-        }
+  it("is compared whole, however many chunks it has", async () => {
+    // What does not compress, so that gzip gives more than one chunk, and from a source that takes its time.
+    const many = Array.from({ length: 5_000 }, (_unused, index) => hash("sha256", `${index}`));
+    async function* slowly(lines: readonly string[]): AsyncGenerator<string> {
+      for (const [index, line] of lines.entries()) {
+        if (index % 50 === 0) await setImmediate();
+        yield line;
       }
-      const [first] = await writeParts({ store, key, lines: slowly(many) });
+    }
+    const [first] = await writeParts({ store, key, lines: slowly(many) });
 
-      const again = await writeParts({ store, key, lines: slowly(many) });
-      const other = writeParts({ store, key, lines: slowly([...many.slice(0, -1), "other"]) });
+    const again = await writeParts({ store, key, lines: slowly(many) });
+    const other = writeParts({ store, key, lines: slowly([...many.slice(0, -1), "other"]) });
 
-      expect(again).toEqual([first]);
-      await expect(other).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-    });
+    expect(again).toEqual([first]);
+    await expect(other).rejects.toMatchObject({ code: "STORE_CORRUPT" });
   });
 });
 
