@@ -4,21 +4,21 @@ import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { layout } from "../../lambdas/job/storage/layout.ts";
+import { FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
-/** Below these the function works; see `lambdas/job/storage/layout.ts`. */
-const PREFIXES = ["snapshots", "changes", "publications", "run-log", "runs", "accounts"] as const;
+/** The folders that the function works in. */
+const PREFIXES = Object.values(FOLDERS);
 /** Written as streams, so their uploads may have to be aborted. */
-const STREAMED = ["snapshots", "changes", "runs"] as const;
+const STREAMED = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs];
 /**
  * Retention deletes snapshots, `check` the file it made, an accepted login the note of a refused one. All else is kept
  * or expires.
  */
-const DELETED = ["snapshots/*", "runs/*", layout.loginRefused("*")] as const;
+const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout.loginRefused("*")];
 
 /** Published or about to be: every object here is created once and never overwritten. */
-const WRITE_ONCE = ["publications", "snapshots", "changes"] as const;
+const WRITE_ONCE = [FOLDERS.publications, FOLDERS.snapshots, FOLDERS.changes];
 
 const RESULTS_PREFIX = "athena-results/";
 
@@ -41,7 +41,7 @@ export class Storage extends Construct {
           expiredObjectDeleteMarker: true,
         },
         { id: "incomplete-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        { id: "staging", prefix: "runs/", expiration: Duration.days(14) },
+        { id: "staging", prefix: FOLDERS.runs, expiration: Duration.days(14) },
         { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
       ],
     });
@@ -66,7 +66,7 @@ export class Storage extends Construct {
   /** Lets the function keep its files, and says where. */
   grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
     const below = (prefixes: readonly string[]): string[] =>
-      prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`));
+      prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}*`));
     const statements = [
       { sid: "ReadAndWrite", actions: ["s3:GetObject", "s3:PutObject"], resources: below(PREFIXES) },
       { sid: "AbortUploads", actions: ["s3:AbortMultipartUpload"], resources: below(STREAMED) },
@@ -81,7 +81,7 @@ export class Storage extends Construct {
         sid: "List",
         actions: ["s3:ListBucket"],
         resources: [this.bucket.bucketArn],
-        conditions: { StringLike: { "s3:prefix": PREFIXES.map((prefix) => `${prefix}/*`) } },
+        conditions: { StringLike: { "s3:prefix": PREFIXES.map((prefix) => `${prefix}*`) } },
       },
     ];
     for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
@@ -101,7 +101,7 @@ export class Storage extends Construct {
         effect: Effect.DENY,
         principals: [new AnyPrincipal()],
         actions: ["s3:PutObject"],
-        resources: WRITE_ONCE.map((prefix) => this.bucket.arnForObjects(`${prefix}/*`)),
+        resources: WRITE_ONCE.map((prefix) => this.bucket.arnForObjects(`${prefix}*`)),
         conditions: {
           Null: { "s3:if-none-match": "true" },
           Bool: { "s3:ObjectCreationOperation": "true" },
@@ -115,7 +115,7 @@ export class Storage extends Construct {
     if (!CfnBucket.isCfnBucket(bucket)) return;
     const name = Stack.of(this).getLogicalId(bucket);
     Validations.of(role).acknowledge(
-      ...[...PREFIXES.map((prefix) => `${prefix}/*`), layout.loginRefused("*")].map((keys) => ({
+      ...[...PREFIXES.map((prefix) => `${prefix}*`), layout.loginRefused("*")].map((keys) => ({
         id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${keys}]`,
         reason:
           "The names of the files below a prefix are made by the runs; the prefix is the narrowest there is.",

@@ -1,50 +1,70 @@
-// The one place that knows where things lie in the store (design section 5).
+// The one place that knows where things lie in a warehouse; `docs/warehouse-format.md` says what is in them.
+
+/** The folders at the root, each with its closing slash. */
+export const FOLDERS = {
+  snapshots: "snapshots/",
+  changes: "changes/",
+  publications: "publications/",
+  runLogs: "run-log/",
+  runs: "runs/",
+  accounts: "accounts/",
+} as const;
 
 const five = (n: number): string => String(n).padStart(5, "0");
 
 /** The ten digits that number a publication everywhere: `0000000001`. */
 export const publicationId = (n: number): string => String(n).padStart(10, "0");
 
+const snapshots = (account: string): string => `${FOLDERS.snapshots}${account}/`;
+const snapshot = (account: string, snapshotId: string): string => `${snapshots(account)}${snapshotId}/`;
+const changes = (account: string, publication: string, snapshotId: string): string =>
+  `${FOLDERS.changes}${account}/${publication}/${snapshotId}/`;
+const publications = (account: string): string => `${FOLDERS.publications}${account}/`;
+const runLogs = (account: string): string => `${FOLDERS.runLogs}${account}/`;
+const runs = (account: string): string => `${FOLDERS.runs}${account}/`;
+const run = (account: string, runId: string): string => `${runs(account)}${runId}/`;
+
+/** Names of folders end in a slash. */
 export const layout = {
-  /** A snapshot's prefix, with its closing slash. */
-  snapshot: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/`,
-  snapshots: (account: string) => `snapshots/${account}/`,
+  snapshots,
+  snapshot,
   part: (account: string, snapshotId: string, index: number) =>
-    `snapshots/${account}/${snapshotId}/part-${five(index)}.ndjson.gz`,
-  manifest: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_manifest.json`,
-  leftOut: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_left_out.ndjson`,
-  held: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_held.json`,
-  retired: (account: string, snapshotId: string) => `snapshots/${account}/${snapshotId}/_retired.json`,
+    `${snapshot(account, snapshotId)}part-${five(index)}.ndjson.gz`,
+  manifest: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_manifest.json`,
+  leftOut: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_left_out.ndjson`,
+  held: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_held.json`,
+  retired: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_retired.json`,
 
-  /** The prefix of what one publication changed, with its closing slash. */
-  changes: (account: string, publication: string, snapshotId: string) =>
-    `changes/${account}/${publication}/${snapshotId}/`,
+  /** What one publication changed. */
+  changes,
   changesPart: (account: string, publication: string, snapshotId: string, index: number) =>
-    `changes/${account}/${publication}/${snapshotId}/part-${five(index)}.ndjson.gz`,
+    `${changes(account, publication, snapshotId)}part-${five(index)}.ndjson.gz`,
 
-  allPublications: "publications/",
-  publications: (account: string) => `publications/${account}/`,
-  publication: (account: string, publication: string) => `publications/${account}/${publication}.ndjson`,
+  publications,
+  publication: (account: string, publication: string) => `${publications(account)}${publication}.ndjson`,
 
-  allRunLogs: "run-log/",
-  runLogs: (account: string) => `run-log/${account}/`,
+  runLogs,
   runLog: (account: string, runId: string, attempt: number) =>
-    `run-log/${account}/${runId}-${attempt}.ndjson`,
+    `${runLogs(account)}${runId}-${attempt}.ndjson`,
 
-  runs: (account: string) => `runs/${account}/`,
-  run: (account: string, runId: string) => `runs/${account}/${runId}/`,
-  plan: (account: string, runId: string) => `runs/${account}/${runId}/plan.ndjson.gz`,
+  runs,
+  run,
+  plan: (account: string, runId: string) => `${run(account, runId)}plan.ndjson.gz`,
   shard: (account: string, runId: string, index: number) =>
-    `runs/${account}/${runId}/shard-${five(index)}.ndjson.gz`,
+    `${run(account, runId)}shard-${five(index)}.ndjson.gz`,
   /** What the nth interrupted start had finished of shards that it left unfinished. */
-  partialShards: (account: string, runId: string) => `runs/${account}/${runId}/kept-`,
   partialShard: (account: string, runId: string, n: number) =>
-    `runs/${account}/${runId}/kept-${five(n)}.ndjson.gz`,
-  outcome: (account: string, runId: string) => `runs/${account}/${runId}/outcome.json`,
+    `${run(account, runId)}kept-${five(n)}.ndjson.gz`,
+  /** What all of them begin with. */
+  partialShards: (account: string, runId: string) => `${run(account, runId)}kept-`,
+  outcome: (account: string, runId: string) => `${run(account, runId)}outcome.json`,
 
   /** A file that `check` creates and deletes to see whether it may. */
-  writeCheck: (account: string, token: string) => `runs/${account}/check-${token}.json`,
+  writeCheck: (account: string, token: string) => `${runs(account)}check-${token}.json`,
 
-  lease: (account: string) => `accounts/${account}/lease.json`,
-  loginRefused: (account: string) => `accounts/${account}/login-refused.json`,
+  lease: (account: string) => `${FOLDERS.accounts}${account}/lease.json`,
+  loginRefused: (account: string) => `${FOLDERS.accounts}${account}/login-refused.json`,
+
+  /** The tables for DuckDB; only in a warehouse that is a directory. */
+  views: "views.sql",
 } as const;

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
-import { layout, publicationId } from "./layout.ts";
+import { FOLDERS, layout, publicationId } from "./layout.ts";
 import { runInstant } from "./run-id.ts";
 import type { Store } from "./store.ts";
 
@@ -128,8 +128,8 @@ export async function publish(
 /** The accounts that have a publication, sorted. Throws `STORE_CORRUPT` for what no account's name is. */
 export async function accounts(store: Store): Promise<readonly string[]> {
   const found = new Set<string>();
-  for await (const { key } of store.list(layout.allPublications)) {
-    const [account = ""] = key.slice(layout.allPublications.length).split("/", 1);
+  for await (const { key } of store.list(FOLDERS.publications)) {
+    const [account = ""] = key.slice(FOLDERS.publications.length).split("/", 1);
     if (!ACCOUNT.test(account)) throw foreign(key);
     found.add(account);
   }

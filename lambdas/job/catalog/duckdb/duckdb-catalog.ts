@@ -3,7 +3,7 @@
 import { resolve, sep } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
-import { layout } from "../../storage/layout.ts";
+import { FOLDERS, layout } from "../../storage/layout.ts";
 import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
@@ -11,7 +11,6 @@ import type { Catalog } from "../catalog.ts";
 import type { AccountLog } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
 
-const KEY = "views.sql";
 const MAX_TRIES = 10;
 
 export interface DuckdbCatalogOptions {
@@ -72,22 +71,22 @@ export class DuckdbCatalog implements Catalog {
   async refresh(): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs are: who replaces it from older logs in between makes this replacement fail.
-      const current = await this.#store.read(KEY);
+      const current = await this.#store.read(layout.views);
       const sql = new TextEncoder().encode(await this.render());
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
-        ? await this.#store.replace(KEY, sql, current.version)
-        : await this.#store.create(KEY, sql);
+        ? await this.#store.replace(layout.views, sql, current.version)
+        : await this.#store.create(layout.views, sql);
       if (written !== undefined) return;
     }
     throw new SyncError(
       "CATALOG_FAILED",
-      `Other processes have replaced ${KEY} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
+      `Other processes have replaced ${layout.views} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
     );
   }
 
   async #hasRunLogs(): Promise<boolean> {
-    for await (const _ of this.#store.list(layout.allRunLogs)) return true;
+    for await (const _ of this.#store.list(FOLDERS.runLogs)) return true;
     return false;
   }
 }

@@ -2,7 +2,7 @@
 
 import { sep } from "node:path";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
-import { layout } from "../../storage/layout.ts";
+import { FOLDERS, layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../tables.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
@@ -28,7 +28,7 @@ interface Source {
   readonly compression: "gzip" | "uncompressed";
   /** Where in a file's path each partition column stands, from the end. */
   readonly partitions: Readonly<Record<string, number>>;
-  /** Only files two levels below a folder of this name. */
+  /** Only files two levels below this folder. */
   readonly folder?: string;
   /** Strings that come after the table's own columns, before the partitions. */
   readonly lifted?: readonly string[];
@@ -61,8 +61,8 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
       patterns: changesOf(accounts).map(changesParts),
       partitions: { account: -4, publication: -3 },
     }),
-    view("publications", { ...lines, folder: "publications" }),
-    view("sync_runs", { ...lines, folder: "run-log" }),
+    view("publications", { ...lines, folder: FOLDERS.publications }),
+    view("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
   ].join("\n");
 }
 
@@ -98,7 +98,7 @@ function view(table: TableName, source: Source): string {
   const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder}'` : "";
+  const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder.slice(0, -1)}'` : "";
   return `CREATE OR REPLACE VIEW ${table} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([

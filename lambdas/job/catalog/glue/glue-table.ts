@@ -1,6 +1,6 @@
 // What Glue says of a table and of its partitions: one description, used by the template and by the catalog alike.
 
-import { layout } from "../../storage/layout.ts";
+import { FOLDERS, layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../tables.ts";
 
 /** A storage descriptor with the names that CloudFormation's construct library has for its parts. */
@@ -40,7 +40,7 @@ export function tableStorage(
   warehouse: string,
   lifted: readonly string[] = [],
 ): GlueStorage {
-  return storageAt(`${warehouse}/${TABLE_PREFIXES[table]}`, glueColumns(table, lifted));
+  return storageAt(`${warehouse}/${TABLE_FOLDERS[table]}`, glueColumns(table, lifted));
 }
 
 /** Of the one partition that an account has in a table of lines: `publications`, `sync_runs`. */
@@ -68,10 +68,10 @@ export function storageAt(location: string, columns: GlueStorage["columns"]): Gl
   };
 }
 
-const TABLE_PREFIXES: Readonly<Record<TableName, string>> = {
-  events: "snapshots/",
-  event_snapshots: "snapshots/",
-  event_changes: "changes/",
-  publications: layout.allPublications,
-  sync_runs: layout.allRunLogs,
+const TABLE_FOLDERS: Readonly<Record<TableName, string>> = {
+  events: FOLDERS.snapshots,
+  event_snapshots: FOLDERS.snapshots,
+  event_changes: FOLDERS.changes,
+  publications: FOLDERS.publications,
+  sync_runs: FOLDERS.runLogs,
 };
