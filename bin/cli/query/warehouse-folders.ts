@@ -3,20 +3,21 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 
 /** How many levels of folders each of them has below it: so many are looked at for links, and no other folder. */
 const LEVELS: Readonly<Record<string, number>> = {
-  publications: 1,
-  "run-log": 1,
-  snapshots: 2,
-  changes: 3,
+  [FOLDERS.publications]: 1,
+  [FOLDERS.runLogs]: 1,
+  [FOLDERS.snapshots]: 2,
+  [FOLDERS.changes]: 3,
 };
 
 /** Absolute. What cannot be read is left out: a query that needs it fails and says so. */
 export async function warehouseFolders(directory: string): Promise<readonly string[]> {
   const found = new Set([directory]);
-  const tables = (await entriesOf(directory)).filter(({ name }) => name in LEVELS);
-  for (const entry of tables) await follow(directory, entry, LEVELS[entry.name] ?? 0, found);
+  const tables = (await entriesOf(directory)).filter(({ name }) => `${name}/` in LEVELS);
+  for (const entry of tables) await follow(directory, entry, LEVELS[`${entry.name}/`] ?? 0, found);
   return [...found];
 }
 

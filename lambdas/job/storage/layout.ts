@@ -10,6 +10,9 @@ export const FOLDERS = {
   accounts: "accounts/",
 } as const;
 
+/** The tables for DuckDB; only in a warehouse that is a directory. */
+export const VIEWS_FILE = "views.sql";
+
 const five = (n: number): string => String(n).padStart(5, "0");
 
 /** The ten digits that number a publication everywhere: `0000000001`. */
@@ -64,7 +67,4 @@ export const layout = {
 
   lease: (account: string) => `${FOLDERS.accounts}${account}/lease.json`,
   loginRefused: (account: string) => `${FOLDERS.accounts}${account}/login-refused.json`,
-
-  /** The tables for DuckDB; only in a warehouse that is a directory. */
-  views: "views.sql",
 } as const;

@@ -3,7 +3,7 @@
 import { resolve, sep } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
-import { FOLDERS, layout } from "../../storage/layout.ts";
+import { FOLDERS, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
@@ -71,17 +71,17 @@ export class DuckdbCatalog implements Catalog {
   async refresh(): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs are: who replaces it from older logs in between makes this replacement fail.
-      const current = await this.#store.read(layout.views);
+      const current = await this.#store.read(VIEWS_FILE);
       const sql = new TextEncoder().encode(await this.render());
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
-        ? await this.#store.replace(layout.views, sql, current.version)
-        : await this.#store.create(layout.views, sql);
+        ? await this.#store.replace(VIEWS_FILE, sql, current.version)
+        : await this.#store.create(VIEWS_FILE, sql);
       if (written !== undefined) return;
     }
     throw new SyncError(
       "CATALOG_FAILED",
-      `Other processes have replaced ${layout.views} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
+      `Other processes have replaced ${VIEWS_FILE} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
     );
   }
 
