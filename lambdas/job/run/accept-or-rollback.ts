@@ -12,7 +12,7 @@ import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
 import { refreshOver } from "./publish/refresh-catalog.ts";
 import { publishedEnd } from "./record/published-end.ts";
-import { type AttemptEnd, recordAttempt, startNow } from "./record/record-attempt.ts";
+import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { countsOf, NO_COUNTS, type RunEnd, type RunState } from "./run-state.ts";
@@ -51,9 +51,7 @@ export async function acceptOrRollback(
   const started = startNow(ports.clock);
   const runId = formatRunId(started.atMs);
   const state: RunState = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
-  const end: AttemptEnd = await publishAgain(ports, account, request, state).catch((error: unknown) => ({
-    error,
-  }));
+  const end = await publishAgain(ports, account, request, state).catch((error: unknown) => ({ error }));
   return recordAttempt({ ports, account, trigger: request.action, started, state }, end);
 }
 

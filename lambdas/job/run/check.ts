@@ -4,7 +4,8 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
-import { freshRateLimiter, type Skipped } from "./lease/take-lease.ts";
+import { unusedRateLimiter } from "./lease/lease-account.ts";
+import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
 import { openAccount } from "./login/open-account.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
@@ -49,7 +50,7 @@ export async function check(
   };
 
   const openWithoutLease: OpenService = () =>
-    openAccount(ports, settings.account, freshRateLimiter(ports, settings), "manual");
+    openAccount(ports, settings.account, unusedRateLimiter(ports, settings), "manual");
   const skipped = await withLease(ports, settings, "check", (open, leased) =>
     tryService(leased, open, attempt),
   ).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
-import type { Skipped } from "./lease/take-lease.ts";
+import type { Skipped } from "./lease/skipped.ts";
 import { withLease } from "./lease/with-lease.ts";
 import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
 

@@ -10,26 +10,24 @@ import { checkAgainstBase } from "./publish/columns.ts";
 import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/damaged-head.ts";
 import { guard } from "./publish/guard.ts";
-import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
-import type { RunEnd, RunState } from "./run-state.ts";
+import type { RunSession } from "./run-session.ts";
+import type { RunEnd } from "./run-state.ts";
 
 export interface DryRunTask {
-  readonly ports: RunPorts;
-  readonly settings: RunSettings;
-  readonly state: RunState;
+  readonly session: RunSession;
   readonly head: Publication | undefined;
   /** How many of the listed events are fetched, the first by uuid; undefined for all. */
   readonly limit: number | undefined;
-  readonly openService: () => Promise<CountingService>;
   readonly baseOf: BaseOf;
 }
 
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
 export async function dryRun(task: DryRunTask): Promise<RunEnd> {
-  const { ports, settings, state, head, limit, baseOf } = task;
+  const { session, head, limit, baseOf } = task;
+  const { ports, settings, state } = session;
   const base = await baseOf(head);
   await checkAgainstBase(ports, settings, base);
-  const service = await task.openService();
+  const service = await session.openService();
   const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
   const planned = list.events.slice(0, limit);

@@ -14,24 +14,22 @@ import { checkAgainstBase } from "./publish/columns.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
-import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
-import type { RunEnd, RunState } from "./run-state.ts";
+import type { CountingService } from "./run-ports.ts";
+import type { RunSession } from "./run-session.ts";
+import type { RunEnd } from "./run-state.ts";
 
 export interface MakeSnapshotTask {
-  readonly ports: RunPorts;
-  readonly settings: RunSettings;
-  readonly state: RunState;
+  readonly session: RunSession;
   readonly head: Publication | undefined;
   /** True for a manual start without `--fresh`: it may go on with an unfinished run of another id. */
   readonly mayAdopt: boolean;
-  readonly adopt: (runId: string) => Promise<void>;
-  readonly openService: () => Promise<CountingService>;
   readonly baseOf: BaseOf;
 }
 
 /** Ends with a snapshot published or held, or with a later one in its place. Throws for everything else. */
 export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
-  const { ports, settings, state, head, baseOf } = task;
+  const { session, head, baseOf } = task;
+  const { ports, settings, state } = session;
   const { store } = ports;
   const { account } = settings;
 
@@ -48,14 +46,15 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
     return publishRun({ ports, settings, state, head, baseOf, plan: unfinished.plan });
   }
-  const service = await task.openService();
-  const work = unfinished ?? newWork(await makePlan(task, service));
-  await stage(task, service, work);
+  const service = await session.openService();
+  const work = unfinished ?? newWork(await makePlan(session, service));
+  await stage(session, service, work);
   return publishRun({ ports, settings, state, head, baseOf, plan: work.plan });
 }
 
 async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | undefined> {
-  const { ports, settings, state, head, mayAdopt } = task;
+  const { session, head, mayAdopt } = task;
+  const { ports, settings, state } = session;
   const { store, clock, logger } = ports;
   const { account } = settings;
   const own = await findOwnWork(store, account, state.runId, fingerprint(settings));
@@ -68,8 +67,7 @@ async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | u
   });
   if (unfinished === undefined) return undefined;
   const { plan } = unfinished;
-  await task.adopt(plan.header.run_id);
-  state.runId = plan.header.run_id;
+  await session.adopt(plan.header.run_id);
   logger.info(
     `continues ${state.runId}, ${countText(done(unfinished))} of ${countText(plan.events.length)} done`,
   );
@@ -77,8 +75,7 @@ async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | u
 }
 
 /** Lists the events and freezes the work. Where another process of this run was first, its plan stands. */
-async function makePlan(task: MakeSnapshotTask, service: CountingService): Promise<Plan> {
-  const { ports, settings, state } = task;
+async function makePlan({ ports, settings, state }: RunSession, service: CountingService): Promise<Plan> {
   const { store, clock, logger } = ports;
   const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
@@ -100,8 +97,11 @@ async function makePlan(task: MakeSnapshotTask, service: CountingService): Promi
   });
 }
 
-async function stage(task: MakeSnapshotTask, service: CountingService, work: UnfinishedRun): Promise<void> {
-  const { ports, settings } = task;
+async function stage(
+  { ports, settings }: RunSession,
+  service: CountingService,
+  work: UnfinishedRun,
+): Promise<void> {
   const total = work.plan.events.length;
   let doneEvents = done(work);
   const seconds = estimateSeconds(total - doneEvents, settings.requestsPerMinute);

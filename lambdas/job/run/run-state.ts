@@ -1,11 +1,11 @@
-// What a run knows about itself while it works, and how an attempt can end.
+// What a run knows about itself while it works, and how an attempt ends.
 
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import type { Outcome } from "./record/run-log.ts";
 
-/** Filled in as the attempt goes on, so that a failed one still reports how far it got. */
+/** Updated while the attempt works, so that a failed one still reports how far it got. */
 export interface RunState {
   /** Changes when a manual start adopts an unfinished run. */
   runId: string;
@@ -40,7 +40,13 @@ export const NO_COUNTS: SnapshotCounts = {
 export interface RunEnd {
   readonly outcome: Exclude<Outcome, "FAILED">;
   readonly reason: string | null;
+  /** For a person: why, and what to do. */
   readonly explanation?: string;
+}
+
+/** An attempt that failed. */
+export interface RunFailure {
+  readonly error: unknown;
 }
 
 export function countsOf(manifest: Manifest, publication?: Publication): SnapshotCounts {

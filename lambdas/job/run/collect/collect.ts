@@ -16,7 +16,7 @@ import { keepPartialShard } from "./keep-partial-shard.ts";
 import { mapOrdered } from "./map-ordered.ts";
 import { ShardGate } from "./shard-gate.ts";
 import { ShardResults } from "./shard-results.ts";
-import { outOfTime, type TimeBudget } from "./time-budget.ts";
+import type { TimeBudget } from "./time-budget.ts";
 import type { UnfinishedRun } from "./unfinished-run.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
@@ -27,7 +27,7 @@ export interface FetchOptions {
   readonly concurrency: number;
   readonly lifted: readonly LiftedColumn[];
   readonly signal: AbortSignal;
-  /** Told at the end what was finished but not taken, in order. */
+  /** Called at the end with the results that were finished but not taken, in order. */
   readonly onUntaken?: (results: readonly StagedResult[]) => void;
 }
 
@@ -63,7 +63,7 @@ export interface CollectOptions extends FetchOptions {
   readonly store: Store;
   readonly logger: Logger;
   readonly account: string;
-  /** The plan, and what an earlier attempt has done of it. */
+  /** The plan, and what an earlier attempt has finished of it. */
   readonly work: UnfinishedRun;
   readonly timeBudget: TimeBudget;
   /** Called for each event that was fetched. */
@@ -72,67 +72,60 @@ export interface CollectOptions extends FetchOptions {
 
 /**
  * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
- * shards. Throws `INTERRUPTED` at a shard's edge, with nothing fetched beyond it, where the time left does not cover
- * the next one. An error that leaves the run unfinished passes through after what is finished of begun shards is kept.
+ * shards. Throws `INTERRUPTED` between two shards, with nothing fetched beyond, where the time left does not cover
+ * the next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
   const { store, logger, account, work, timeBudget, onDone } = options;
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
-  const toFetch = (index: number): readonly PlannedEvent[] =>
+  const eventsOf = (index: number): readonly PlannedEvent[] =>
     plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
-  const gate = new ShardGate({
-    timeBudget,
-    total: plan.events.length,
-    toFetch: (index) => toFetch(index).length,
-  });
+  const toFetch = (index: number): number => eventsOf(index).length;
+  const gate = new ShardGate({ timeBudget, total: plan.events.length, missing, toFetch });
   let untaken: readonly StagedResult[] = [];
   const onUntaken = (results: readonly StagedResult[]): void => {
     untaken = results;
   };
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
-  const fetched = fetchResults(eventsOf(missing, gate, toFetch), { ...options, signal, onUntaken });
+  const fetched = fetchResults(eventsOfShards(gate, eventsOf), { ...options, signal, onUntaken });
   const onFetched = (): void => {
-    gate.taken();
+    gate.advance();
     onDone();
   };
   try {
-    for (const [done, index] of missing.entries()) {
-      if (!gate.mayBegin(index)) throw outOfTime(gate.describe(missing));
-      const unit = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
-      const begun = missing.slice(done);
-      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, unit, {
+    for (const index of gate) {
+      const results = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
+      const unstaged = missing.filter((each) => each >= index);
+      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, results, {
         planSha256: plan.header.sha256,
         restAfter: (error) => {
-          const hasNews = unit.fetched > 0 || untaken.length > 0;
+          const hasNews = results.fetched > 0 || untaken.length > 0;
           return hasNews && leavesUnfinished(error)
-            ? unit.rest(untaken, begun.flatMap(plan.shard))
+            ? results.rest(untaken, unstaged.flatMap(plan.shard))
             : undefined;
         },
-        keep: (broken) => keepPartialShard({ store, logger, account, work, begun }, broken),
+        keep: (broken) => keepPartialShard({ store, logger, account, work, unstaged }, broken),
       });
       timeBudget.endUnit();
     }
+    gate.throwIfClosed();
   } finally {
-    end.abort(); // a result that is still waited for, where the store has failed, would hold the return up
+    end.abort(); // after a failure of the store, a result still in flight would delay the return
     await fetched.return();
     await kept.close();
   }
 }
 
-function* eventsOf(
-  shards: readonly number[],
-  gate: ShardGate,
-  toFetch: (index: number) => readonly PlannedEvent[],
+function* eventsOfShards(
+  shards: Iterable<number>,
+  eventsOf: (index: number) => readonly PlannedEvent[],
 ): Generator<PlannedEvent> {
-  for (const index of shards) {
-    if (!gate.mayBegin(index)) return;
-    yield* toFetch(index);
-  }
+  for (const index of shards) yield* eventsOf(index);
 }
 
-/** A lost lease is no such error: another process works on this run, and keeps its own work. */
+/** Not a lost lease: another process works on this run, and keeps its own work. */
 function leavesUnfinished(error: unknown): boolean {
   return error instanceof SyncError && error.isRetryable;
 }

@@ -1,4 +1,4 @@
-// Keeps what an unfinished run has fetched of shards that it had only begun, so that the next start need not ask again.
+// Keeps what an unfinished run has fetched of shards that it had only unstaged, so that the next start need not ask again.
 
 import type { Logger } from "../../runtime/logger.ts";
 import type { BrokenShard } from "../../snapshot/staging/breakable-shard.ts";
@@ -16,18 +16,18 @@ export interface KeepingTask {
   readonly account: string;
   readonly work: UnfinishedRun;
   /** The shards that are not staged. */
-  readonly begun: readonly number[];
+  readonly unstaged: readonly number[];
 }
 
 /** One write. Never throws: it is only a saving, and the error to report is the one that ended the run. */
 export async function keepPartialShard(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
-  const { store, logger, account, work, begun } = task;
+  const { store, logger, account, work, unstaged } = task;
   const { plan, keptFiles } = work;
   try {
     for (let n = keptFiles; n < keptFiles + MAX_TRIES; n += 1) {
       const version = await store.create(layout.partialShard(account, plan.header.run_id, n), file);
       if (version === undefined) continue;
-      const open = begun.reduce((sum, index) => sum + plan.shard(index).length, 0);
+      const open = unstaged.reduce((sum, index) => sum + plan.shard(index).length, 0);
       const total = plan.events.length;
       logger.info(
         `${countText(total - open + events)} of ${countText(total)} events are kept for the next start of this run`,
@@ -35,7 +35,7 @@ export async function keepPartialShard(task: KeepingTask, { file, events }: Brok
       return;
     }
   } catch {
-    // Said below: the finished events of begun shards are fetched again.
+    // Said below: the finished events of unstaged shards are fetched again.
   }
   logger.warn("what was fetched of the unit under way could not be kept; the next start fetches it again");
 }

@@ -1,49 +1,63 @@
-// Where collecting stops: at the edge of a shard, when the time left does not cover the next one.
+// Which shards a start works on: all that are missing, or as many as the time left covers.
 
-import type { TimeBudget } from "./time-budget.ts";
+import { outOfTime, type TimeBudget } from "./time-budget.ts";
 
 export interface ShardGateOptions {
   readonly timeBudget: TimeBudget;
   /** Events of the whole plan. */
   readonly total: number;
+  /** Indices of the shards that are not staged, in order. */
+  readonly missing: readonly number[];
   /** Events of a shard that must be fetched: those that an earlier start has kept cost no time. */
   readonly toFetch: (index: number) => number;
 }
 
-/** Requests run ahead of the shard that is being written: whichever comes to a shard first decides for both. */
-export class ShardGate {
+/**
+ * Yields the shards to work on, to each of its iterators the same ones. Requests run ahead of the shard that is being
+ * written: the iterator that reaches a shard first decides for both.
+ */
+export class ShardGate implements Iterable<number> {
   readonly #options: ShardGateOptions;
-  readonly #begun = new Set<number>();
-  /** Events of shards that have begun, which are not done yet. */
+  /** How many of the missing shards have begun. */
+  #begun = 0;
+  /** Events of begun shards that are not done yet. */
   #open = 0;
   #done = 0;
-  #isReached = false;
+  #isClosed = false;
 
   constructor(options: ShardGateOptions) {
     this.#options = options;
   }
 
-  mayBegin(index: number): boolean {
-    if (this.#begun.has(index)) return true;
-    const { timeBudget, toFetch } = this.#options;
-    const events = toFetch(index);
-    this.#isReached ||= !timeBudget.covers(this.#open + events);
-    if (this.#isReached) return false;
-    this.#begun.add(index);
-    this.#open += events;
-    return true;
+  *[Symbol.iterator](): Generator<number, void> {
+    for (const [position, index] of this.#options.missing.entries()) {
+      if (position >= this.#begun && !this.#begin(index)) return;
+      yield index;
+    }
   }
 
-  taken(): void {
+  /** One event of a begun shard is fetched and taken. */
+  advance(): void {
     this.#open -= 1;
     this.#done += 1;
     this.#options.timeBudget.advance(1);
   }
 
-  /** How far the plan is, with what an earlier start has left. */
-  describe(missing: readonly number[]): string {
-    const { total, toFetch } = this.#options;
+  /** Throws `INTERRUPTED` where the time left did not cover all shards. */
+  throwIfClosed(): void {
+    if (!this.#isClosed) return;
+    const { total, missing, toFetch } = this.#options;
     const wanted = missing.reduce((sum, index) => sum + toFetch(index), 0);
-    return `${total - wanted + this.#done} of ${total} events are staged`;
+    throw outOfTime(`${total - wanted + this.#done} of ${total} events are staged`);
+  }
+
+  #begin(index: number): boolean {
+    const { timeBudget, toFetch } = this.#options;
+    const events = toFetch(index);
+    this.#isClosed ||= !timeBudget.covers(this.#open + events);
+    if (this.#isClosed) return false;
+    this.#begun += 1;
+    this.#open += events;
+    return true;
   }
 }

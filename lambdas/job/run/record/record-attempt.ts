@@ -3,17 +3,15 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunPorts } from "../run-ports.ts";
-import type { RunEnd, RunState } from "../run-state.ts";
+import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
 import { appendRunLog, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
 import { type RunResult, writeRunResult } from "./run-result.ts";
-
-export type AttemptEnd = RunEnd | { readonly error: unknown };
 
 /** When an attempt began. */
 export interface Start {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** For its duration, which is right also where the clock is set meanwhile. */
+  /** For its duration, which stays right when the wall clock is set meanwhile. */
   readonly monotonicMs: number;
 }
 
@@ -29,26 +27,20 @@ export interface RecordTask {
   readonly state: RunState;
 }
 
-/** These end a start, not a run: a later start with the same id goes on. */
+/** These end a start, not its run: a later start with the same id continues it. */
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
 
-/** Throws what is no `SyncError`, after it is in the run log: nobody foresaw it, so nobody may swallow it. */
-export async function recordAttempt(task: RecordTask, end: AttemptEnd): Promise<RunResult> {
+/** Rethrows what is no `SyncError` once it is in the run log: it is a defect, and must not be hidden. */
+export async function recordAttempt(task: RecordTask, end: RunEnd | RunFailure): Promise<RunResult> {
+  return "error" in end ? recordFailure(task, end) : recordEnd(task, end);
+}
+
+async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
   const { ports, account, state } = task;
-  const row = rowOf(task, end);
-  if ("error" in end) {
-    const { error } = end;
-    const written = await logFailure(task, row);
-    if (!(error instanceof SyncError)) throw error;
-    const result: RunResult = { row: written, error };
-    if (!error.isRetryable)
-      await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));
-    return result;
-  }
   const { explanation } = end;
   try {
-    const written = await appendRunLog(ports.store, account, row);
-    const result: RunResult = { row: written, ...(explanation === undefined ? {} : { explanation }) };
+    const row = await appendRunLog(ports.store, account, rowOf(task, end));
+    const result: RunResult = { row, ...(explanation === undefined ? {} : { explanation }) };
     if (isRun(task) && !NEVER_FINISH.has(end.outcome)) await writeRunResult(ports.store, account, result);
     return result;
   } catch (error) {
@@ -58,29 +50,32 @@ export async function recordAttempt(task: RecordTask, end: AttemptEnd): Promise<
   }
 }
 
-/** An accept or a rollback is over when it is over: nothing starts it again under its id. */
+/** That it cannot be written must not hide the failure itself. */
+async function recordFailure(task: RecordTask, failure: RunFailure): Promise<RunResult> {
+  const { ports, account } = task;
+  const { error } = failure;
+  const entry = rowOf(task, failure);
+  const row = await appendRunLog(ports.store, account, entry).catch(() => {
+    warnNotWritten(ports);
+    return { ...entry, attempt: 1 };
+  });
+  if (!(error instanceof SyncError)) throw error;
+  const result: RunResult = { row, error };
+  if (!error.isRetryable)
+    await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));
+  return result;
+}
+
+/** An accept or a rollback is never started again under its id. */
 function isRun({ trigger }: RecordTask): boolean {
   return trigger === "schedule" || trigger === "manual";
 }
 
-/** The log must not hide the failure that it is about. */
-async function logFailure(
-  { ports, account }: RecordTask,
-  row: Omit<RunLogEntry, "attempt">,
-): Promise<RunLogEntry> {
-  try {
-    return await appendRunLog(ports.store, account, row);
-  } catch {
-    warnNotWritten(ports);
-    return { ...row, attempt: 1 };
-  }
-}
-
 function warnNotWritten({ logger }: RecordTask["ports"]): void {
-  logger.warn("the end of this attempt could not be written to the warehouse");
+  logger.warn("the result of this attempt could not be written to the warehouse");
 }
 
-function rowOf(task: RecordTask, end: AttemptEnd): Omit<RunLogEntry, "attempt"> {
+function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "attempt"> {
   const { ports, trigger, started, state } = task;
   const service = state.service?.();
   const failed = "error" in end;
@@ -103,7 +98,7 @@ function rowOf(task: RecordTask, end: AttemptEnd): Omit<RunLogEntry, "attempt"> 
   };
 }
 
-/** A foreign error's message may quote what it choked on, so only its kind is written. */
+/** The message of an error that is not ours may quote data, so only its kind is written. */
 function describe(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
   if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
   const kind = error instanceof Error ? error.name : typeof error;

@@ -121,6 +121,6 @@ describe("retention", () => {
     const { row } = await world.run({}, { store: failing });
 
     expect(row.outcome).toBe("PUBLISHED");
-    expect(world.log.text).toContain("old snapshots could not be taken away");
+    expect(world.log.text).toContain("old snapshots could not be deleted");
   });
 });

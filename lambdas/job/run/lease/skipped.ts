@@ -1,0 +1,34 @@
+// A start that ends without a snapshot because another process works on the account.
+
+import type { LeaseTaken } from "./acquire-lease.ts";
+import type { LeaseLost } from "./lease.ts";
+import { workOf } from "./lease-name.ts";
+
+export interface Skipped {
+  readonly outcome: "SKIPPED";
+  readonly reason: "LEASE_TAKEN" | "LEASE_LOST";
+  readonly explanation: string;
+}
+
+/** Another process held the lease when this one started. */
+export function skippedAsTaken({ takenBy, expiresAt }: LeaseTaken): Skipped {
+  return {
+    outcome: "SKIPPED",
+    reason: "LEASE_TAKEN",
+    explanation: `${capitalized(workOf(takenBy))} works on this account; its lease lasts until ${expiresAt} unless it is renewed. Start again when it has ended.`,
+  };
+}
+
+/** Another process took the lease over while this one worked. */
+export function skippedAsLost({ takenBy }: LeaseLost): Skipped {
+  const by = takenBy === null ? "" : `: ${workOf(takenBy)}`;
+  return {
+    outcome: "SKIPPED",
+    reason: "LEASE_LOST",
+    explanation: `Another process took over the lease of this account${by}. Staged work is kept. Start again when that process has ended.`,
+  };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

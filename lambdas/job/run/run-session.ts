@@ -1,0 +1,103 @@
+// One start of a run while it works: what it has opened, how far it got, and what it gives back at the end.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { type Publication, readHead } from "../storage/publication-log.ts";
+import { LeaseLost } from "./lease/lease.ts";
+import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
+import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
+import { LoginWithheld, openAccount } from "./login/open-account.ts";
+import { type BaseOf, headAsBase, wholeBase } from "./publish/base.ts";
+import { refreshOver } from "./publish/refresh-catalog.ts";
+import type { Trigger } from "./record/run-log.ts";
+import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
+import { NO_COUNTS, type RunEnd, type RunFailure, type RunState } from "./run-state.ts";
+
+/** What readers see when a run starts, and what its changes are found against. */
+export interface Baseline {
+  readonly head: Publication | undefined;
+  readonly baseOf: BaseOf;
+}
+
+export class RunSession {
+  readonly settings: RunSettings;
+  readonly trigger: Trigger;
+  readonly state: RunState;
+  #ports: RunPorts;
+  #leased: LeasedAccount | undefined;
+  #service: CountingService | undefined;
+
+  constructor(ports: RunPorts, settings: RunSettings, trigger: Trigger, runId: string) {
+    this.#ports = ports;
+    this.settings = settings;
+    this.trigger = trigger;
+    this.state = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
+    ports.onRunId?.(runId);
+  }
+
+  /** Their signal also aborts when the lease is lost. */
+  get ports(): RunPorts {
+    return this.#ports;
+  }
+
+  /** Undefined once the lease is held; otherwise how the start ends. */
+  async takeLease(waitForOwnRun: boolean): Promise<RunEnd | undefined> {
+    const { runId } = this.state;
+    const leased = await leaseAccount(this.#ports, this.settings, {
+      runId,
+      waitForOwnRun,
+      waitForCommand: true,
+    });
+    if ("takenBy" in leased) return skippedAsTaken(leased);
+    this.#leased = leased;
+    this.#ports = { ...this.#ports, signal: AbortSignal.any([this.#ports.signal, leased.lease.lost]) };
+    return undefined;
+  }
+
+  /** Brings the catalog up to the head, before anything is sent to the service. */
+  async openWarehouse(overDamaged: boolean): Promise<Baseline> {
+    const { account } = this.settings;
+    const head = await readHead(this.#ports.store, account);
+    const baseOf = overDamaged ? wholeBase(this.#ports, account) : headAsBase;
+    this.#ports = { ...this.#ports, catalog: await refreshOver(this.#ports, account, head, baseOf) };
+    return { head, baseOf };
+  }
+
+  /** Sends nothing yet. Needs the lease. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
+  async openService(): Promise<CountingService> {
+    const { rateLimiter } = this.#heldLease();
+    const service = await openAccount(this.#ports, this.settings.account, rateLimiter, this.trigger);
+    this.#service = service;
+    this.state.service = () => service.counts;
+    return service;
+  }
+
+  /** From now on this start continues another, unfinished run. Needs the lease. */
+  async adopt(runId: string): Promise<void> {
+    await this.#heldLease().lease.adopt(runId);
+    this.state.runId = runId;
+    this.#ports.onRunId?.(runId);
+  }
+
+  /** What an error means for the attempt: not every one is a failure. */
+  endOf(error: unknown): RunEnd | RunFailure {
+    const { signal } = this.#ports;
+    const lost = this.#leased?.lease.lost.reason;
+    if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
+    if (error instanceof LoginWithheld) return error.end;
+    return lost instanceof LeaseLost ? skippedAsLost(lost) : { error };
+  }
+
+  /** Closes the service and frees the lease, as far as they were opened. */
+  async close(): Promise<void> {
+    try {
+      await this.#service?.close();
+    } finally {
+      await this.#leased?.lease.release();
+    }
+  }
+
+  #heldLease(): LeasedAccount {
+    if (this.#leased === undefined) throw new Error("the lease is not held");
+    return this.#leased;
+  }
+}
