@@ -1,4 +1,5 @@
 // Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact.
+// `json-document.ts` does it for a text that is still UTF-8.
 //
 // Checked here: what stands between tokens (commas, colons, brackets, trailing text). Not checked: the inside
 // of strings and literals; callers that take text from outside hand it to `JSON.parse` as well.
@@ -17,10 +18,11 @@ import {
   MalformedJson,
   OPEN_ARRAY,
   OPEN_OBJECT,
+  OversizeJson,
   QUOTE,
 } from "./json-tokens.ts";
 
-export { MalformedJson };
+export { MalformedJson, OversizeJson };
 
 /** Where a value lies: from its first character to just after its last, no white space around it. */
 export interface Span {
@@ -34,10 +36,20 @@ export interface Member {
   readonly value: Span;
 }
 
+export interface ScanOptions {
+  /** How deep what is skipped may be nested, and how many children an object or array may have that is walked. */
+  readonly maxDepth: number;
+  readonly maxChildren: number;
+  /** Each character is one byte of UTF-8 (a text decoded as Latin-1), so keys are still to be decoded. */
+  readonly isUtf8: boolean;
+}
+
+const PLAIN: ScanOptions = { maxDepth: Infinity, maxChildren: Infinity, isUtf8: false };
+
 /** The one value of a whole text. */
-export function rootSpan(text: string): Span {
-  const start = afterWhite(text, 0);
-  const end = afterValue(text, start);
+export function rootSpan(text: string, options = PLAIN, from = 0): Span {
+  const start = afterWhite(text, from);
+  const end = afterValue(text, start, options);
   const rest = afterWhite(text, end);
   if (rest !== text.length) throw new MalformedJson("the end of the text", rest);
   return { start, end };
@@ -51,36 +63,38 @@ export function valueAt(
   text: string,
   pointer: readonly string[],
   from: Span = rootSpan(text),
+  options = PLAIN,
 ): Span | undefined {
   let span: Span | undefined = from;
   for (const token of pointer) {
-    span = childAt(text, span, token);
+    span = childAt(text, span, token, options);
     if (span === undefined) return undefined;
   }
   return span;
 }
 
-function childAt(text: string, parent: Span, token: string): Span | undefined {
+function childAt(text: string, parent: Span, token: string, options: ScanOptions): Span | undefined {
   let found: Span | undefined;
   switch (text.charCodeAt(parent.start)) {
     case OPEN_OBJECT:
-      for (const { key, value } of members(text, parent)) if (key === token) found = value;
+      for (const { key, value } of members(text, parent, options)) if (key === token) found = value;
       return found;
     case OPEN_ARRAY:
       // RFC 6901 §4: digits without leading zeros; "-" names the element after the last, which never exists.
       if (!/^(?:0|[1-9][0-9]*)$/.test(token)) return undefined;
-      return elements(text, parent).drop(Number(token)).next().value;
+      return elements(text, parent, options).drop(Number(token)).next().value;
     default:
       return undefined;
   }
 }
 
-/** The elements of the array at `array`, in order. */
-export function* elements(text: string, array: Span): Generator<Span, undefined> {
+/** The elements of the array at `array`, in order. Throws `OversizeJson`. */
+export function* elements(text: string, array: Span, options = PLAIN): Generator<Span, undefined> {
   let start = afterWhite(text, after(OPEN_ARRAY, "an array", text, array.start));
   if (text.charCodeAt(start) === CLOSE_ARRAY) return;
-  for (;;) {
-    const end = afterValue(text, start);
+  for (let count = 1; ; count += 1) {
+    if (count > options.maxChildren) throw tooWide(options);
+    const end = afterValue(text, start, options);
     yield { start, end };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_ARRAY) return;
@@ -88,15 +102,16 @@ export function* elements(text: string, array: Span): Generator<Span, undefined>
   }
 }
 
-/** The members of the object at `object`, in order, duplicates included. */
-export function* members(text: string, object: Span): Generator<Member, undefined> {
+/** The members of the object at `object`, in order, duplicates included. Throws `OversizeJson`. */
+export function* members(text: string, object: Span, options = PLAIN): Generator<Member, undefined> {
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
-  for (;;) {
+  for (let count = 1; ; count += 1) {
+    if (count > options.maxChildren) throw tooWide(options);
     const keyEnd = afterString(text, keyStart);
     const start = afterColon(text, keyEnd);
-    const end = afterValue(text, start);
-    yield { key: decodeKey(text, keyStart, keyEnd), value: { start, end } };
+    const end = afterValue(text, start, options);
+    yield { key: decodeKey(text.slice(keyStart, keyEnd), keyStart, options), value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
     keyStart = afterWhite(text, after(COMMA, '"," or "}"', text, next));
@@ -125,7 +140,7 @@ export function compact(text: string, span: Span = rootSpan(text)): string {
 }
 
 /** Skips one value, which begins at `start`. */
-function afterValue(text: string, start: number): number {
+function afterValue(text: string, start: number, options: ScanOptions): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last
   let at = start;
   for (;;) {
@@ -134,7 +149,7 @@ function afterValue(text: string, start: number): number {
       const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       at = afterWhite(text, at + 1);
       if (text.charCodeAt(at) !== close) {
-        open.push(close);
+        if (open.push(close) > options.maxDepth) throw tooDeep(options);
         if (close === CLOSE_OBJECT) at = afterKey(text, at);
         continue;
       }
@@ -165,12 +180,21 @@ function afterColon(text: string, keyEnd: number): number {
   return afterWhite(text, after(COLON, '":"', text, afterWhite(text, keyEnd)));
 }
 
-function decodeKey(text: string, start: number, end: number): string {
-  const source = text.slice(start + 1, end - 1);
-  if (!source.includes("\\")) return source;
+function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): string {
+  // Also a copy: a key that is kept must not keep the whole text.
+  const source = isUtf8 ? Buffer.from(quoted, "latin1").toString("utf8") : quoted;
+  if (!source.includes("\\")) return source.slice(1, -1);
   try {
-    return String(JSON.parse(text.slice(start, end)));
+    return String(JSON.parse(source));
   } catch {
-    throw new MalformedJson("a well-formed string", start); // JSON.parse's own error quotes the text
+    throw new MalformedJson("a well-formed string", position); // JSON.parse's own error quotes the text
   }
+}
+
+function tooDeep({ maxDepth }: ScanOptions): OversizeJson {
+  return new OversizeJson(`is nested more than ${maxDepth.toLocaleString("en")} levels deep`);
+}
+
+function tooWide({ maxChildren }: ScanOptions): OversizeJson {
+  return new OversizeJson(`has more than ${maxChildren.toLocaleString("en")} entries in one array or object`);
 }

@@ -9,6 +9,11 @@ export class MalformedJson extends Error {
   }
 }
 
+/** The text may be JSON, but more than is read. The message says what it "is" or "has". */
+export class OversizeJson extends Error {
+  override readonly name = "OversizeJson";
+}
+
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -42,7 +47,7 @@ export function afterLiteral(text: string, start: number): number {
 }
 
 // Letters, digits, "+", "-", ".": all that numbers, true, false and null are made of.
-export function isLiteral(code: number): boolean {
+function isLiteral(code: number): boolean {
   const lower = code | 0x20;
   return (
     (lower >= 0x61 && lower <= 0x7a) ||

@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/column-text.ts";
+import { JsonDocument } from "../../json/json-document.ts";
 import { compact, type Span, valueAt } from "../../json/json-scanner.ts";
 import type { Detail } from "../event-service.ts";
 import { UnusableBody } from "../requests/failure.ts";
@@ -76,7 +77,7 @@ function isSame(own: unknown, uuid: string): boolean {
 }
 
 function unexpectedShape(text: string): SyncError {
-  const shape = describeShape(Buffer.from(text));
+  const shape = describeShape(new JsonDocument(Buffer.from(text)));
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the answer of the single-event endpoint, whose shape is ${shape}. Say with --detail-pointer ` +

@@ -2,9 +2,8 @@
 
 import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../errors/sync-error.ts";
-import { elements, members, OversizeJson, rootSpan, valueAt } from "../../json/json-bytes.ts";
-import { compact, type Span } from "../../json/json-scanner.ts";
-import { MalformedJson, OPEN_ARRAY, OPEN_OBJECT } from "../../json/json-tokens.ts";
+import { JsonDocument } from "../../json/json-document.ts";
+import { compact, MalformedJson, OversizeJson, type Span } from "../../json/json-scanner.ts";
 import type { ListedEvent } from "../event-service.ts";
 import { isObject, isUuid, notJson, notUtf8, parseJson } from "./json-text.ts";
 import { type PaginationHints, paginationHints } from "./pagination-hints.ts";
@@ -41,11 +40,12 @@ export function readListPage(
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!isUtf8(bytes)) throw notUtf8();
   try {
-    const root = rootSpan(bytes);
-    const place = pointer === undefined ? usualPlace(bytes, root) : placeAt(bytes, pointer, root);
-    if (place === undefined) throw unexpectedShape(bytes, root);
-    const hints = paginationHints(envelope(bytes, place), [place.path.slice(0, -1)]);
-    return { ...readEntries(bytes, place, maxEntries), hints };
+    const json = new JsonDocument(bytes);
+    const root = json.rootSpan();
+    const place = pointer === undefined ? usualPlace(json, root) : placeAt(json, pointer, root);
+    if (place === undefined) throw unexpectedShape(json, root);
+    const hints = paginationHints(envelope(json, place), [place.path.slice(0, -1)]);
+    return { ...readEntries(json, place, maxEntries), hints };
   } catch (error) {
     if (error instanceof MalformedJson) throw notJson();
     throw error;
@@ -53,41 +53,41 @@ export function readListPage(
 }
 
 /** A top-level array, `data` as an array, `data` keyed by uuid, or `data.events` as an array. */
-function usualPlace(bytes: Buffer, root: Span): Place | undefined {
-  if (bytes[root.start] === OPEN_ARRAY) return { span: root, path: [], kind: "array" };
-  const data = valueAt(bytes, ["data"], root);
+function usualPlace(json: JsonDocument, root: Span): Place | undefined {
+  if (json.firstCharacter(root) === "[") return { span: root, path: [], kind: "array" };
+  const data = json.valueAt(["data"], root);
   if (data === undefined) return undefined;
-  const events = valueAt(bytes, ["events"], data);
-  if (events === undefined || bytes[events.start] !== OPEN_ARRAY) return placeOf(bytes, data, ["data"]);
+  const events = json.valueAt(["events"], data);
+  if (events === undefined || json.firstCharacter(events) !== "[") return placeOf(json, data, ["data"]);
   // Both at once: which of the two is the list is not ours to guess.
-  for (const { key } of members(bytes, data)) if (isUuid(key)) return undefined;
+  for (const { key } of json.members(data)) if (isUuid(key)) return undefined;
   return { span: events, path: ["data", "events"], kind: "array" };
 }
 
-function placeAt(bytes: Buffer, path: readonly string[], root: Span): Place | undefined {
-  const span = valueAt(bytes, path, root);
-  return span && placeOf(bytes, span, path);
+function placeAt(json: JsonDocument, path: readonly string[], root: Span): Place | undefined {
+  const span = json.valueAt(path, root);
+  return span && placeOf(json, span, path);
 }
 
 /** An array, or an object all of whose keys are uuids. */
-function placeOf(bytes: Buffer, span: Span, path: readonly string[]): Place | undefined {
-  if (bytes[span.start] === OPEN_ARRAY) return { span, path, kind: "array" };
-  if (bytes[span.start] !== OPEN_OBJECT) return undefined;
-  for (const { key } of members(bytes, span)) if (!isUuid(key)) return undefined;
+function placeOf(json: JsonDocument, span: Span, path: readonly string[]): Place | undefined {
+  if (json.firstCharacter(span) === "[") return { span, path, kind: "array" };
+  if (json.firstCharacter(span) !== "{") return undefined;
+  for (const { key } of json.members(span)) if (!isUuid(key)) return undefined;
   return { span, path, kind: "keyed" };
 }
 
 /** The page with its list emptied: validated and read at once. */
-function envelope(bytes: Buffer, { span, kind }: Place): unknown {
-  const size = span.start + (bytes.length - span.end);
+function envelope(json: JsonDocument, { span, kind }: Place): unknown {
+  const size = span.start + (json.bytes.length - span.end);
   if (size > MAX_PARSED_BYTES) throw new OversizeJson("has more than 4 MiB beside its entries");
-  const before = textOf(bytes, { start: 0, end: span.start }).replace(/^\uFEFF/, "");
-  const behind = textOf(bytes, { start: span.end, end: bytes.length });
+  const before = json.decoded({ start: 0, end: span.start }).replace(/^\uFEFF/, "");
+  const behind = json.decoded({ start: span.end, end: json.bytes.length });
   return parseJson(before + (kind === "array" ? "[]" : "{}") + behind);
 }
 
 function readEntries(
-  bytes: Buffer,
+  json: JsonDocument,
   { span, kind }: Place,
   maxEntries: number,
 ): Pick<ListPage, "events" | "rejected"> {
@@ -95,18 +95,18 @@ function readEntries(
   let rejected = 0;
   const take = (value: Span, key: string | undefined): void => {
     if (events.length + rejected === maxEntries) throw new OversizeJson("has more than 1,000,000 entries");
-    const event = readEntry(bytes, value, key);
+    const event = readEntry(json, value, key);
     if (event === undefined) rejected += 1;
     else events.push(event);
   };
-  if (kind === "array") for (const element of elements(bytes, span)) take(element, undefined);
-  else for (const { key, value } of members(bytes, span)) take(value, key);
+  if (kind === "array") for (const element of json.elements(span)) take(element, undefined);
+  else for (const { key, value } of json.members(span)) take(value, key);
   return { events, rejected };
 }
 
-function readEntry(bytes: Buffer, span: Span, key: string | undefined): ListedEvent | undefined {
+function readEntry(json: JsonDocument, span: Span, key: string | undefined): ListedEvent | undefined {
   if (span.end - span.start > MAX_PARSED_BYTES) throw new OversizeJson("has an entry of more than 4 MiB");
-  const text = textOf(bytes, span);
+  const text = json.decoded(span);
   const entry = parseJson(text);
   if (!isObject(entry)) return undefined;
   const own = entry["uuid"];
@@ -123,10 +123,6 @@ function readEntry(bytes: Buffer, span: Span, key: string | undefined): ListedEv
   return { uuid: requestAs.toLowerCase(), requestAs, listing: compact(text, { start: 0, end: text.length }) };
 }
 
-function textOf(bytes: Buffer, { start, end }: Span): string {
-  return bytes.toString("utf8", start, end);
-}
-
 function contradiction(): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
@@ -135,9 +131,9 @@ function contradiction(): SyncError {
   );
 }
 
-function unexpectedShape(bytes: Buffer, root: Span): SyncError {
-  if (bytes.length <= MAX_PARSED_BYTES) parseJson(textOf(bytes, root)); // or it is no JSON at all
-  const shape = describeShape(bytes, root);
+function unexpectedShape(json: JsonDocument, root: Span): SyncError {
+  if (json.bytes.length <= MAX_PARSED_BYTES) parseJson(json.decoded(root)); // or it is no JSON at all
+  const shape = describeShape(json, root);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `The list of events was not found in the answer, whose shape is ${shape}. Say with --list-pointer where it is, ` +

@@ -1,7 +1,7 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
-import { elements, members, OversizeJson, rootSpan } from "../../json/json-bytes.ts";
-import type { Span } from "../../json/json-scanner.ts";
+import type { JsonDocument } from "../../json/json-document.ts";
+import { OversizeJson, type Span } from "../../json/json-scanner.ts";
 import { redactKey } from "../../json/redact-key.ts";
 
 const MAX_DEPTH = 3;
@@ -9,21 +9,21 @@ const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
 /** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. */
-export function describeShape(bytes: Buffer, root?: Span): string {
+export function describeShape(json: JsonDocument, root?: Span): string {
   try {
-    return describe(bytes, root ?? rootSpan(bytes), 0);
+    return describe(json, root ?? json.rootSpan(), 0);
   } catch (error) {
     if (error instanceof OversizeJson) return `a text that ${error.message}`;
     throw error;
   }
 }
 
-function describe(bytes: Buffer, span: Span, depth: number): string {
-  switch (bytes.toString("latin1", span.start, span.start + 1)) {
+function describe(json: JsonDocument, span: Span, depth: number): string {
+  switch (json.firstCharacter(span)) {
     case "{":
-      return depth < MAX_DEPTH ? describeObject(bytes, span, depth) : "{…}";
+      return depth < MAX_DEPTH ? describeObject(json, span, depth) : "{…}";
     case "[":
-      return depth < MAX_DEPTH ? describeArray(bytes, span, depth) : "[…]";
+      return depth < MAX_DEPTH ? describeArray(json, span, depth) : "[…]";
     case '"':
       return "string";
     case "t":
@@ -36,23 +36,23 @@ function describe(bytes: Buffer, span: Span, depth: number): string {
   }
 }
 
-function describeObject(bytes: Buffer, span: Span, depth: number): string {
+function describeObject(json: JsonDocument, span: Span, depth: number): string {
   const shown: string[] = [];
   let count = 0;
-  for (const { key, value } of members(bytes, span)) {
+  for (const { key, value } of json.members(span)) {
     count += 1;
-    if (count <= MAX_KEYS) shown.push(`${redactKey(key)}: ${describe(bytes, value, depth + 1)}`);
+    if (count <= MAX_KEYS) shown.push(`${redactKey(key)}: ${describe(json, value, depth + 1)}`);
     if (count > MAX_COUNTED) break;
   }
   return `{${shown.join(", ")}${more(count, MAX_KEYS)}}`;
 }
 
-function describeArray(bytes: Buffer, span: Span, depth: number): string {
+function describeArray(json: JsonDocument, span: Span, depth: number): string {
   let first = "";
   let count = 0;
-  for (const element of elements(bytes, span)) {
+  for (const element of json.elements(span)) {
     count += 1;
-    if (count === 1) first = describe(bytes, element, depth + 1);
+    if (count === 1) first = describe(json, element, depth + 1);
     if (count > MAX_COUNTED) break;
   }
   return `[${first}${more(count, 1)}]`;

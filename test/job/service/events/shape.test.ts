@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { JsonDocument } from "../../../../lambdas/job/json/json-document.ts";
 import { describeShape } from "../../../../lambdas/job/service/events/shape.ts";
 
 describe("a shape", () => {
@@ -22,6 +23,6 @@ describe("a shape", () => {
     ],
     ['{"a":{"b":{"c":{"d":{}}}}}', "{a: {b: {c: {…}}}}"],
   ])("of %s is %s", (text, expected) => {
-    expect(describeShape(Buffer.from(text))).toBe(expected);
+    expect(describeShape(new JsonDocument(Buffer.from(text)))).toBe(expected);
   });
 });
