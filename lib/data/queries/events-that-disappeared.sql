@@ -1,9 +1,12 @@
 -- Events that disappeared
--- Events that were removed and have not come back, with what they last said.
-SELECT p.published_at AS removed_at, c.uuid, c.before AS last_seen
-FROM event_changes c
-JOIN publications p ON p.account = c.account AND p.publication = c.publication
-WHERE c.account = '{{account}}'
-  AND c.change = 'removed'
-  AND c.uuid NOT IN (SELECT uuid FROM events WHERE account = '{{account}}')
-ORDER BY c.publication DESC, c.uuid
+-- One row for each event that was removed and has not come back: when it was removed last, and its last details.
+SELECT p.published_at AS removed_at, gone.uuid, gone.last_seen
+FROM (
+  SELECT uuid, max(publication) AS publication, max_by(before, publication) AS last_seen
+  FROM event_changes
+  WHERE account = '{{account}}' AND change = 'removed'
+  GROUP BY uuid
+) gone
+JOIN publications p ON p.account = '{{account}}' AND p.publication = gone.publication
+WHERE gone.uuid NOT IN (SELECT uuid FROM events WHERE account = '{{account}}')
+ORDER BY gone.publication DESC, gone.uuid

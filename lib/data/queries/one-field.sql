@@ -1,6 +1,7 @@
 -- One field of the events
--- A field of the detail, read from its JSON text: change the path. "discover" shows which fields there are.
-SELECT uuid, event_date, json_extract_scalar(event, '$.scope') AS field
+-- A field of the details: change the path in both places. Text, numbers and booleans come as text, objects and arrays as JSON. The command "discover" lists the fields.
+SELECT uuid, event_date,
+  coalesce(json_extract_scalar(event, '$.scope'), json_format(json_extract(event, '$.scope'))) AS field
 FROM events
 WHERE account = '{{account}}'
 ORDER BY uuid

@@ -4,8 +4,8 @@ import { sep } from "node:path";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../tables.ts";
+import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
-import { JSON_EXTRACT_SCALAR } from "./json-extract-scalar.ts";
 import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
 
 export interface WarehouseFiles {
@@ -49,7 +49,7 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
   return [
     "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
     "-- Replaced whole after each publication, so change nothing here.",
-    JSON_EXTRACT_SCALAR,
+    ATHENA_FUNCTIONS,
     view("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
     view("event_snapshots", {
       ...rows,
