@@ -63,7 +63,7 @@ test.each([
     says: '--lift: expected NAME=POINTER, for example brand=/brand/name, and got "brand"',
   },
   { args: ["--lift", "a=/a", "--lift", "a=/b"], says: "--lift: expected each name once" },
-  { args: ["--lift", "event=/a"], says: "which are taken" },
+  { args: ["--lift", "event=/a"], says: "which are reserved" },
   { args: ["--lift"], says: "argument missing" },
   { args: [], env: { BRAND_LIFT: "a=/a" }, says: 'BRAND_LIFT: expected a JSON array of texts, such as ["' },
   { args: [], env: { BRAND_LIFT: '"a=/a"' }, says: "BRAND_LIFT: expected a JSON array" },

@@ -35,12 +35,12 @@ test("a warehouse whose folders are links is written, read and queried as any ot
 });
 
 test.runIf(process.platform === "linux").each([
-  { warehouse: "/proc/x", says: "the file system takes no new directory there" },
-  { warehouse: "/proc/x/y/z", says: "the file system takes no new directory there" },
-  { warehouse: "/dev/null", says: "a file is in the place of a directory" },
-  { warehouse: "/dev/null/x", says: "a file is in the place of a directory" },
+  { warehouse: "/proc/x", says: "the file system accepts no new directory there" },
+  { warehouse: "/proc/x/y/z", says: "the file system accepts no new directory there" },
+  { warehouse: "/dev/null", says: "a file is where a directory should be" },
+  { warehouse: "/dev/null/x", says: "a file is where a directory should be" },
   { warehouse: "/sys/x", says: "--warehouse" },
-  { warehouse: "file", says: "a file is in the place of a directory" },
+  { warehouse: "file", says: "a file is where a directory should be" },
 ])("a run with the warehouse $warehouse ends and says why", async ({ warehouse, says }) => {
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, "file"), "");

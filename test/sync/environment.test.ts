@@ -93,7 +93,7 @@ describe("an environment that the stack does not make", () => {
     { variables: { BRAND_EVENTS_LIFTED: '[{"name":"brand"}]' }, names: "BRAND_EVENTS_LIFTED.0.pointer" },
     {
       variables: { BRAND_EVENTS_LIFTED: '[{"name":"uuid","pointer":"/a"}]' },
-      names: "expected another name than uuid",
+      names: "expected a name other than uuid",
     },
   ])("is CONFIG_INVALID: $names", ({ variables, names }) => {
     const read = (): unknown => readEnvironment({ ...good, ...variables });

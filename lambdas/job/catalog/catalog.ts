@@ -3,7 +3,7 @@
 export interface Catalog {
   /**
    * Brings the tables up to the account's publication log. Idempotent: every start calls it before it logs
-   * in, so a run that died between its commit and this call is repaired.
+   * in, which completes a run that died between its commit and this call.
    * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
    */
   refresh(account: string): Promise<void>;

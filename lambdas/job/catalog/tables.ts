@@ -1,4 +1,4 @@
-// The five tables (design section 5): names, columns in order, types, partitions. Rows are written in this order.
+// The five tables (`docs/warehouse-format.md`): names, columns in order, types, partitions. Rows have this order too.
 
 export interface Column {
   readonly name: string;

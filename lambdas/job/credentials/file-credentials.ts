@@ -44,6 +44,6 @@ export class FileCredentials implements Credentials {
     const { mode } = await stat(this.#file);
     if ((mode & 0o077) === 0 || this.#warned || process.platform === "win32") return;
     this.#warned = true;
-    this.#logger.warn(`others on this machine may read ${this.#file}: chmod 600 ${this.#file}`);
+    this.#logger.warn(`other users of this machine may read ${this.#file}: chmod 600 ${this.#file}`);
   }
 }

@@ -1,7 +1,7 @@
 // The account's credentials from a secret in AWS Secrets Manager: always the version that is current now.
 
 import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { awsError, commonRemedy, isPassing, shortCause } from "../errors/aws-error.ts";
+import { awsError, commonRemedy, isTransient, shortCause } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
@@ -11,7 +11,7 @@ export interface SecretsManagerCredentialsOptions {
   readonly secretId: string;
 }
 
-/** Throws `STORE_FAILED` where AWS does not answer, which a retry may mend. */
+/** Throws `STORE_FAILED` where AWS does not respond, which a retry may fix. */
 export class SecretsManagerCredentials implements Credentials {
   readonly #client: SecretsManagerClient;
   readonly #secretId: string;
@@ -31,7 +31,7 @@ export class SecretsManagerCredentials implements Credentials {
       return credentials;
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
-      throw this.#invalid("does not hold what it must", `${error.message} ${this.#fill()}`);
+      throw this.#invalid("does not hold valid credentials", `${error.message} ${this.#fill()}`);
     }
   }
 
@@ -57,8 +57,8 @@ export class SecretsManagerCredentials implements Credentials {
     if (failure === undefined) return error;
     const { name, message } = failure;
     const cause = shortCause(failure);
-    if (isPassing(failure)) {
-      // Not the credentials are wrong, so a retry goes on with the run.
+    if (isTransient(failure)) {
+      // The credentials are not at fault, so a retry resumes the run.
       const remedy = commonRemedy(failure) ?? message;
       return new SyncError(
         "STORE_FAILED",

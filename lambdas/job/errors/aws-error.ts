@@ -1,4 +1,4 @@
-// What an AWS client threw, in the few words that an error of ours repeats: name, status, AWS's own sentence.
+// The error of an AWS client, reduced to what our errors repeat: name, status, AWS's own sentence.
 
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ const schema = z.object({
   message: z.string(),
   /** Of a network error, such as ECONNREFUSED. */
   code: z.string().optional().catch(undefined),
-  /** The clients put it on whatever ends a request that was sent or tried. */
+  /** The clients put it on every error of a request that was sent or tried. */
   $metadata: z
     .object({ httpStatusCode: z.number().optional(), requestId: z.string().optional() })
     .optional()
@@ -25,7 +25,7 @@ export interface AwsError {
   readonly requestId: string | undefined;
 }
 
-/** Undefined for what is no failure of a request to AWS: a mistake of ours, or what a test or a caller threw. */
+/** Undefined for an error that no request to AWS caused: a mistake of ours, or what a test or a caller threw. */
 export function awsError(error: unknown): AwsError | undefined {
   const parsed = error instanceof Error ? schema.safeParse(error).data : undefined;
   if (parsed === undefined) return undefined;
@@ -39,20 +39,20 @@ export function awsError(error: unknown): AwsError | undefined {
   };
 }
 
-/** What to do about failures that any service of AWS answers with; undefined for those of one service. */
+/** The remedy for failures that every service of AWS may have; undefined for any other. */
 export function commonRemedy({ name, status, message }: AwsError): string | undefined {
   if (CREDENTIALS.has(name)) {
     return `AWS does not accept the credentials of this process. Log in to AWS again (for example \`aws sso login\`), or set AWS_PROFILE. AWS says: ${message}`;
   }
   if (name === "RequestTimeTooSkewed") return "the clock of this machine is wrong. Set it and start again.";
-  if (isPassing({ name, status })) {
-    return `AWS did not answer, or is too busy. Start again later; if it stays so, look at network, proxy and region. AWS says: ${message}`;
+  if (isTransient({ name, status })) {
+    return `AWS did not respond, or is too busy. Start again later; if that does not help, check network, proxy and region. AWS says: ${message}`;
   }
   return undefined;
 }
 
-/** No answer, or one that another try may better. */
-export function isPassing({ name, status }: Pick<AwsError, "name" | "status">): boolean {
+/** No response, or one after which a retry may succeed. */
+export function isTransient({ name, status }: Pick<AwsError, "name" | "status">): boolean {
   return !CREDENTIALS.has(name) && (status === undefined || status >= 500 || THROTTLED.has(name));
 }
 

@@ -1,4 +1,4 @@
-// Whether an error says that a file of the warehouse is not what was written.
+// Whether an error says that a file of the warehouse is damaged.
 
 import { SyncError } from "./sync-error.ts";
 

@@ -1,4 +1,4 @@
-// Whether the service refused the credentials at the login itself: to send them again can lock the account.
+// Whether the service refused the credentials at login: sending them again could lock the account.
 
 import { type ErrorCode, SyncError } from "./sync-error.ts";
 

@@ -1,11 +1,11 @@
-// How an error shows a text that a person has given.
+// How an error shows a text that a user entered.
 
 /** In quotes, without the user name and password of a URL. */
 export function shownText(text: string): string {
   return JSON.stringify(withoutUserinfo(text));
 }
 
-/** Each word without what stands between `//` and the last `@` in it (RFC 3986 §3.2.1). */
+/** Drops from each word the text between `//` and the last `@` (RFC 3986 §3.2.1). */
 export function withoutUserinfo(text: string): string {
   return text
     .split(" ")

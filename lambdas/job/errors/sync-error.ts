@@ -1,6 +1,6 @@
 // What can go wrong, as a person and a program see it: one stable code, a message with the remedy, fields.
 
-/** The codes of design section 7. Users and alarms branch on them; the README lists each with its remedy. */
+/** Users and alarms branch on these; `docs/errors.md` lists each with its remedy. */
 export const ERROR_CODES = [
   "CONFIG_INVALID",
   "CREDENTIALS_INVALID",
@@ -26,7 +26,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 /** Values that may be logged: never a secret, a cookie, an e-mail address or a response body. */
 export type ErrorFields = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A retry of the same run can mend these, so they leave the run unfinished; every other code finishes it. */
+/** A retry of the same run can fix these, so they leave the run unfinished; every other code finishes it. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "SERVICE_UNAVAILABLE",
   "THROTTLED",

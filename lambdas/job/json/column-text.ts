@@ -1,4 +1,4 @@
-// What a column holds of a value in a JSON text: the string itself, or the JSON text of anything else.
+// The text of a value in a column: a string itself, or the JSON text of anything else.
 
 import { compact, type Span } from "./json-scanner.ts";
 

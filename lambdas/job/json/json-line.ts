@@ -1,4 +1,4 @@
-// One value as one line of NDJSON, whatever texts it holds.
+// One value as one line of NDJSON, for every reader.
 
 /** No newline at the end. Keys stay in the order given. */
 export function jsonLine(value: object): string {

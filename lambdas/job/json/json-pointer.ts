@@ -3,7 +3,7 @@
 import { shownText } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 
-/** The decoded reference tokens; none for `""`, the whole document. Throws `CONFIG_INVALID`: people write pointers. */
+/** The decoded reference tokens; none for `""`, the whole document. Throws `CONFIG_INVALID`, because users write pointers. */
 export function parsePointer(pointer: string): readonly string[] {
   if (pointer === "") return [];
   // RFC 6901 §3: every reference token is prefixed by a slash.

@@ -1,4 +1,4 @@
-// How a key of somebody's JSON is shown in a message.
+// Redacts the keys of a JSON document in messages.
 
 /** A key may be data too (an e-mail address, a name): only what looks like a field's name is repeated. */
 export function redactKey(key: string): string {

@@ -39,8 +39,8 @@ export async function writeJsonOnce(store: Store, key: string, value: unknown): 
 }
 
 /**
- * Creates the object; where one stands that the schema takes, that one stays. A damaged one is deleted first and never
- * overwritten: what others may rely on is written under a free key only.
+ * Creates the object unless a valid one exists. A damaged one is deleted first and never overwritten: files that other
+ * processes rely on are only ever created.
  */
 export async function ensureJson(
   store: Store,
@@ -61,7 +61,7 @@ export async function ensureJson(
 function damaged(key: string, what: string): SyncError {
   return new SyncError(
     "STORE_CORRUPT",
-    `The file ${key} is damaged (${what}). Restore it from a backup or an older version; nothing is guessed from it.`,
+    `The file ${key} is damaged (${what}). Restore it from a backup or an older version.`,
     { fields: { key } },
   );
 }

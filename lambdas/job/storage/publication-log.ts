@@ -6,7 +6,6 @@ import { FOLDERS, layout, publicationId } from "./layout.ts";
 import { runInstant } from "./run-id.ts";
 import type { Store } from "./store.ts";
 
-// An account's name, design section 2.
 const ACCOUNT = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
@@ -51,8 +50,8 @@ export async function readHead(store: Store, account: string): Promise<Publicati
 }
 
 /**
- * The publication that this run has made. Looks from the newest back to the very first: no clock says where to stop,
- * so a run that surely has none is better not looked for.
+ * The publication that this run has made. Searches from the newest to the first, because no clock says where to stop:
+ * do not search for a run that certainly has none.
  */
 export async function findPublicationOf(
   store: Store,
@@ -65,7 +64,7 @@ export async function findPublicationOf(
   return undefined;
 }
 
-/** The newest publication of this snapshot, by its run or by a person; looked for as far back. */
+/** The newest publication of this snapshot, by its run or by a person; searches as far back. */
 export async function findPublicationOfSnapshot(
   store: Store,
   account: string,
@@ -83,8 +82,8 @@ export function isOfRun({ action, run_id }: Publication, runId: string): boolean
 }
 
 /**
- * The publications that are likely to be of the run or of its snapshot, newest first, each read when it is asked for.
- * Ends by what clocks say, so it decides nothing that must be right whatever they say.
+ * The publications that are probably of the run or of its snapshot, newest first, each read on demand. Where it ends
+ * depends on clocks, so use it only where a wrong clock does no harm.
  */
 export async function* publicationsSince(
   store: Store,
@@ -99,7 +98,7 @@ export async function* publicationsSince(
   }
 }
 
-/** All publications, each read when it is asked for. Throws `STORE_CORRUPT` as `readLog` does. */
+/** All publications, each read on demand. Throws `STORE_CORRUPT` as `readLog` does. */
 export async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
   for (const id of (await publicationIds(store, account)).toReversed()) {
     yield await readPublication(store, account, id);
@@ -107,8 +106,8 @@ export async function* newestFirst(store: Store, account: string): AsyncGenerato
 }
 
 /**
- * The commit. "lost": another writer took the number first. What already stands with our own `write_id`
- * is an earlier try of ours whose answer got lost, so it counts as committed.
+ * The commit. "lost": another writer took the number first. A publication that exists with our own `write_id` was made
+ * by an earlier try whose response was lost, so it counts as committed.
  */
 export async function publish(
   store: Store,
@@ -116,7 +115,7 @@ export async function publish(
   publication: Publication,
 ): Promise<"committed" | "lost"> {
   const key = layout.publication(account, publication.publication);
-  // Parsing puts the keys in the table's order and keeps what could not be read back from being written.
+  // Parsing puts the keys in the table's order and refuses what could not be read back.
   const line = `${JSON.stringify(PUBLICATION.parse(publication))}\n`;
   const created = await store.create(key, new TextEncoder().encode(line));
   if (created !== undefined) return "committed";
@@ -125,7 +124,7 @@ export async function publish(
   return standing.write_id === publication.write_id ? "committed" : "lost";
 }
 
-/** The accounts that have a publication, sorted. Throws `STORE_CORRUPT` for what no account's name is. */
+/** The accounts that have a publication, sorted. Throws `STORE_CORRUPT` for a folder whose name is not an account's. */
 export async function accounts(store: Store): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of store.list(FOLDERS.publications)) {
@@ -155,7 +154,7 @@ export async function readPublication(
 ): Promise<Publication> {
   const key = layout.publication(account, publication);
   const stored = await store.read(key);
-  if (stored === undefined) throw corrupt(key, "it was there a moment ago and is gone");
+  if (stored === undefined) throw corrupt(key, "it was listed but no longer exists");
 
   const parsed = parse(stored.bytes);
   if (parsed === undefined) throw corrupt(key, "it is not one complete line of a publication");
@@ -163,7 +162,7 @@ export async function readPublication(
   return parsed;
 }
 
-/** Undefined for whatever is not one whole line; the parser's own error would quote the file, so it is dropped. */
+/** Undefined for anything but one whole line; the parser's own error would quote the file, so it is dropped. */
 function parse(bytes: Uint8Array): Publication | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -192,7 +191,7 @@ function foreign(key: string): SyncError {
 function corrupt(key: string, what: string): SyncError {
   return new SyncError(
     "STORE_CORRUPT",
-    `The publication ${key} is damaged: ${what}. Restore this file from a backup or an earlier version of it; without it nothing is published, because nothing is guessed.`,
+    `The publication ${key} is damaged: ${what}. Restore this file from a backup or an earlier version of it. Until then nothing is published.`,
     { fields: { key } },
   );
 }

@@ -1,4 +1,4 @@
-// What lies in an account's snapshots beside their parts: which are held, which are retired.
+// The marks beside a snapshot's parts: held, retired.
 
 import { z } from "zod";
 import { isDamage } from "../errors/is-damage.ts";
@@ -34,7 +34,7 @@ export async function listSnapshots(store: Store, account: string): Promise<read
   }));
 }
 
-/** When the snapshot was retired, in milliseconds since the Unix epoch; undefined if it was not. Of a damaged mark only the instant is lost. */
+/** When the snapshot was retired, in milliseconds since the Unix epoch; undefined if it was not. A damaged mark loses only the instant. */
 export async function readRetired(
   store: Store,
   account: string,
@@ -49,7 +49,7 @@ export async function readRetired(
   }
 }
 
-/** A mark that stands stays, unless it is damaged. */
+/** Keeps an existing mark unless it is damaged. */
 export async function markRetired(
   store: Store,
   account: string,

@@ -1,4 +1,4 @@
-// A damaged publication log is named and refused: nothing is guessed from it, and nothing of it is quoted.
+// A damaged publication log is refused by name, and its content is never repeated.
 
 import { describe, expect, it } from "vitest";
 import { accounts, publish, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";

@@ -149,7 +149,7 @@ describe("settings", () => {
     [
       "a lifted column with a name that is taken",
       { ...GOOD, lifted: [{ name: "event", pointer: "/x" }] },
-      'eventSync.lifted: expected another name than uuid, event_date, scope, event, listing, account, snapshot_id, publication, which are taken, and got "event=/x"',
+      'eventSync.lifted: expected a name other than uuid, event_date, scope, event, listing, account, snapshot_id, publication, which are reserved, and got "event=/x"',
     ],
     [
       "a database's name with a dash",

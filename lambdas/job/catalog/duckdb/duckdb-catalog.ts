@@ -67,10 +67,10 @@ export class DuckdbCatalog implements Catalog {
     return tableColumns(this.#store);
   }
 
-  /** One file serves all accounts, so it is rendered from all of them, whichever has published. */
+  /** One file serves all accounts, so it is rendered from all of them. */
   async refresh(): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      // Read before the logs are: who replaces it from older logs in between makes this replacement fail.
+      // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
       const sql = new TextEncoder().encode(await this.render());
       if (current && Buffer.from(current.bytes).equals(sql)) return;
@@ -81,7 +81,7 @@ export class DuckdbCatalog implements Catalog {
     }
     throw new SyncError(
       "CATALOG_FAILED",
-      `Other processes have replaced ${VIEWS_FILE} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are under way.`,
+      `Other processes have replaced ${VIEWS_FILE} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are active.`,
     );
   }
 

@@ -1,4 +1,4 @@
-// Which folders hold the files of the tables, as the publication logs have it.
+// Which folders hold the files of the tables, by the publication logs.
 
 import type { Publication } from "../../storage/publication-log.ts";
 

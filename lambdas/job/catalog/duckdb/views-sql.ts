@@ -23,7 +23,7 @@ const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: 
 /** The files of a table. */
 interface Source {
   readonly directory: string;
-  /** Below the directory; each finds a file, for DuckDB refuses one that does not. None: an empty table. */
+  /** Below the directory; each matches a file, because DuckDB refuses one that does not. None: an empty table. */
   readonly patterns: readonly string[];
   readonly compression: "gzip" | "uncompressed";
   /** Where in a file's path each partition column stands, from the end. */
@@ -39,7 +39,7 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
   const gzip = { directory, compression: "gzip" } as const;
   const rows = { ...gzip, lifted: columns.slice(TABLES.events.columns.length) };
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
-  // finds something before the first of them is written.
+  // finds a file before the first run log is written.
   const lines = {
     directory,
     patterns: accounts.length > 0 || hasRunLogs ? ["*/*/*.ndjson"] : [],
@@ -69,7 +69,7 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
 const snapshotParts = ({ account, publication: { snapshot_id } }: Published): string =>
   partsBelow(layout.snapshot(account, snapshot_id));
 
-/** The folder of the snapshot too: under the same number lies what runs left that lost the race for it. */
+/** With the folder of the snapshot: runs that lost the race for the number have left files beside it. */
 const changesParts = ({ account, publication: { publication, snapshot_id } }: Published): string =>
   partsBelow(layout.changes(account, publication, snapshot_id));
 

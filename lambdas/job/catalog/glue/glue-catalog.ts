@@ -40,8 +40,8 @@ export class GlueCatalog implements Catalog {
   }
 
   /**
-   * Glue has no compare-and-swap: a slow process may put an older head in a later one's place. So whoever has
-   * written reads the log once more, and the last one to write ends at the head.
+   * Glue has no compare-and-swap: a slow process may put an older head in a later one's place. So every
+   * process reads the log again after it has written, and the last one to write ends at the head.
    */
   async refresh(account: string): Promise<void> {
     const columns: TableColumns = {
@@ -49,16 +49,16 @@ export class GlueCatalog implements Catalog {
       event_snapshots: await this.#glue.columns("event_snapshots"),
       event_changes: await this.#glue.columns("event_changes"),
     };
-    let followed: string | undefined;
+    let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const head = await readHead(this.#store, account);
-      if (head === undefined || head.publication === followed) return;
-      await this.#followTo(head, account, columns);
-      followed = head.publication;
+      if (head === undefined || head.publication === refreshed) return;
+      await this.#moveTo(head, account, columns);
+      refreshed = head.publication;
     }
     throw new SyncError(
       "CATALOG_FAILED",
-      `Others have published ${MAX_TRIES} times while the catalog followed. The snapshots are safe; start again when fewer runs are under way.`,
+      `Other processes have published ${MAX_TRIES} times while the catalog was refreshed. The snapshots are safe; start again when fewer runs are active.`,
     );
   }
 
@@ -79,7 +79,7 @@ export class GlueCatalog implements Catalog {
   }
 
   /** `events` is moved last: what it names is then there in the other two tables as well. */
-  async #followTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
+  async #moveTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
     const shown = await this.#glue.find("events", [account]);
     const behind = await readLog(this.#store, account, shown?.parameters?.[PUBLICATION]);
     const changes = behind.map(({ publication, snapshot_id }) => ({
@@ -87,15 +87,15 @@ export class GlueCatalog implements Catalog {
       location: this.#at(layout.changes(account, publication, snapshot_id)),
     }));
     await this.#glue.put("event_changes", columns.event_changes, changes);
-    await this.#followSnapshots(head, behind, account, columns.event_snapshots);
+    await this.#refreshSnapshots(head, behind, account, columns.event_snapshots);
     const location = this.#at(layout.snapshot(account, head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
     await this.#glue.put("events", columns.events, [{ values: [account], location, parameters }]);
   }
 
-  /** Published snapshots are there as long as they have files and are not retired; the head's always is. */
-  async #followSnapshots(
+  /** A published snapshot has a partition as long as it has files and is not retired; the head's always has. */
+  async #refreshSnapshots(
     head: Publication,
     behind: readonly Publication[],
     account: string,
@@ -122,13 +122,13 @@ export class GlueCatalog implements Catalog {
     );
   }
 
-  /** Those that some publication names, oldest first: held ones, and what runs that died have left, are in no table. */
+  /** The snapshots that a publication names, oldest first: held ones, and those of failed runs, are in no table. */
   async #published(
     account: string,
     snapshotIds: readonly string[],
     behind: readonly Publication[],
   ): Promise<readonly string[]> {
-    // What is new to the catalog is known already, whatever the clocks said when it was published.
+    // What is new to the catalog is known already, so no clock matters.
     const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
     const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
     const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
@@ -149,7 +149,7 @@ export class GlueCatalog implements Catalog {
 function foreign(table: string, what: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `The table ${table} is not as this program's stack makes it: ${what}. Deploy the stack, which puts its columns right; nothing is published until then.`,
+    `The table ${table} does not match this program's stack: ${what}. Deploy the stack, which corrects its columns; nothing is published until then.`,
     { fields: { table } },
   );
 }

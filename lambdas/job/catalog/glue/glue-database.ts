@@ -35,7 +35,7 @@ export interface GlueDatabaseOptions {
 const CREATED_AT_ONCE = 100;
 const DELETED_AT_ONCE = 25;
 
-/** Every method throws `CATALOG_FAILED`; none repeats anything. */
+/** Every method throws `CATALOG_FAILED` and performs no retries. */
 export class GlueDatabase {
   readonly #client: GlueClient;
   readonly #database: string;
@@ -60,7 +60,7 @@ export class GlueDatabase {
         const { Partition } = await this.#client.send(new GetPartitionCommand(request));
         return Partition && plainPartition(Partition);
       } catch (error) {
-        // It says the same of a table that is missing; `columns` is what finds that out.
+        // Glue says the same of a missing table, which `columns` finds out.
         if (awsError(error)?.name === "EntityNotFoundException") return undefined;
         throw error;
       }
@@ -83,7 +83,7 @@ export class GlueDatabase {
     });
   }
 
-  /** Makes the partitions, in order; one that is there already is replaced whole, whatever it was. */
+  /** Makes the partitions, in order; one that exists already is replaced as a whole. */
   async put(table: TableName, columns: Columns, partitions: readonly Partition[]): Promise<void> {
     for (const batch of batches(partitions, CREATED_AT_ONCE)) {
       const inputs = batch.map((partition) => partitionInput(partition, columns));
@@ -105,7 +105,7 @@ export class GlueDatabase {
     }
   }
 
-  /** Takes partitions away; the files stay. One that is not there is no error. */
+  /** Deletes partitions; the files stay. A partition that does not exist is no error. */
   async remove(table: TableName, partitions: readonly (readonly string[])[]): Promise<void> {
     for (const batch of batches(partitions, DELETED_AT_ONCE)) {
       const PartitionsToDelete = batch.map((values) => ({ Values: [...values] }));
@@ -121,7 +121,7 @@ export class GlueDatabase {
     }
   }
 
-  /** One call for location, columns and parameters together: a reader never sees half of it. */
+  /** One call for location, columns and parameters together: a reader never sees half of a change. */
   async #replace(table: TableName, input: PartitionInput): Promise<void> {
     const request = { ...this.#in(table), PartitionValueList: input.Values ?? [], PartitionInput: input };
     await this.#call("UpdatePartition", table, () => this.#client.send(new UpdatePartitionCommand(request)));

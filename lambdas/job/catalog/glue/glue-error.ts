@@ -1,16 +1,16 @@
-// What an error of Glue means for the person on call, and what to do about it.
+// Explains errors of Glue: what they mean and what to do.
 
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 
-/** What was asked of Glue: the API's own name of it, and the table. */
+/** A request to Glue: the API's name of the action, and the table. */
 export interface GlueCall {
   readonly action: string;
   readonly database: string;
   readonly table: string;
 }
 
-/** `CATALOG_FAILED` with why and what to do. Anything but a failure of a request to AWS comes back as it is. */
+/** `CATALOG_FAILED` with why and what to do. An error that no request to AWS caused is returned as it is. */
 export function glueError(error: unknown, call: GlueCall): unknown {
   const failure = awsError(error);
   if (failure === undefined) return error;
@@ -19,7 +19,7 @@ export function glueError(error: unknown, call: GlueCall): unknown {
   return catalogFailed(call, meaning ?? `AWS says: ${message}`, name, shortCause(failure));
 }
 
-/** One entry of a batch that Glue did not take. */
+/** `CATALOG_FAILED` for one entry of a batch that Glue refused. */
 export function batchError(call: GlueCall, name = "unknown error", message = "nothing"): SyncError {
   const meaning = meaningOf(name, message, call) ?? `Start again. AWS says: ${message}`;
   return catalogFailed(call, meaning, name);

@@ -1,4 +1,4 @@
-// What Glue says of a table and of its partitions: one description, used by the template and by the catalog alike.
+// How Glue describes a table and its partitions: one description for the template and for the catalog.
 
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../tables.ts";
@@ -18,7 +18,7 @@ export interface GlueStorage {
 /** The tables that have lifted columns, after their own. */
 export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies readonly TableName[];
 
-/** For every table: kept outside Hive, JSON lines. */
+/** Of every table: external files of JSON lines. */
 export const TABLE_TYPE = "EXTERNAL_TABLE";
 export const TABLE_PARAMETERS = { EXTERNAL: "TRUE", classification: "json" } as const;
 

@@ -1,4 +1,4 @@
-// What is new in the fields of a snapshot against the one before: fields that came, went, or changed their type.
+// How the fields of events changed from one snapshot to another: fields that are new, gone, or have other types.
 
 import { formatPointer, parsePointer } from "../../json/json-pointer.ts";
 import { redactKey } from "../../json/redact-key.ts";
@@ -24,18 +24,18 @@ export interface FieldChanges {
   readonly retyped: readonly RetypedField[];
 }
 
-const MAX_TOLD = 20;
+const MAX_SHOWN = 20;
 
-/** How many events have a field is no news. A field that one of the profiles had no room for is none either. */
+/** A field whose count alone changed is not among them, nor one that either profile had no room for. */
 export function fieldChanges(before: Profile, after: Profile): FieldChanges {
-  const [olds, news] = [byPointer(before), byPointer(after)];
+  const [oldFields, newFields] = [byPointer(before), byPointer(after)];
   const knewBefore = knows(before);
   const knowsNow = knows(after);
   return {
-    added: after.fields.filter(({ pointer }) => !olds.has(pointer) && knewBefore(pointer)),
-    gone: before.fields.filter(({ pointer }) => !news.has(pointer) && knowsNow(pointer)),
+    added: after.fields.filter(({ pointer }) => !oldFields.has(pointer) && knewBefore(pointer)),
+    gone: before.fields.filter(({ pointer }) => !newFields.has(pointer) && knowsNow(pointer)),
     retyped: after.fields.flatMap((field) => {
-      const old = olds.get(field.pointer);
+      const old = oldFields.get(field.pointer);
       if (old === undefined) return [];
       const change = { pointer: field.pointer, before: typesOf(old), after: typesOf(field) };
       return change.before.join() === change.after.join() ? [] : [change];
@@ -66,10 +66,9 @@ function byPointer({ fields }: Profile): ReadonlyMap<string, Field> {
   return new Map(fields.map((field) => [field.pointer, field]));
 }
 
-/** Whether a profile would have the field if its events did: one that is full knows nothing after its last one. */
+/** Whether a profile would have the field if its events did: a full one ends at its last field. */
 function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
   if (fields_complete) return () => true;
-  if (fields.length === 0) return () => false; // a manifest from before there were profiles
   if (fields.length < MAX_FIELDS) return () => true;
   const last = fields
     .map(({ pointer }) => placeOf(pointer))
@@ -81,11 +80,15 @@ function placeOf(pointer: string): Parameters<typeof compareFields>[0] {
   return { pointer, depth: pointer.split("/").length - 1 };
 }
 
-function line<Item>(title: string, items: readonly Item[], tell: (item: Item) => string): readonly string[] {
+function line<Item>(
+  title: string,
+  items: readonly Item[],
+  describe: (item: Item) => string,
+): readonly string[] {
   if (items.length === 0) return [];
-  const told = items.slice(0, MAX_TOLD).map(tell);
-  const more = items.length > MAX_TOLD ? `, and ${items.length - MAX_TOLD} more` : "";
-  return [`${title}${told.join(", ")}${more}`];
+  const first = items.slice(0, MAX_SHOWN).map(describe);
+  const more = items.length > MAX_SHOWN ? `, and ${items.length - MAX_SHOWN} more` : "";
+  return [`${title}${first.join(", ")}${more}`];
 }
 
 function shown(pointer: string): string {

@@ -17,7 +17,7 @@ export interface Field {
 export interface Profile {
   /** In the order of the pointers' code units. */
   readonly fields: readonly Field[];
-  /** False where events have more fields than a profile takes. */
+  /** False where events have more fields than a profile holds. */
   readonly fields_complete: boolean;
 }
 
@@ -40,8 +40,8 @@ interface Node {
 
 /**
  * The order in which fields are kept where there are too many: those nearest to the root, then by code units.
- * Whoever is among the first of all events is among the first of any of them, so what is kept, and its
- * counts, depend neither on the order of the events nor on how they are dealt out.
+ * A field among the first of all events is among the first of any of them, so which fields are kept, and their
+ * counts, depend neither on the order of the events nor on how they are split.
  */
 export function compareFields(
   a: Pick<Node, "depth" | "pointer">,
@@ -50,13 +50,13 @@ export function compareFields(
   return a.depth - b.depth || (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0);
 }
 
-/** Adds up events. Its memory is bounded whatever they hold. */
+/** Counts the fields of events in bounded memory. */
 export class FieldProfiler {
   readonly #root = nodeOf("", 0);
   readonly #maxFields: number;
   #events = 0;
   #size = 0;
-  /** No field after this one in the order is kept; known so that such fields cost next to nothing. */
+  /** No field after this one in the order is kept; remembered so that such fields cost next to nothing. */
   #last: Node | undefined;
   #complete = true;
 
@@ -105,7 +105,7 @@ export class FieldProfiler {
     }
   }
 
-  /** Undefined for a field that is not kept; then none below it is, for they come after it in the order. */
+  /** Undefined for a field that is not kept; then none below it is, because they come after it in the order. */
   #child(parent: Node, token: string): Node | undefined {
     const known = parent.children.get(token);
     if (known) return known;

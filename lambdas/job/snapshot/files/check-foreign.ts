@@ -1,16 +1,16 @@
-// Whether readers of a snapshot find its own files only.
+// Checks that readers of a snapshot find only its own files.
 
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Athena takes all files below the prefix, but those whose name begins with "_" or ".". */
+/** Athena reads all files below the prefix, except those whose name begins with "_" or ".". */
 const isRead = (file: string): boolean => !/^[._]/.test(file);
 
 /**
- * Throws `STORE_CORRUPT` naming a file that readers take and the manifest does not have.
- * @param takes which files readers take, by their names below the prefix; by default those that Athena does
+ * Throws `STORE_CORRUPT` naming a file that readers read and the manifest does not name.
+ * @param takes which files readers read, by their names below the prefix; by default as Athena does
  */
 export async function checkForeign(
   store: Store,
@@ -24,7 +24,7 @@ export async function checkForeign(
     if (!takes(file) || files.has(file)) continue;
     throw damaged(
       key,
-      "readers take it for a part of the snapshot, and the manifest does not have it",
+      "readers take it for a part of the snapshot, but the manifest does not name it",
       "Move it out of the warehouse.",
     );
   }

@@ -6,9 +6,9 @@ import { createGunzip, createGzip } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
 import { lineBytes } from "./line-digest.ts";
 
-/** What is handed to zlib at once, and taken from it: a call per line would cost more than gzip. */
+/** Handed to zlib, and taken from it, at once: a call per line would cost more than gzip. */
 const BATCH_BYTES = 128 * 1024;
-/** So many batches may wait on either side, so that zlib's thread and ours do not wait for one another in turns. */
+/** This many batches may wait on either side, so that zlib's thread and ours do not wait for each other in turns. */
 const AHEAD = { writableHighWaterMark: 4 * BATCH_BYTES, readableHighWaterMark: 4 * BATCH_BYTES };
 const NEWLINE = 0x0a;
 
@@ -97,12 +97,12 @@ export async function* unzipped(
   }
 }
 
-/** What comes out of `through` when `source` goes in. Ends both, whichever side stops first. */
+/** The output of `through` for the input `source`. Ends both when either side stops. */
 async function* piped(
   source: AsyncIterable<Uint8Array>,
   through: NodeJS.ReadWriteStream & AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  pipeline(source, through).catch(() => undefined); // whoever reads `through` gets the same error
+  pipeline(source, through).catch(() => undefined); // the reader of `through` gets the same error
   yield* through;
 }
 

@@ -1,4 +1,4 @@
-// What a snapshot consists of and how it came about. It is written after the parts, once.
+// The manifest: what a snapshot consists of and how it was made. It is written once, after the parts.
 
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -53,13 +53,10 @@ const MANIFEST = z
     counts: COUNTS,
     parts: z.array(PART).readonly(),
     columns: z.array(column).readonly(),
-    /** Where the last columns come from. Version 0.1.0 wrote neither these nor a profile at first. */
-    lifted: z
-      .array(z.object({ name: column, pointer: z.string().startsWith("/") }))
-      .readonly()
-      .default([]),
-    fields: z.array(FIELD).max(MAX_FIELDS).readonly().default([]),
-    fields_complete: z.boolean().default(false),
+    /** Where the last columns come from. */
+    lifted: z.array(z.object({ name: column, pointer: z.string().startsWith("/") })).readonly(),
+    fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
+    fields_complete: z.boolean(),
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime(),
     program: z.object({ name: z.string(), version: z.string() }),
@@ -90,8 +87,8 @@ const MANIFEST = z
 export type Manifest = Readonly<z.infer<typeof MANIFEST>>;
 
 /**
- * Creates the manifest and returns the one that stands: this one, or the one that was there first, which may
- * differ in its instants and the program's version only. Throws `STORE_CORRUPT` for any other difference.
+ * Creates the manifest and returns it, or the one that exists already, which may differ only in its instants and the
+ * program's version. Throws `STORE_CORRUPT` for any other difference.
  */
 export async function createManifest(store: Store, key: string, manifest: Manifest): Promise<Manifest> {
   const own = MANIFEST.parse(manifest); // what could not be read back is not written
@@ -100,7 +97,7 @@ export async function createManifest(store: Store, key: string, manifest: Manife
   const found = await readJson(store, key, MANIFEST);
   if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
   if (!isDeepStrictEqual(content(found), content(own))) {
-    throw damaged(key, "an earlier attempt wrote another snapshot than this run", MAKE_AGAIN);
+    throw damaged(key, "an earlier attempt wrote a different snapshot", MAKE_AGAIN);
   }
   return found;
 }
@@ -116,7 +113,7 @@ export async function readManifest(store: Store, account: string, snapshotId: st
   return manifest;
 }
 
-/** What plan and shards decide, and no clock. */
+/** What follows from plan and shards, independent of clocks. */
 function content({
   account,
   snapshot_id,

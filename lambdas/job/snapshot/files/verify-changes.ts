@@ -1,4 +1,4 @@
-// Whether the changes of a publication are as they were written: what gzip's own checksum and their number can tell.
+// Verifies a publication's changes by gzip's own checksum and by their number.
 
 import { z } from "zod";
 import { layout } from "../../storage/layout.ts";
@@ -12,7 +12,7 @@ const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
 /**
  * Reads all of them. Throws `STORE_CORRUPT` naming the file, or the folder where they are not as many as the
  * publication says.
- * @param proceed asked again and again while it reads; may throw to stop
+ * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function verifyChanges(
   store: Store,
@@ -24,7 +24,7 @@ export async function verifyChanges(
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {
     const chunks = await store.open(key);
-    if (chunks === undefined) throw damaged(key, "it was there a moment ago and is gone", RESTORE);
+    if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
     for await (const line of readLines(chunks, { what: key, remedy: RESTORE })) {
       proceed();
       found[kindOf(line, key)] += 1;
@@ -34,7 +34,7 @@ export async function verifyChanges(
   if (found.added === added && found.changed === changed && found.removed === removed) return;
   throw damaged(
     prefix,
-    `it has ${found.added} added, ${found.changed} changed and ${found.removed} removed, and the publication says ${added}, ${changed} and ${removed}`,
+    `it has ${found.added} added, ${found.changed} changed and ${found.removed} removed, but the publication says ${added}, ${changed} and ${removed}`,
     RESTORE,
   );
 }
@@ -43,6 +43,6 @@ function kindOf(line: string, key: string): z.infer<typeof CHANGE>["change"] {
   try {
     return CHANGE.parse(JSON.parse(line)).change;
   } catch {
-    throw damaged(key, "it holds a line that is no change", RESTORE); // the parser's own error quotes the line
+    throw damaged(key, "it holds a line that is not a change", RESTORE); // the parser's own error quotes the line
   }
 }

@@ -1,4 +1,4 @@
-// Whether a part is what its manifest says: hashed as it is read, without taking its rows apart.
+// Verifies a part against its manifest: hashed as it is read, without parsing its rows.
 
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
@@ -7,8 +7,8 @@ import { unzipped } from "./gzip-lines.ts";
 import type { PartInfo } from "./parts.ts";
 
 /**
- * Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes are those that the manifest has the checksum of.
- * @param proceed asked again and again while it reads; may throw to stop
+ * Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes have the checksum in the manifest.
+ * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function verifyPart(
   store: Store,
@@ -26,5 +26,5 @@ export async function verifyPart(
     found += chunk.length;
   }
   if (found === bytes && hash.digest("hex") === sha256) return;
-  throw damaged(key, "its checksum is not the one that the manifest has", RESTORE);
+  throw damaged(key, "its checksum is not the one in the manifest", RESTORE);
 }

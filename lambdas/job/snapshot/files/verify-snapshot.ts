@@ -1,4 +1,4 @@
-// Whether a snapshot is as it was written: its manifest, and every part that the manifest names.
+// Verifies a snapshot: its manifest, and every part that the manifest names.
 
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
@@ -7,7 +7,7 @@ import { verifyPart } from "./verify-part.ts";
 
 /**
  * Reads all of it. Throws `STORE_CORRUPT` naming the first file that is missing or damaged.
- * @param proceed asked again and again while it reads; may throw to stop
+ * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function verifySnapshot(
   store: Store,

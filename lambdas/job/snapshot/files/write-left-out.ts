@@ -6,7 +6,7 @@ import type { Store } from "../../storage/store.ts";
 import { type LeftOut, leftOutSchema } from "../staging/staged-result.ts";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
 
-/** Creates the file, if there is anything to say. Throws `STORE_CORRUPT` when another list is there already. */
+/** Creates the file unless the list is empty. Throws `STORE_CORRUPT` when a different list exists already. */
 export async function writeLeftOut(store: Store, key: string, leftOut: readonly LeftOut[]): Promise<void> {
   if (leftOut.length === 0) return;
   const text = leftOut.map(({ uuid, reason }) => `${jsonLine({ uuid, reason })}\n`).join("");

@@ -1,4 +1,4 @@
-// What one snapshot changed against the one before, found in one pass over rows that are sorted by uuid.
+// The changes from one snapshot to another, found in one pass over rows that are sorted by uuid.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { changedPointers } from "../../json/changed-pointers.ts";
@@ -21,29 +21,29 @@ export async function* diffRows(
   before: AsyncIterable<Row>,
   after: AsyncIterable<Row>,
 ): AsyncGenerator<Change, void, undefined> {
-  const olds = ascending(before);
-  const news = ascending(after);
+  const oldRows = ascending(before);
+  const newRows = ascending(after);
   try {
-    let [old, now] = await Promise.all([nextOf(olds), nextOf(news)]);
+    let [old, current] = await Promise.all([nextOf(oldRows), nextOf(newRows)]);
     for (;;) {
-      if (old && (!now || old.uuid < now.uuid)) {
+      if (old && (!current || old.uuid < current.uuid)) {
         yield { uuid: old.uuid, change: "removed", fields: null, before: old.event, after: null };
-        old = await nextOf(olds);
-      } else if (now && (!old || now.uuid < old.uuid)) {
-        yield { uuid: now.uuid, change: "added", fields: null, before: null, after: now.event };
-        now = await nextOf(news);
-      } else if (old && now) {
-        const pointers = changedPointers(old.event, now.event);
+        old = await nextOf(oldRows);
+      } else if (current && (!old || current.uuid < old.uuid)) {
+        yield { uuid: current.uuid, change: "added", fields: null, before: null, after: current.event };
+        current = await nextOf(newRows);
+      } else if (old && current) {
+        const pointers = changedPointers(old.event, current.event);
         const fields = JSON.stringify(pointers);
         if (pointers.length > 0) {
-          yield { uuid: old.uuid, change: "changed", fields, before: old.event, after: now.event };
+          yield { uuid: old.uuid, change: "changed", fields, before: old.event, after: current.event };
         }
-        old = await nextOf(olds);
-        now = await nextOf(news);
+        old = await nextOf(oldRows);
+        current = await nextOf(newRows);
       } else return;
     }
   } finally {
-    await Promise.all([olds.return(), news.return()]);
+    await Promise.all([oldRows.return(), newRows.return()]);
   }
 }
 
@@ -70,7 +70,7 @@ async function* ascending(rows: AsyncIterable<Row>): AsyncGenerator<Row, void> {
 function unsorted(uuid: string): SyncError {
   return new SyncError(
     "STORE_CORRUPT",
-    "A snapshot's rows are not sorted by uuid, each one once. Restore its files from a backup or an older version.",
+    "A snapshot's rows are not sorted by uuid, or a uuid occurs twice. Restore its files from a backup or an older version.",
     { fields: { uuid } },
   );
 }

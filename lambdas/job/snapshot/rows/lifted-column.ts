@@ -1,4 +1,4 @@
-// Columns of one's own: a name, and where in the detail its value is. What names and pointers may be.
+// Lifted columns: a name and a JSON Pointer into the detail; which names and pointers are valid.
 
 import { TABLES } from "../../catalog/tables.ts";
 import { shownText } from "../../errors/shown-text.ts";
@@ -13,7 +13,7 @@ export interface LiftedColumn {
 
 const EVENT_COLUMNS: readonly string[] = TABLES.events.columns.map(({ name }) => name);
 
-/** Names that a table of events has already. */
+/** Names that the tables of events have already. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...EVENT_COLUMNS,
   ...TABLES.events.partitions,
@@ -21,7 +21,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...TABLES.event_changes.partitions,
 ]);
 
-/** As long as Glue takes it. */
+/** Glue's limit of length. */
 const NAME = /^[a-z_][a-z0-9_]{0,254}$/;
 
 /** All columns of a row, in order, without those that come from the path. */
@@ -29,7 +29,7 @@ export function eventColumns(lifted: readonly LiftedColumn[]): readonly string[]
   return [...EVENT_COLUMNS, ...lifted.map(({ name }) => name)];
 }
 
-/** From texts of the form `NAME=POINTER`. Throws `CONFIG_INVALID` with what was expected and what came. */
+/** From texts of the form `NAME=POINTER`. Throws `CONFIG_INVALID` with what was expected and what was found. */
 export function parseLiftedColumns(texts: readonly string[]): readonly LiftedColumn[] {
   const columns = texts.map(parseLiftedColumn);
   const pointers = new Map<string, string>();
@@ -53,7 +53,7 @@ function parseLiftedColumn(text: string): LiftedColumn {
     throw invalid(`expected a name of a-z, 0-9 and _ that begins with a letter or _, ${got}`);
   }
   if (RESERVED_NAMES.has(name)) {
-    throw invalid(`expected another name than ${[...RESERVED_NAMES].join(", ")}, which are taken, ${got}`);
+    throw invalid(`expected a name other than ${[...RESERVED_NAMES].join(", ")}, which are reserved, ${got}`);
   }
   if (pointer === "") {
     throw invalid(

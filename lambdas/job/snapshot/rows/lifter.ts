@@ -8,7 +8,7 @@ import type { LiftedColumn } from "./lifted-column.ts";
 /** By column, in the columns' order. */
 export type LiftedTexts = Readonly<Record<string, string | null>>;
 
-/** What the columns' pointers have in common is walked once, however many they are. */
+/** The common beginnings of the pointers are walked once. */
 interface Branch {
   readonly children: Map<string, Branch>;
   /** The columns whose pointer ends here. */

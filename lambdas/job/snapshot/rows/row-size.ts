@@ -1,16 +1,16 @@
-// How long a row may be: a longer one would fail every query of its table, not only those that ask for it.
+// The longest row: a longer one would fail every query of its table, not only queries that select it.
 
 import { jsonLineBytes } from "../../json/json-line.ts";
 
-/** Of a row's line in a file, in bytes: what readers are made to take. Two details of 4 MiB fit, whatever they hold. */
+/** Of a row's line in a file, in bytes: readers are configured for it. Two details of 4 MiB always fit. */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
-/** What JSON makes of one UTF-16 code unit at most: `\u001f`. */
+/** The most that JSON makes of one UTF-16 code unit: `\u001f`. */
 const MAX_BYTES_PER_UNIT = 6;
 
 /**
- * Whether a row with these columns is one that readers take. Says so without making the line, which could be
- * longer than any string may be: each column may repeat most of the event, and escapes multiply it.
+ * Whether readers accept a row with these columns. Does not make the line, which could be longer than the longest
+ * string: each column may repeat most of the event, and escapes multiply it.
  */
 export function fitsRow(columns: Readonly<Record<string, string | null>>, maxBytes = MAX_ROW_BYTES): boolean {
   const texts = Object.entries(columns).flatMap(([name, text]) => [name, text ?? "null"]);

@@ -1,4 +1,4 @@
-// A row of a snapshot (design section 5) and the line it is in a file.
+// A row of a snapshot (`docs/warehouse-format.md`) and its line in a file.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
@@ -19,7 +19,7 @@ export function rowLine(row: Row, lifted: LiftedTexts = {}): string {
   return jsonLine({ uuid, event_date, scope, event, listing, ...lifted });
 }
 
-/** Checked by hand, not by a schema: it runs once per event. Lifted columns, whatever they are, are left aside. */
+/** Checked by hand, not by a schema: it runs once per event. Lifted columns are ignored. */
 export function parseRow(line: string): Row {
   const value = parseObject(line);
   if (value === undefined) throw notARow("it is not a JSON object");

@@ -1,4 +1,4 @@
-// The columns that tables over all snapshots have, where nothing but the manifests says so.
+// The columns of tables over all snapshots, as the manifests have them.
 
 import { accounts, readHead } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
@@ -21,7 +21,7 @@ export async function tableColumns(store: Store): Promise<readonly string[]> {
   return longest;
 }
 
-/** Names the account: it may be another one than that which is worked on. */
+/** Names the account, which may not be the one of this run. */
 async function manifestOf(store: Store, account: string, snapshotId: string): Promise<Manifest> {
   try {
     return await readManifest(store, account, snapshotId);

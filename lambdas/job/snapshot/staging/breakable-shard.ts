@@ -1,11 +1,11 @@
-// A shard's file in the making. When its results break off, what is finished by then becomes a file of its own.
+// Makes a shard's file. When its results fail, the finished ones become a file of their own.
 
 import { jsonLine } from "../../json/json-line.ts";
 import { gzipLines } from "../files/gzip-lines.ts";
 import { LineDigest } from "../files/line-digest.ts";
 import type { LeftOut, StagedResult, StagedRow } from "./staged-result.ts";
 
-/** Compressed. A shard that is larger is not kept when it breaks off: its bytes wait in memory until it is whole. */
+/** Compressed. A larger shard is not kept when it fails: its bytes wait in memory until it is whole. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 export interface BreakableShardOptions {
@@ -17,7 +17,7 @@ export interface BreakableShardOptions {
   readonly maxKeptBytes?: number;
 }
 
-/** The finished work of a shard that broke off. */
+/** The finished work of a shard whose results failed. */
 export interface BrokenShard {
   readonly file: Uint8Array;
   /** Events with a row and those left out. */
@@ -40,7 +40,7 @@ export class BreakableShard {
 
   /** The shard's file. An error of the results passes through unchanged, after the last of what is kept. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
-    // Level 1: read once, gone in two weeks.
+    // Level 1: read once, expires after two weeks.
     for await (const chunk of gzipLines(this.#lines(), { level: 1 })) {
       this.#hold(chunk);
       if (!this.#failure) yield chunk;

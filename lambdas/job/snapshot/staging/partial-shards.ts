@@ -1,4 +1,4 @@
-// What an earlier start had finished of shards that it left unfinished: any of the plan's events, in plan order.
+// What earlier starts finished of shards that they left unfinished: any of the plan's events, in plan order.
 
 import { z } from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
@@ -32,7 +32,7 @@ export class PartialShards {
     this.#lines = linesOf(key, file);
   }
 
-  /** Undefined where the file is not whole or belongs to another plan: it only saves requests. */
+  /** Undefined where the file is damaged or belongs to another plan: it only saves requests. */
   static async read(store: Store, key: string, planSha256: string): Promise<PartialShards | undefined> {
     const stored = await store.read(key);
     if (stored === undefined) return undefined;
@@ -51,7 +51,7 @@ export class PartialShards {
     return this.#withRow.has(uuid) || this.#leftOut.has(uuid);
   }
 
-  /** What came of an event that it has. Asked in plan order, for each event once. */
+  /** The result of an event that it has. Call it in plan order, once for each event. */
   async take(uuid: string): Promise<StagedResult> {
     const leftOut = this.#leftOut.get(uuid);
     if (leftOut !== undefined) return { uuid, leftOut };

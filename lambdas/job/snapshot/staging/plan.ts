@@ -1,4 +1,4 @@
-// The plan of a run: its frozen, sorted work. Written once; who finds one uses it.
+// The plan of a run: its frozen, sorted work. Written once; a process that finds one uses it.
 
 import { z } from "zod";
 import { jsonLine } from "../../json/json-line.ts";
@@ -66,8 +66,8 @@ export interface PlanDraft
 }
 
 /**
- * Creates the plan and returns the one that stands: this one, or the one that was there first. Throws
- * `STORE_CORRUPT` when that one is damaged or another run's; its fingerprint is the caller's to compare.
+ * Creates the plan and returns it, or the one that exists already. Throws `STORE_CORRUPT` when that one is damaged or
+ * another run's; comparing its fingerprint is up to the caller.
  */
 export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
   const events = draft.events.map(bounded).sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
@@ -88,7 +88,7 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     sha256: digest.sha256(),
   };
 
-  // Level 1, as for shards: read at most once, gone in two weeks, and no request goes out before it is written.
+  // Level 1, as for shards: read at most once, expires after two weeks, and no request is sent before it is written.
   const created = await store.create(key, gzipLines(planLines(header, events), { level: 1 }));
   if (created !== undefined) return planOf(header, events);
 
@@ -141,7 +141,7 @@ function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
   return jsonLine(requestAs === uuid ? { uuid, ...rest } : { uuid, requestAs, ...rest });
 }
 
-/** As JSON again, the largest list entry could be longer than any string may be. */
+/** Escaped as JSON once more, the largest list entry could be longer than the longest string. */
 function bounded(event: PlannedEvent): PlannedEvent {
   const { uuid, requestAs, listing } = event;
   return fitsRow({ listing })
@@ -175,7 +175,7 @@ function bad(key: string, problem: string): Error {
   return damaged(key, problem, remedy(key));
 }
 
-// A new plan would not fit the shards of the old one, so the run goes as a whole.
+// A new plan would not fit the shards of the old one, so the whole run is deleted.
 function remedy(key: string): string {
   return `Delete the whole folder ${key.slice(0, key.lastIndexOf("/") + 1)} and start again.`;
 }

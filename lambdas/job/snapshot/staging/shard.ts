@@ -19,14 +19,14 @@ export interface ShardTrailer {
 
 const TRAILER = z.object({ shard: z.int().nonnegative(), ...STAGED_TRAILER });
 
-/** Where the finished work of a shard goes that breaks off. */
+/** Where the finished work of a failed shard goes. */
 export interface Rescue extends Pick<BreakableShardOptions, "planSha256" | "restAfter"> {
   readonly keep: (broken: BrokenShard) => Promise<void>;
 }
 
 /**
- * Results in plan order. A shard that is there already stands: whoever merges it verifies it. An error of `results`
- * passes through unchanged, after `rescue` has kept what it can.
+ * Takes results in plan order. An existing shard stays as it is; merging verifies it. An error of `results` passes
+ * through unchanged, after `rescue` has kept what it can.
  */
 export async function writeShard(
   store: Store,
@@ -53,8 +53,8 @@ const NO_RESCUE: Rescue = {
 
 /**
  * The shard's row lines as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected
- * uuid is there exactly once, in order, with a row or left out. Most of that shows at the end only, so
- * nothing made of the lines, by the caller or by `onRow`, counts before this returns.
+ * uuid is there exactly once, in order, with a row or left out. Most of that shows only at the end, so
+ * use nothing made of the lines, by the caller or by `onRow`, before this returns.
  */
 export async function* readShard(
   store: Store,

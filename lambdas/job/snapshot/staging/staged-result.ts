@@ -1,4 +1,4 @@
-// What a run has fetched of an event, and how the files that hold it begin and end.
+// The result of fetching an event, and what the files that hold results have in common.
 
 import { z } from "zod";
 
@@ -16,12 +16,12 @@ export interface StagedRow {
   readonly line: string;
 }
 
-/** What came of one event: a row's line, or why there is none. */
+/** The result of one event: a row's line, or why there is none. */
 export type StagedResult = StagedRow | { readonly uuid: string; readonly leftOut: LeftOutReason };
 
 export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
 
-/** Of the trailer, the last line behind the rows: what is the same in every such file. `sha256` is that of the rows' lines. */
+/** The part of the trailer, the last line, that is the same in every such file. `sha256` is that of the rows' lines. */
 export const STAGED_TRAILER = {
   rows: z.int().nonnegative(),
   left_out: z.array(leftOutSchema),

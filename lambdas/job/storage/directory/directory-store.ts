@@ -1,4 +1,4 @@
-// The store as a directory, with the same keys and the same promises as a bucket, also between processes.
+// The store as a directory: the same keys and guarantees as a bucket, also between processes.
 
 import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
@@ -25,7 +25,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 export interface DirectoryStoreOptions {
   readonly directory: string;
-  /** Names the files in the making. */
+  /** Names the temporary files. */
   readonly random: Pick<Random, "token">;
   /** How long `replace` and `delete` wait for another process (30 s). */
   readonly lockTimeoutMs?: number;
@@ -54,7 +54,7 @@ export class DirectoryStore implements Store {
 
   async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const path = this.#path(key);
-    // The file is opened when it is read, so a stream that nobody reads leaks nothing.
+    // The file is opened when it is read, so a stream that is never read leaks nothing.
     return (await unlessMissing(stat(path), "read", path)) && chunks(path);
   }
 
@@ -95,7 +95,7 @@ export class DirectoryStore implements Store {
     return join(this.directory, key);
   }
 
-  /** Undefined without any `work` where there is no warehouse, hence nothing to replace or delete. */
+  /** Without a warehouse there is nothing to replace or delete: undefined, and `work` does not run. */
   async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
     const path = join(this.directory, ".lock");
     if ((await unlessMissing(stat(this.directory), "read", this.directory)) === undefined) return undefined;
@@ -103,7 +103,7 @@ export class DirectoryStore implements Store {
     return withFileLock({ path, mode, timeoutMs: this.#lockTimeoutMs }, work);
   }
 
-  /** Asked once: the first file makes the directory that later ones would take theirs from. */
+  /** Read once: the first file creates the directory whose mode later files would copy. */
   async #newModes(): Promise<NewModes> {
     this.#modes ??= await newModes(this.directory);
     return this.#modes;
@@ -119,12 +119,12 @@ export class DirectoryStore implements Store {
       await this.#tidy(modifiedAtMs);
       return await use(temporary, version);
     } finally {
-      // What cannot be removed now is tidied another day; the error to tell is the one before.
+      // A file that cannot be removed now is removed another day; the earlier error is the one to report.
       await rm(temporary, { force: true }).catch(() => undefined);
     }
   }
 
-  /** Removes, once, what killed processes left behind more than a day ago, by the file system's own clock. */
+  /** Removes, once, what killed processes left more than a day ago, by the file system's own clock. */
   async #tidy(nowMs: number): Promise<void> {
     if (this.#tidied) return;
     this.#tidied = true;
@@ -134,7 +134,7 @@ export class DirectoryStore implements Store {
         if ((await stat(path)).mtimeMs < nowMs - DAY_MS) await rm(path, { force: true });
       }
     } catch {
-      // Another process may tidy at the same time; what stays is in nobody's way and is tidied next time.
+      // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
     }
   }
 }

@@ -43,7 +43,7 @@ export async function nameIfFree(written: string, name: string): Promise<boolean
       throw fileError(error, "link", name);
     },
   );
-  // Also where it was taken: who is told so relies on the other's file, whose name may not be on disk yet.
+  // Also where it was taken: the caller then relies on the other file, whose name may not be on disk yet.
   await syncDirectory(dirname(name));
   return !taken;
 }

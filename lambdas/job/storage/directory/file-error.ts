@@ -1,19 +1,19 @@
-// What an error of the file system means for the person at the laptop, and what to do about it.
+// Explains errors of the file system: what they mean and what to do.
 
 import { SyncError } from "../../errors/sync-error.ts";
 
 const FULL =
-  "the disk or the quota is full. Free some space and start again: the run goes on where it stopped.";
+  "the disk or the quota is full. Free some space and start again: the run resumes where it stopped.";
 const FORBIDDEN =
-  "this user may not do that there. Give it the right to read and write the directory, or choose another one with --warehouse.";
+  "this user lacks the permission. Give it permission to read and write the directory, or choose another one with --warehouse.";
 const NOT_A_DIRECTORY =
-  "a file is in the place of a directory. Move it away, or choose another directory with --warehouse.";
+  "a file is where a directory should be. Move the file, or choose another directory with --warehouse.";
 const NO_LINKS =
   "this file system has no hard links, which the warehouse needs so that a file appears whole or not at all. Choose a directory on a local disk with --warehouse.";
 const NO_LOCKS =
   "this file system has no file locks, which the warehouse needs between processes. Choose a directory on a local disk with --warehouse.";
 const NO_LOCK_RIGHT =
-  "this user may not write there, and a run must lock the warehouse. Start the run as the user that made the warehouse, or give this one the right to write in it. Reading needs no lock.";
+  "this user may not write there, and a run must lock the warehouse. Start the run as the user that made the warehouse, or give this user permission to write in it. Reading needs no lock.";
 const TOO_MANY_FILES =
   "too many files are open. Lower --concurrency or raise the limit (`ulimit -n`), then start again.";
 
@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only. Choose another directory with --warehouse.",
   ENOTDIR: NOT_A_DIRECTORY,
   EEXIST: NOT_A_DIRECTORY,
-  EISDIR: "a directory is in the place of a file. Move it away and start again.",
+  EISDIR: "a directory is where a file should be. Move the directory and start again.",
   ENAMETOOLONG: "the path is too long for this file system. Choose a shorter one with --warehouse.",
   ENOLCK: NO_LOCKS,
   ELOOP:
@@ -54,7 +54,7 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     EPERM: NO_LOCK_RIGHT,
   },
   "make the directory": {
-    ENOENT: "the file system takes no new directory there. Choose another one with --warehouse.",
+    ENOENT: "the file system accepts no new directory there. Choose another directory with --warehouse.",
   },
 };
 
@@ -76,7 +76,7 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
   });
 }
 
-/** `STORE_FAILED` for a folder that a symbolic link in it leads back to: no single call of the system sees that. */
+/** `STORE_FAILED` for a folder that a symbolic link inside it leads back to, which no single system call reports. */
 export function linkCycle(path: string): SyncError {
   return fileError(Object.assign(new Error("a cycle of links"), { code: "ELOOP" }), "list", path);
 }

@@ -9,9 +9,9 @@ import { fileError } from "./file-error.ts";
 const POLL_MS = 5;
 
 export interface FileLock {
-  /** A file that is made if it is absent. */
+  /** The file is created if absent. */
   readonly path: string;
-  /** Of the file, where it is made. */
+  /** Of the file, where it is created. */
   readonly mode: number;
   readonly timeoutMs: number;
 }
@@ -19,7 +19,7 @@ export interface FileLock {
 /**
  * Runs `work` while no other caller on this machine, in this process or another, holds the lock at `path`.
  * Polls instead of waiting in the kernel: a wait there takes a thread of the small pool that the holder's own
- * file calls need, so a few waiting callers would stop it for good. The time is real, for so are the others.
+ * file calls need, so a few waiting callers would block it forever. The time is real because the other processes are.
  */
 export async function withFileLock<T>(
   { path, mode, timeoutMs }: FileLock,
@@ -41,8 +41,8 @@ export async function withFileLock<T>(
 }
 
 /**
- * A lock of a user who may only read the file would keep out all who may write. So only those may read it who may
- * write it; a file of another user is its owner's to change.
+ * A user with permission to read only could lock the file and keep out every writer. So only users with permission to
+ * write may read it; on a file of another user only its owner can change that.
  */
 async function keepReadersOut(file: FileHandle): Promise<void> {
   const mode = (await file.stat()).mode & 0o777;
@@ -61,7 +61,7 @@ function isGranted(fd: number, path: string): boolean {
 function stillLocked(path: string, timeoutMs: number): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `Another process has held the lock ${path} for ${timeoutMs / 1000} s. Look for one that hangs on this warehouse and end it, then start again.`,
+    `Another process has held the lock ${path} for ${timeoutMs / 1000} s. Find the process that hangs on this warehouse, end it, and start again.`,
     { fields: { path, timeoutMs } },
   );
 }

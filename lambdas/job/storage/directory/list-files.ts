@@ -9,7 +9,7 @@ import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 /**
  * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish
- * while they are listed. Throws `STORE_FAILED` for a link that leads nowhere or to a folder that it lies in.
+ * while they are listed. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
  */
 export async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
   yield* listBelow("", []);
@@ -32,8 +32,8 @@ export async function* listFiles(root: string, prefix: string, after: string): A
 }
 
 /**
- * Those that begin with the prefix or lead to it: files as keys, folders with a closing slash. So sorted, a
- * folder stands where the keys in it belong.
+ * The entries that begin with the prefix or lead to it: files as keys, folders with a closing slash. In this order a
+ * folder comes where its keys belong.
  */
 async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];

@@ -1,4 +1,4 @@
-// Who may read what a warehouse gets: its owner alone, or those whom an existing directory lets in.
+// The modes of new files and folders: private in a new warehouse, those of the directory in an existing one.
 
 import { stat } from "node:fs/promises";
 
@@ -9,7 +9,7 @@ export interface NewModes {
 
 /**
  * A new warehouse is private. In an existing one, what is new has the rights of its directory, so that a team
- * goes on sharing it; the process's umask takes from them as ever.
+ * keeps sharing it; the process's umask applies as usual.
  */
 export async function newModes(directory: string): Promise<NewModes> {
   const existing = await stat(directory).catch(() => undefined);

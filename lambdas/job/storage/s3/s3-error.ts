@@ -1,12 +1,12 @@
-// What an error of S3 means for the person on call, and what to do about it.
+// Explains errors of S3: what they mean and what to do.
 
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { type S3Place, urlOf } from "./s3-place.ts";
 
-/** Verbs as a message has them, and the permission that each needs. */
+/** The verbs of messages, and the permission that each needs. */
 const PERMISSIONS = {
-  read: "s3:GetObject on it, and s3:ListBucket on the bucket, without which a key that does not exist is refused as well",
+  read: "s3:GetObject on it, and s3:ListBucket on the bucket, without which S3 refuses a key that does not exist as well",
   write: "s3:PutObject and s3:GetObject on it",
   list: "s3:ListBucket on the bucket for this prefix",
   delete: "s3:DeleteObject on it",
@@ -18,17 +18,19 @@ const MEANINGS: Readonly<Record<string, string>> = {
   NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
   PermanentRedirect: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
   AuthorizationHeaderMalformed: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
-  ConditionalRequestConflict: "others write the same object at the same time, again and again. Start again.",
+  ConditionalRequestConflict: "other processes keep writing the same object at the same time. Start again.",
 };
 
-/** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Anything else comes back as it is. */
+/** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Any other error is returned as it is. */
 export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
   const failure = awsError(error);
   if (failure === undefined) return error;
   const { name, status, message } = failure;
   const url = urlOf(place);
   const foreign =
-    place.owner === undefined ? "" : ` If it has that, the bucket is not in the AWS account ${place.owner}.`;
+    place.owner === undefined
+      ? ""
+      : ` If it has that permission, the bucket does not belong to the AWS account ${place.owner}.`;
   const refused =
     status === 403
       ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}.${foreign} AWS says: ${message}`
@@ -41,12 +43,12 @@ export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
   });
 }
 
-/** An object's stream that broke off, whatever it broke with. */
+/** `STORE_FAILED` for an object's stream that failed, with any error. */
 export function brokenStream(error: unknown, url: string): SyncError {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return new SyncError(
     "STORE_FAILED",
-    `Could not read ${url} to its end: the connection broke off, or what came is not what was stored. Start again. (${name})`,
+    `Could not read ${url} to its end: the connection was lost, or the bytes received are not those that were stored. Start again. (${name})`,
     { fields: { url }, cause: new Error(message.slice(0, 200)) },
   );
 }

@@ -1,4 +1,4 @@
-// One object in a bucket: how its writes go out, and how to tell whether one that was refused is our own.
+// One object in a bucket: marks each write with an id, and finds out whether a refused write had succeeded before.
 
 import { HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
@@ -10,20 +10,20 @@ export interface S3Object extends S3Place {
   readonly client: S3Client;
 }
 
-/** Each write carries a number of its own, so that what stands can be told to be that write's. */
+/** Each write carries its own id, so that the object shows which write made it. */
 const WRITE_ID = "write-id";
 export const writtenAs = (writeId: string): Record<string, string> => ({ [WRITE_ID]: writeId });
 
 /**
- * The version of the object if this very write made it, else undefined. A client that gets no answer sends its
- * request again, and the second one is refused (412) because the first one succeeded.
+ * The version of the object if this very write made it, else undefined. A client that gets no response sends its
+ * request again, and S3 refuses the second one (412) because the first one succeeded.
  */
 export async function versionIfOurs(object: S3Object, writeId: string): Promise<string | undefined> {
   try {
     const { ETag, Metadata } = await object.client.send(new HeadObjectCommand(addressOf(object)));
     return Metadata?.[WRITE_ID] === writeId ? versionOf(object, ETag) : undefined;
   } catch (error) {
-    // Whoever's it was, it has been deleted since.
+    // It has been deleted since.
     if (awsError(error)?.name === "NotFound") return undefined;
     throw s3Error(error, "write", object);
   }

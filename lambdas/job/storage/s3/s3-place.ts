@@ -1,10 +1,10 @@
-// Where an object lies: in which bucket, whose bucket that must be, under which key.
+// An object's address: the bucket, the bucket's owner, the key.
 
 export interface S3Place {
   readonly bucket: string;
   /**
    * The AWS account that the bucket must belong to; undefined where that is not known. S3 then refuses a bucket of
-   * the same name that somebody else has made since ours was deleted.
+   * the same name that another account has made since ours was deleted.
    */
   readonly owner: string | undefined;
   /** With the warehouse's prefix. */
@@ -17,7 +17,7 @@ export interface S3Address {
   readonly Key: string;
 }
 
-/** What every request about an object begins with. */
+/** The address as every request about an object has it. */
 export const addressOf = ({ bucket, owner, key }: S3Place): S3Address => ({
   Bucket: bucket,
   ExpectedBucketOwner: owner,

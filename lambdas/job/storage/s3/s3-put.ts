@@ -9,7 +9,7 @@ import { addressOf } from "./s3-place.ts";
 
 export type Condition = { readonly IfNoneMatch: "*" } | { readonly IfMatch: string };
 
-/** After a conflict S3 has decided nothing yet, so the same request is sent again: so many times in all. */
+/** After a conflict S3 has decided nothing, so the same request is sent again: at most this many times in all. */
 const MAX_TRIES = 5;
 
 /** The object's version, or undefined where the condition does not hold. Throws `STORE_FAILED`. */

@@ -1,4 +1,4 @@
-// The store as a bucket, or a prefix of one: conditional writes for its promises, ETags for its versions.
+// The store as a bucket or a prefix of one: conditional writes keep its guarantees, ETags are its versions.
 
 import { Readable } from "node:stream";
 import {
@@ -17,7 +17,7 @@ import { addressOf, urlOf } from "./s3-place.ts";
 import { putIf } from "./s3-put.ts";
 import { uploadIfFree } from "./s3-upload.ts";
 
-/** S3 takes no smaller part but the last one; 10,000 of these are 78 GiB. */
+/** S3 accepts a smaller part only as the last one; 10,000 of these are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface S3StoreOptions {
@@ -119,7 +119,7 @@ async function get(object: S3Object): Promise<GetObjectCommandOutput | undefined
   try {
     return await object.client.send(new GetObjectCommand(addressOf(object)));
   } catch (error) {
-    // The status alone would not do: a bucket that does not exist is answered with 404 as well.
+    // The status alone is not enough: a bucket that does not exist gives 404 as well.
     if (awsError(error)?.name === "NoSuchKey") return undefined;
     throw s3Error(error, "read", object);
   }
@@ -136,7 +136,7 @@ async function* chunksOf({ Body }: GetObjectCommandOutput, url: string): AsyncGe
 
 /**
  * Cuts a stream into parts of exactly `bytes`, the last one shorter. All of them are the same buffer, so a part is
- * sent before the next one is asked for; and copies, for a producer may use its chunks again.
+ * sent before the next one is asked for; and copies, because a producer may use its chunks again.
  */
 async function* inParts(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   const part = Buffer.allocUnsafe(bytes);

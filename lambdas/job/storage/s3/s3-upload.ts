@@ -57,7 +57,7 @@ class Upload {
     } catch (error) {
       throw s3Error(error, "write", object);
     }
-    throw new SyncError("STORE_FAILED", `S3 began no upload of ${urlOf(object)}. Start again.`);
+    throw new SyncError("STORE_FAILED", `S3 started no upload of ${urlOf(object)}. Start again.`);
   }
 
   async add(part: Uint8Array): Promise<void> {
@@ -82,16 +82,16 @@ class Upload {
     } catch (error) {
       const failure = awsError(error);
       if (failure?.status === 412) return versionIfOurs(this.#object, this.#writeId);
-      // The upload is gone: because the first of two equal requests has completed it, or somebody has ended it.
+      // The upload is gone: the first of two equal requests has completed it, or it was aborted.
       const ours =
         failure?.name === "NoSuchUpload" ? await versionIfOurs(this.#object, this.#writeId) : undefined;
       if (ours !== undefined) return ours;
-      // A conflict (409) ends the upload for good, and the stream cannot be read again: a new start mends it.
+      // A conflict (409) ends the upload for good, and the stream cannot be read again: a retry of the run may succeed.
       throw s3Error(error, "write", this.#object);
     }
   }
 
-  /** Parts that cannot be removed now are removed by the bucket's lifecycle rule; the error to tell is the one before. */
+  /** Parts that cannot be removed now are removed by the bucket's lifecycle rule; the earlier error is the one to report. */
   async abort(): Promise<void> {
     await this.#object.client.send(new AbortMultipartUploadCommand(this.#target)).catch(() => undefined);
   }

@@ -63,13 +63,6 @@ describe("field news", () => {
     expect(line).not.toContain("\u001b");
   });
 
-  it("are none against a manifest that has no profile", () => {
-    const none: Profile = { fields: [], fields_complete: false };
-
-    expect(told(none, profileOf('{"a":1}'))).toEqual([]);
-    expect(told(profileOf('{"a":1}'), none)).toEqual([]);
-  });
-
   it("are none of fields for which one of the profiles had no room", () => {
     const fields: Field[] = Array.from({ length: 2_000 }, (_, n) => ({
       pointer: `/${String(n).padStart(4, "0")}`,

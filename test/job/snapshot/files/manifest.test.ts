@@ -106,18 +106,6 @@ describe("a manifest", () => {
     });
   });
 
-  it("from before there were lifted columns and field profiles is read as one without", async () => {
-    const { lifted, fields, fields_complete, ...before } = MANIFEST;
-    store.put(KEY, JSON.stringify(before));
-
-    expect(await readManifest(store, "uk", ID)).toEqual({
-      ...before,
-      lifted: [],
-      fields: [],
-      fields_complete: false,
-    });
-  });
-
   it("of an empty snapshot has no parts", async () => {
     const empty: Manifest = {
       ...MANIFEST,

@@ -26,12 +26,12 @@ describe("a lifted column", () => {
     ["a b=/brand", "letter or _"],
     ['a"=/brand', "letter or _"],
     [`${"a".repeat(256)}=/brand`, "letter or _"],
-    ["uuid=/id", "taken"],
-    ["publication=/id", "taken"],
+    ["uuid=/id", "reserved"],
+    ["publication=/id", "reserved"],
     ["brand=", "part of the detail"],
     ["brand=brand", 'begin with "/"'],
     ["brand=/a~2", '"~" must be followed'],
-  ])("%s is refused, because it is told: %s", (text, told) => {
+  ])("%s is refused with: %s", (text, told) => {
     expect(() => parseLiftedColumns([text])).toThrow(
       expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(told) }),
     );

@@ -125,7 +125,7 @@ test.each([
   await symlink("unmounted", join(parent, "link"));
   const broken = (path: string): object => ({
     code: "STORE_FAILED",
-    message: expect.stringContaining(`the link ${path}: what it leads to does not exist. Mount the disk`),
+    message: expect.stringContaining(`the link ${path}: its target does not exist. Mount the target`),
   });
 
   await expect(call(inside)).rejects.toMatchObject(broken(join(directory, "a")));

@@ -99,7 +99,7 @@ describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
 
     await expect(store.delete("key")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringContaining(`Could not lock ${join(directory, ".lock")}: a directory is in`),
+      message: expect.stringContaining(`Could not lock ${join(directory, ".lock")}: a directory is where`),
     });
   });
 });

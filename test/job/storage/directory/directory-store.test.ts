@@ -172,7 +172,7 @@ describe("DirectoryStore on a disk", () => {
     await expect(call(storeIn(directory))).rejects.toMatchObject({
       code: "STORE_FAILED",
       message: expect.stringMatching(
-        /Could not .*warehouse.*: a file is in the place of a directory\..*--warehouse/,
+        /Could not .*warehouse.*: a file is where a directory should be\..*--warehouse/,
       ),
     });
   });

@@ -183,7 +183,7 @@ onEmulator("a conflict (409)", () => {
 
     await expect(store.replace("key", bytes("ours"), '"version"')).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringMatching(/others write the same object.*Start again/),
+      message: expect.stringMatching(/other processes keep writing the same object.*Start again/),
     });
     expect(proxy.asked).toHaveLength(5);
   });
@@ -358,7 +358,7 @@ describe("without a connection", () => {
 
     await expect(store.read("key")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringMatching(/did not answer.*network, proxy and region.*\(ECONNREFUSED\)/),
+      message: expect.stringMatching(/did not respond.*network, proxy and region.*\(ECONNREFUSED\)/),
     });
   });
 });
