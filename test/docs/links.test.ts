@@ -18,6 +18,19 @@ test.each(DOCUMENTS)("every link in %s leads somewhere", (document) => {
   expect(broken).toEqual([]);
 });
 
+test("every source file that the architecture names exists", () => {
+  const named = [
+    ...read("docs/architecture.md").matchAll(/`((?:bin|lambdas|lib|test|[a-z]+)\/[\w/-]+(?:\.ts)?)`/g),
+  ];
+
+  const missing = named
+    .map(([, path = ""]) => path)
+    .filter((path) => !["", "lambdas/job", "bin/cli"].some((top) => existsSync(join(ROOT, top, path))));
+
+  expect(named.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
+});
+
 test("the README is short", () => {
   expect(read("README.md").split("\n").length).toBeLessThanOrEqual(200);
 });
