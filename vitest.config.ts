@@ -1,14 +1,24 @@
-// How the tests run: test files that ask for it share one emulator of AWS.
+// How the tests run: `local` needs nothing but this machine; `aws`, the files named `*.aws.test.ts`, shares one
+// emulator of AWS. `npm test` runs the first, `npm run check` both.
 
 import { defineConfig } from "vitest/config";
+
+const AWS = "test/**/*.aws.test.ts";
 
 // biome-ignore lint/style/noDefaultExport: this is how vitest takes its configuration
 export default defineConfig({
   test: {
-    globalSetup: "test/aws/emulator-setup.ts",
     // Some tests start processes, and machines are shared.
     testTimeout: 60_000,
     // Its modules import each other without file endings, which Node itself refuses.
     server: { deps: { inline: ["dt-sql-parser"] } },
+    projects: [
+      // No test replaces a module or a global, so files share a process and the modules that it has loaded.
+      {
+        extends: true,
+        test: { name: "local", include: ["test/**/*.test.ts"], exclude: [AWS], isolate: false },
+      },
+      { extends: true, test: { name: "aws", include: [AWS], globalSetup: "test/aws/emulator-setup.ts" } },
+    ],
   },
 });

@@ -1,0 +1,98 @@
+// The command line against a deployed warehouse: S3, Glue and Secrets Manager on an emulator.
+
+import { randomUUID } from "node:crypto";
+import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
+import { expect, test } from "vitest";
+import { awsWarehouse } from "../aws/aws-warehouse.ts";
+import { awsClients, awsEnvironment, onEmulator } from "../aws/emulator.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, syncProcess, writeCredentials } from "./command-line.ts";
+
+async function secret(text: string): Promise<string> {
+  const Name = `brand-events/${randomUUID()}`;
+  await awsClients().secrets.send(new CreateSecretCommand({ Name, SecretString: text }));
+  return Name;
+}
+
+onEmulator("a deployed account", () => {
+  test("is checked, run, held, accepted, rolled back and described from a laptop", async () => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(12) });
+    const { location, database, reader } = await awsWarehouse();
+    const secretId = await secret(JSON.stringify({ method: "session", ...simulator.credentials }));
+    const env = {
+      ...awsEnvironment(),
+      BRAND_WAREHOUSE: location,
+      BRAND_DATABASE: database,
+      BRAND_CREDENTIALS: `secretsmanager:${secretId}`,
+    };
+    const uuids = async (): Promise<number> =>
+      (await reader.rows("events", "default")).get("default")?.length ?? 0;
+
+    const check = await syncProcess(["check", ...against(simulator)], { cwd, env });
+    const discover = await syncProcess(["discover", "--json", ...against(simulator)], { cwd, env });
+    const run = lastJson(await syncProcess(["run", "--json", ...against(simulator)], { cwd, env }));
+    const published = await uuids();
+    simulator.setEvents(makeEvents(6));
+    const held = lastJson(await syncProcess(["run", "--json", ...against(simulator)], { cwd, env }));
+    const status = lastJson(await syncProcess(["status", "--json"], { cwd, env }));
+    const kept = await uuids();
+    const accept = await syncProcess(["accept", String(held["snapshot_id"])], { cwd, env });
+    const accepted = await uuids();
+    const rollback = await syncProcess(["rollback", String(run["snapshot_id"])], { cwd, env });
+
+    expect(check.stdout).toBe(
+      ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"]
+        .map((name) => `ok      ${name}\n`)
+        .join(""),
+    );
+    expect(lastJson(discover)["fields"]).not.toEqual([]);
+    expect(run).toMatchObject({ outcome: "PUBLISHED", events: 12 });
+    expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(status).toMatchObject({ head: { events: 12 }, lease: null, held: [held["snapshot_id"]] });
+    expect([accept.exitCode, rollback.exitCode]).toEqual([0, 0]);
+    expect([published, kept, accepted, await uuids()]).toEqual([12, 12, 6, 12]);
+  });
+
+  test.each([
+    {
+      what: "a bucket that does not exist",
+      args: ["status", "--warehouse", "s3://no-such-bucket-of-ours"],
+      exitCode: 1,
+      says: /STORE_FAILED: Could not read s3:\/\/no-such-bucket-of-ours\/\S+: the bucket does not exist/,
+    },
+    {
+      what: "a secret without a value",
+      args: ["check", "--base-url", "http://127.0.0.1:1", "--credentials", "secretsmanager:no/such"],
+      exitCode: 2,
+      says: /CREDENTIALS_INVALID: The secret no\/such has no value yet.*put-secret-value/,
+    },
+  ])("with $what says what to do", async ({ args, exitCode, says }) => {
+    const ended = await syncProcess(args, { cwd: await temporaryDirectory(), env: awsEnvironment() });
+
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(says);
+    expect(ended.stderr).not.toMatch(/^ {4}at /m);
+    expect(ended.exitCode).toBe(exitCode);
+  });
+
+  test("with a database that does not exist fails its check of the catalog only", async () => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(2) });
+    await writeCredentials(cwd, simulator);
+    const { location } = await awsWarehouse();
+    const args = ["check", "--json", "--warehouse", location, "--database", "no_such", ...against(simulator)];
+
+    const ended = await syncProcess(args, { cwd, env: awsEnvironment() });
+
+    const checks = lastJson(ended)["checks"];
+    expect(checks).toContainEqual({ name: "store", ok: true, code: null, remedy: null });
+    expect(checks).toContainEqual({
+      name: "catalog",
+      ok: false,
+      code: "CATALOG_FAILED",
+      remedy: expect.stringContaining("database no_such"),
+    });
+  });
+});
