@@ -11,7 +11,7 @@ import {
   tableStorage,
   warehouseLocation,
 } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { TABLES, type TableName } from "../../lambdas/job/catalog/tables.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TableName } from "../../lambdas/job/catalog/tables.ts";
+import type { TableName } from "../../lambdas/job/storage/tables.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";

@@ -1,7 +1,7 @@
 // The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
 
 import { describe, expect, it } from "vitest";
-import { TABLES } from "../../../lambdas/job/catalog/tables.ts";
+import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import {
   accounts,
   findPublicationOf,

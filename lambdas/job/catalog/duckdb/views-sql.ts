@@ -3,7 +3,7 @@
 import { sep } from "node:path";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
-import { TABLES, type TableName } from "../tables.ts";
+import { TABLES, type TableName } from "../../storage/tables.ts";
 import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";

@@ -14,7 +14,7 @@ import {
   UpdatePartitionCommand,
 } from "@aws-sdk/client-glue";
 import { awsError } from "../../errors/aws-error.ts";
-import type { TableName } from "../tables.ts";
+import type { TableName } from "../../storage/tables.ts";
 import { batchError, type GlueCall, glueError } from "./glue-error.ts";
 import { type GlueStorage, storageAt } from "./glue-table.ts";
 

@@ -1,7 +1,7 @@
 // How Glue describes a table and its partitions: one description for the template and for the catalog.
 
 import { FOLDERS, layout } from "../../storage/layout.ts";
-import { TABLES, type TableName } from "../tables.ts";
+import { TABLES, type TableName } from "../../storage/tables.ts";
 
 /** A storage descriptor with the names that CloudFormation's construct library has for its parts. */
 export interface GlueStorage {

@@ -1,6 +1,6 @@
 // Lifted columns: a name and a JSON Pointer into the detail; which names and pointers are valid.
 
-import { TABLES } from "../../catalog/tables.ts";
+import { TABLES } from "../../storage/tables.ts";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointer.ts";

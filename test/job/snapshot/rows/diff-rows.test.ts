@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TABLES } from "../../../../lambdas/job/catalog/tables.ts";
+import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
 import { lineBytes } from "../../../../lambdas/job/snapshot/files/line-digest.ts";
 import { type Change, changeLine, diffRows } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import type { Row } from "../../../../lambdas/job/snapshot/rows/row.ts";

@@ -1,0 +1,203 @@
+// The tree is what docs/architecture.md says: which room may import which, and what a file looks like.
+
+import { globSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const MOST_FILES = 16;
+const MOST_LINES = 250;
+
+/** Where a process starts: only these read its environment. */
+const ENTRY_POINTS: ReadonlySet<string> = new Set([
+  "bin/app.ts",
+  "bin/demo.ts",
+  "bin/sync.ts",
+  "lambdas/sync/handler.ts",
+]);
+
+/** Named after what their exports have in common. */
+const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
+  "bin/cli/options/option-parsers.ts",
+  "bin/cli/options/pasted-secret.ts",
+  "bin/cli/output/run-report.ts",
+  "bin/cli/output/terminal-text.ts",
+  "bin/cli/query/read-only-sql.ts",
+  "bin/cli/wiring/service-ports.ts",
+  "lambdas/job/catalog/duckdb/duckdb-text.ts",
+  "lambdas/job/catalog/duckdb/table-folders.ts",
+  "lambdas/job/json/json-bytes.ts",
+  "lambdas/job/json/json-pointer.ts",
+  "lambdas/job/json/json-scanner.ts",
+  "lambdas/job/json/json-tokens.ts",
+  "lambdas/job/run/publish/damaged-head.ts",
+  "lambdas/job/run/publish/refresh-catalog.ts",
+  "lambdas/job/runtime/program-version.ts",
+  "lambdas/job/service/events/detail-response.ts",
+  "lambdas/job/service/events/link.ts",
+  "lambdas/job/service/events/list-response.ts",
+  "lambdas/job/service/http/content-encoding.ts",
+  "lambdas/job/snapshot/rows/row-size.ts",
+  "lambdas/job/storage/directory/durable-file.ts",
+  "lambdas/job/storage/json-object.ts",
+  "lambdas/job/storage/s3/s3-put.ts",
+  "lambdas/job/storage/s3/s3-upload.ts",
+  "lambdas/sync/event-bridge.ts",
+  "lib/settings/schedule-expression.ts",
+  "lib/settings/settings-message.ts",
+]);
+
+/** The cookie store's base class compares with the machine's own time. */
+const OF_THE_MACHINES_TIME = "lambdas/job/service/auth/limited-cookie-store.ts";
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const rooms = readRooms();
+const files = readSources();
+
+test("every room is a folder, and every file is in a room", () => {
+  const empty = [...rooms.keys()].filter((room) => !files.some(({ path }) => path.startsWith(`${room}/`)));
+
+  expect(empty).toEqual([]);
+  expect(paths(({ path }) => roomOf(path) === undefined)).toEqual([]);
+});
+
+test("a room imports only what the table of rooms allows", () => {
+  const forbidden = files.flatMap(({ path, imports }) =>
+    imports.filter((target) => !mayImport(roomOf(path), target)).map((target) => `${path} → ${target}`),
+  );
+
+  expect(forbidden).toEqual([]);
+});
+
+test("the table of rooms has no circle", () => {
+  const names = [...rooms.keys()];
+
+  const found = circles(names, (room) =>
+    names.filter((other) => other !== room && mayImport(room, `${other}/any.ts`)),
+  );
+
+  expect(found).toEqual([]);
+});
+
+test("no file imports itself, directly or through others", () => {
+  const imports = new Map(files.map((file) => [file.path, file.imports]));
+
+  expect(circles([...imports.keys()], (path) => imports.get(path) ?? [])).toEqual([]);
+});
+
+test("only the demonstration imports from test", () => {
+  expect(paths(({ imports }) => imports.some((target) => target.startsWith("test/")))).toEqual([
+    "bin/demo.ts",
+  ]);
+});
+
+test(`a folder has at most ${MOST_FILES} files`, () => {
+  const folders = [...Map.groupBy(files, ({ path }) => dirname(path))];
+
+  const crowded = folders.filter(([, inside]) => inside.length > MOST_FILES).map(([folder]) => folder);
+
+  expect(crowded).toEqual([]);
+});
+
+test(`a file has at most ${MOST_LINES} lines`, () => {
+  expect(paths(({ text }) => text.trimEnd().split("\n").length > MOST_LINES)).toEqual([]);
+});
+
+test("a file is named after its exports: they contain each word of its name", () => {
+  const misnamed = paths(({ path, text }) => {
+    const exported = [
+      ...text.matchAll(/^export (?:abstract |async )*(?:function\*?|class|const|interface|type) (\w+)/gm),
+    ];
+    const names = exported.map(([, name = ""]) => name.replaceAll("_", "").toLowerCase()).join(" ");
+    const words = basename(path, ".ts").split("-");
+    return !words.every((word) => names.includes(word.replace(/s$/, "")));
+  });
+
+  const exceptions = paths(
+    ({ path }) => ENTRY_POINTS.has(path) || path.endsWith(".d.ts") || NAMED_AFTER_A_SUBJECT.has(path),
+  );
+  expect(misnamed.filter((path) => !exceptions.includes(path))).toEqual([]);
+  expect([...NAMED_AFTER_A_SUBJECT].filter((path) => !misnamed.includes(path))).toEqual([]);
+});
+
+test("a file exports only its own declarations", () => {
+  expect(paths(({ text }) => /^export (?:type )?(?:\*|\{|default\b)/m.test(text))).toEqual([]);
+});
+
+test("only entry points read the environment", () => {
+  expect(paths(({ path, text }) => /\bprocess\.env\b/.test(text) && !ENTRY_POINTS.has(path))).toEqual([]);
+});
+
+test("time and randomness come in from outside", () => {
+  const ambient =
+    /\b(?:Math\.random|Date\.now|performance\.now|process\.hrtime|randomUUID|randomBytes)\b|\bnew Date\(\)/;
+
+  const users = paths(
+    ({ path, text }) =>
+      ambient.test(text) && !path.startsWith("lambdas/job/runtime/") && !ENTRY_POINTS.has(path),
+  );
+
+  expect(users).toEqual([OF_THE_MACHINES_TIME]);
+});
+
+function paths(isWanted: (file: SourceFile) => boolean): readonly string[] {
+  return files.filter(isWanted).map(({ path }) => path);
+}
+
+function readSources(): readonly SourceFile[] {
+  const found = globSync("{bin,lib,lambdas}/**/*.ts", { cwd: ROOT }).map(withSlashes).toSorted();
+  return found.map((path) => {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const targets = [...text.matchAll(/\b(?:from|import|import\()\s*"(\.[^"]+\.ts)"/g)];
+    const imports = targets.map(([, target = ""]) =>
+      withSlashes(relative(ROOT, join(ROOT, dirname(path), target))),
+    );
+    return { path, text, imports };
+  });
+}
+
+/** The rows of "The rooms": a room, and what it may import beside itself. */
+function readRooms(): ReadonlyMap<string, readonly string[]> {
+  const [, section = ""] = readFileSync(join(ROOT, "docs/architecture.md"), "utf8").split("\n## The rooms\n");
+  const rows = [...section.matchAll(/^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$/gm)];
+  const named = rows.map(
+    ([, room = "", allowed = ""]) =>
+      [room, [...allowed.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)] as const,
+  );
+  return new Map(named.filter(([room]) => room !== "test"));
+}
+
+/** The innermost room of a file. */
+function roomOf(path: string): string | undefined {
+  const around = [...rooms.keys()].filter((room) => path.startsWith(`${room}/`));
+  return around.toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** A name in the table is a path from the root, or a neighbour's name. */
+function mayImport(room: string | undefined, target: string): boolean {
+  if (room === undefined || roomOf(target) === room) return true;
+  const allowed = (rooms.get(room) ?? []).flatMap((name) => [name, `${dirname(room)}/${name}`]);
+  return allowed.some((path) => target === path || target.startsWith(`${path}/`));
+}
+
+function circles(nodes: readonly string[], next: (node: string) => readonly string[]): readonly string[] {
+  const visited = new Set<string>();
+  const found: string[] = [];
+  const visit = (node: string, way: readonly string[]): void => {
+    if (way.includes(node)) found.push([...way.slice(way.indexOf(node)), node].join(" → "));
+    if (visited.has(node)) return;
+    visited.add(node);
+    for (const target of next(node)) visit(target, [...way, node]);
+  };
+  for (const node of nodes) visit(node, []);
+  return found;
+}
+
+function withSlashes(path: string): string {
+  return path.split(sep).join("/");
+}
