@@ -42,7 +42,6 @@ const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
   "lambdas/job/storage/json-object.ts",
   "lambdas/job/storage/s3/s3-put.ts",
   "lambdas/job/storage/s3/s3-upload.ts",
-  "lambdas/sync/event-bridge.ts",
   "lib/settings/schedule-expression.ts",
   "lib/settings/settings-message.ts",
 ]);

@@ -1,4 +1,4 @@
-// What the function is told by its environment: the names, what they hold, and the only place that reads them.
+// The function's environment variables: their names, what they hold, and how they are read.
 
 import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
@@ -80,7 +80,7 @@ export function environmentOf(settings: FunctionSettings): Record<string, string
 
 /** Throws `CONFIG_INVALID` naming the variable. */
 export function readEnvironment(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
+  variables: Readonly<Record<string, string | undefined>>,
 ): FunctionEnvironment {
   const parsed = schema.safeParse({
     bucket: variables[ENVIRONMENT.bucket],

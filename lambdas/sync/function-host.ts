@@ -7,11 +7,11 @@ import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
 import { createEventService } from "../job/service/http-event-service.ts";
 import type { Store } from "../job/storage/store.ts";
-import type { MetricSink } from "./embedded-metrics.ts";
 import type { AccountSettings, FunctionEnvironment } from "./environment.ts";
-import type { Announce } from "./event-bridge.ts";
-import type { FunctionLog } from "./function-log.ts";
-import { progressLog } from "./progress-log.ts";
+import type { EmitMetrics } from "./telemetry/cloudwatch-metrics.ts";
+import type { FunctionLog } from "./telemetry/function-log.ts";
+import { progressLog } from "./telemetry/progress-log.ts";
+import type { SendEvent } from "./telemetry/send-event.ts";
 import type { TimeLimit } from "./time-limit.ts";
 
 /** Everything that an invocation touches, put together once per process. */
@@ -23,8 +23,8 @@ export interface FunctionPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: FunctionLog;
-  readonly metrics: MetricSink;
-  readonly announce: Announce;
+  readonly metrics: EmitMetrics;
+  readonly sendEvent: SendEvent;
   readonly version: string;
 }
 

@@ -1,4 +1,4 @@
-// The function's entry point: puts an invocation together from the adapters of AWS.
+// The function's entry point: connects an invocation with the adapters of AWS.
 
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GlueClient } from "@aws-sdk/client-glue";
@@ -13,12 +13,12 @@ import { VERSION } from "../job/runtime/program-version.ts";
 import { systemClock } from "../job/runtime/system-clock.ts";
 import { systemRandom } from "../job/runtime/system-random.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
-import { embeddedMetrics } from "./embedded-metrics.ts";
 import { readEnvironment } from "./environment.ts";
-import { announceOn } from "./event-bridge.ts";
 import type { FunctionPorts } from "./function-host.ts";
-import { functionLog } from "./function-log.ts";
-import { invoke } from "./invoke.ts";
+import { handleRequest } from "./handle-request.ts";
+import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
+import { functionLog } from "./telemetry/function-log.ts";
+import { eventBridgeSender } from "./telemetry/send-event.ts";
 
 // Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
 // reported as an error of the invocation, with its remedy.
@@ -29,15 +29,15 @@ const clients = {
   eventBridge: new EventBridgeClient(AWS_CLIENT),
 };
 const log = functionLog();
-const metrics = embeddedMetrics();
+const metrics = cloudWatchMetrics();
 
 export async function handler(event: unknown, context: Context): Promise<object> {
-  return invoke(compose, log, event, context);
+  return handleRequest(compose, log, event, context);
 }
 
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
-  const environment = readEnvironment();
+  const environment = readEnvironment(process.env);
   const { bucket, bucketOwner, prefix, database, eventBus } = environment;
   const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner });
   const location = warehouseLocation(bucket, prefix);
@@ -50,7 +50,7 @@ function compose(): FunctionPorts {
     random: systemRandom,
     log,
     metrics,
-    announce: announceOn(clients.eventBridge, eventBus),
+    sendEvent: eventBridgeSender(clients.eventBridge, eventBus),
     version: VERSION,
   };
 }

@@ -1,14 +1,14 @@
-// What a run, an accept or a rollback came to, short enough to read in the console.
+// The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
-import type { Links } from "./links.ts";
-import { leftOut } from "./metrics.ts";
+import type { ConsoleLinks } from "./console-links.ts";
+import { leftOut } from "./telemetry/metrics.ts";
 
 export interface ResponseFacts {
   readonly account: string;
   readonly database: string;
-  readonly links: Links;
+  readonly links: ConsoleLinks;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
 }
@@ -62,7 +62,7 @@ function nextSteps({ outcome, snapshot_id }: RunLogEntry, facts: ResponseFacts):
     };
   }
   if (outcome === "HELD") {
-    return { to_publish_it_all_the_same: { action: "accept", account, snapshotId: snapshot_id } };
+    return { accept_event: { action: "accept", account, snapshotId: snapshot_id } };
   }
   return {};
 }

@@ -11,8 +11,8 @@ import {
   tableStorage,
   warehouseLocation,
 } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
 /** Their partitions follow the publications; those of the other two are made here, once per account. */

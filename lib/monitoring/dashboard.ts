@@ -16,7 +16,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { MetricName } from "../../lambdas/sync/metrics.ts";
+import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 import { accountMetric } from "./metrics.ts";
 
 const WIDTH = 24;

@@ -2,7 +2,7 @@
 
 import { Duration } from "aws-cdk-lib";
 import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
-import { METRIC_DIMENSION, METRIC_NAMESPACE, type MetricName } from "../../lambdas/sync/metrics.ts";
+import { METRIC_DIMENSION, METRIC_NAMESPACE, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 
 /** The sum over five minutes, if nothing else is said: attempts of one account never overlap. */
 export function accountMetric(

@@ -4,10 +4,10 @@
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TableName } from "../../lambdas/job/storage/tables.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
+import type { TableName } from "../../lambdas/job/storage/tables.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
@@ -184,7 +184,7 @@ onEmulator("the deployed function", () => {
 
       const held = await run(account, first + 2 * DAY_MS);
       const seenWhileHeld = await events(account);
-      const accepted = payload(await deployment.function.invoke(held["to_publish_it_all_the_same"]));
+      const accepted = payload(await deployment.function.invoke(held["accept_event"]));
 
       expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED", snapshot_id: runIds[2] });
       expect(seenWhileHeld).toEqual(before);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { METRICS } from "../../lambdas/sync/metrics.ts";
+import { METRICS } from "../../lambdas/sync/telemetry/metrics.ts";
 import { synthesized } from "./synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };

@@ -5,10 +5,10 @@ import type { ServiceCredentials } from "../../lambdas/job/credentials/credentia
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { type AccountSettings, environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-host.ts";
-import type { FunctionLog } from "../../lambdas/sync/function-log.ts";
-import { invoke } from "../../lambdas/sync/invoke.ts";
-import type { MetricValues } from "../../lambdas/sync/metrics.ts";
-import type { RunEvent } from "../../lambdas/sync/run-event.ts";
+import { handleRequest } from "../../lambdas/sync/handle-request.ts";
+import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
+import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
+import type { RunEvent } from "../../lambdas/sync/telemetry/run-event.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 import { MemoryStore } from "../job/storage/memory-store.ts";
@@ -41,7 +41,7 @@ export class FunctionWorld implements AsyncDisposable {
   credentials: ServiceCredentials;
   /** The secret's; a test that stores other credentials gives it another name. */
   credentialsVersion = "version-1";
-  announce: FunctionPorts["announce"] = async (event) => {
+  sendEvent: FunctionPorts["sendEvent"] = async (event) => {
     this.events.push(event);
   };
   /** In milliseconds, by Lambda's word. */
@@ -63,7 +63,7 @@ export class FunctionWorld implements AsyncDisposable {
 
   /** An invocation of its own; `changes` puts something else in the place of a part. */
   invoke(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
-    return invoke(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
+    return handleRequest(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
   }
 
   #ports(): FunctionPorts {
@@ -92,7 +92,7 @@ export class FunctionWorld implements AsyncDisposable {
       random: systemRandom,
       log,
       metrics: (account, values) => this.metrics.push({ account, values }),
-      announce: (event) => this.announce(event),
+      sendEvent: (event) => this.sendEvent(event),
       version: "0.0.0",
     };
   }

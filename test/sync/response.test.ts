@@ -43,7 +43,7 @@ test("a held snapshot says why, and the event that publishes it", () => {
     outcome: "HELD",
     reason: "DROPPED",
     explanation: "too few",
-    to_publish_it_all_the_same: { action: "accept", account: "uk", snapshotId: RUN },
+    accept_event: { action: "accept", account: "uk", snapshotId: RUN },
   });
 });
 

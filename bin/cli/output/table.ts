@@ -1,8 +1,13 @@
 // The result of a query as a person reads it on a terminal: columns in line, long values cut, rows counted.
 
-import type { QueryResult } from "../query/query.ts";
 import { cutToWidth, displayWidth } from "./display-width.ts";
 import { oneLine } from "./terminal-text.ts";
+
+export interface TableRows {
+  readonly columns: readonly string[];
+  /** Null is shown as `NULL`. */
+  readonly rows: readonly (readonly (string | null)[])[];
+}
 
 export interface TableOptions {
   /** Columns of the terminal that a value takes at most (60). */
@@ -10,7 +15,7 @@ export interface TableOptions {
 }
 
 /** Ends with a newline. Values are cut and made safe to print: for whole ones there is `--json`. */
-export function formatTable(result: QueryResult, { maxWidth = 60 }: TableOptions = {}): string {
+export function formatTable(result: TableRows, { maxWidth = 60 }: TableOptions = {}): string {
   const header = result.columns.map((name) => cell(name, maxWidth));
   const rows = result.rows.map((row) => row.map((value) => cell(value ?? "NULL", maxWidth)));
   const widths = header.map((name, index) =>

@@ -22,8 +22,6 @@ import {
   QUOTE,
 } from "./json-tokens.ts";
 
-export { MalformedJson, OversizeJson };
-
 /** Where a value lies: from its first character to just after its last, no white space around it. */
 export interface Span {
   readonly start: number;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { HOLD_REASONS } from "../../../lambdas/job/run/publish/guard.ts";
-import { METRICS } from "../../../lambdas/sync/metrics.ts";
+import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
 import { synthesized } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 // Fetches the whole list, page by page as the Link headers lead.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { OversizeJson } from "../../json/json-scanner.ts";
+import { OversizeJson } from "../../json/json-tokens.ts";
 import { endpoint } from "../base-url.ts";
 import type { EventList } from "../event-service.ts";
 import type { ApiClient } from "../requests/api-client.ts";

@@ -3,7 +3,8 @@
 import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../errors/sync-error.ts";
 import { JsonDocument } from "../../json/json-document.ts";
-import { compact, MalformedJson, OversizeJson, type Span } from "../../json/json-scanner.ts";
+import { compact, type Span } from "../../json/json-scanner.ts";
+import { MalformedJson, OversizeJson } from "../../json/json-tokens.ts";
 import type { ListedEvent } from "../event-service.ts";
 import { isObject, isUuid, notJson, notUtf8, parseJson } from "./json-text.ts";
 import { type PaginationHints, paginationHints } from "./pagination-hints.ts";

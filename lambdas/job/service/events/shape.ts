@@ -1,7 +1,8 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
 import type { JsonDocument } from "../../json/json-document.ts";
-import { OversizeJson, type Span } from "../../json/json-scanner.ts";
+import type { Span } from "../../json/json-scanner.ts";
+import { OversizeJson } from "../../json/json-tokens.ts";
 import { redactKey } from "../../json/redact-key.ts";
 
 const MAX_DEPTH = 3;

@@ -1,8 +1,8 @@
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect, test } from "vitest";
-import { announceOn } from "../../lambdas/sync/event-bridge.ts";
-import type { RunEvent } from "../../lambdas/sync/run-event.ts";
-import { httpServer } from "../job/service/http/local-server.ts";
+import type { RunEvent } from "../../../lambdas/sync/telemetry/run-event.ts";
+import { eventBridgeSender } from "../../../lambdas/sync/telemetry/send-event.ts";
+import { httpServer } from "../../job/service/http/local-server.ts";
 
 const EVENT: RunEvent = {
   detailType: "Snapshot Published",
@@ -24,14 +24,14 @@ async function bus(answer: object, status = 200) {
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
     maxAttempts: 1,
   });
-  const announce = announceOn(client, "default");
-  return { sent, announce, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  const sendEvent = eventBridgeSender(client, "default");
+  return { sent, sendEvent, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 test("an event is put on the bus with our source", async () => {
   await using target = await bus({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
 
-  await target.announce(EVENT);
+  await target.sendEvent(EVENT);
 
   expect(target.sent).toEqual([
     {
@@ -50,13 +50,13 @@ test("an event is put on the bus with our source", async () => {
 test("an entry that is refused with status 200 is an error", async () => {
   await using target = await bus({ FailedEntryCount: 1, Entries: [{ ErrorCode: "InternalFailure" }] });
 
-  await expect(target.announce(EVENT)).rejects.toThrow("InternalFailure");
+  await expect(target.sendEvent(EVENT)).rejects.toThrow("InternalFailure");
 });
 
 test("a call that is refused is an error", async () => {
   await using target = await bus({ __type: "AccessDeniedException" }, 400);
 
-  await expect(target.announce(EVENT)).rejects.toThrow(
+  await expect(target.sendEvent(EVENT)).rejects.toThrow(
     expect.objectContaining({ name: "AccessDeniedException" }),
   );
 });

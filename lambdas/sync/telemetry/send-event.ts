@@ -4,9 +4,9 @@ import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventb
 import { EVENT_SOURCE, type RunEvent } from "./run-event.ts";
 
 /** Sends one event, or throws. Performs no retries of its own. */
-export type Announce = (event: RunEvent) => Promise<void>;
+export type SendEvent = (event: RunEvent) => Promise<void>;
 
-export function announceOn(client: EventBridgeClient, eventBus: string): Announce {
+export function eventBridgeSender(client: EventBridgeClient, eventBus: string): SendEvent {
   return async ({ detailType, detail }) => {
     const entry = {
       EventBusName: eventBus,

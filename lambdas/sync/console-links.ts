@@ -2,18 +2,18 @@
 
 import type { Context } from "aws-lambda";
 
-export interface Links {
+export interface ConsoleLinks {
   readonly athena: string;
   readonly log: string;
 }
 
-export interface LinkTargets {
+export interface ConsoleLinksOptions {
   readonly region: string;
   readonly workgroup: string;
   readonly context: Pick<Context, "logGroupName" | "logStreamName">;
 }
 
-export function links({ region, workgroup, context }: LinkTargets): Links {
+export function consoleLinks({ region, workgroup, context }: ConsoleLinksOptions): ConsoleLinks {
   const { logGroupName, logStreamName } = context;
   const group = fragment(logGroupName);
   const stream = fragment(logStreamName);

@@ -2,7 +2,7 @@
 
 import { Logger as PowertoolsLogger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
-import type { LogFields, Logger } from "../job/runtime/logger.ts";
+import type { LogFields, Logger } from "../../job/runtime/logger.ts";
 
 /** A logger whose lines carry what it was told about the invocation. */
 export interface FunctionLog extends Logger {

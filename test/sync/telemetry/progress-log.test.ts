@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { progressLog } from "../../lambdas/sync/progress-log.ts";
-import { LogLines } from "../job/runtime/log-lines.ts";
-import { ManualClock } from "../simulator/manual-clock.ts";
+import { progressLog } from "../../../lambdas/sync/telemetry/progress-log.ts";
+import { LogLines } from "../../job/runtime/log-lines.ts";
+import { ManualClock } from "../../simulator/manual-clock.ts";
 
 test("progress is logged once a minute", () => {
   const clock = new ManualClock(0);

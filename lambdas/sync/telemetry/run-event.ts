@@ -1,6 +1,6 @@
 // What the event bus is told about a run: that a snapshot was published, that one is held, that a run failed.
 
-import type { RunResult } from "../job/run/record/run-result.ts";
+import type { RunResult } from "../../job/run/record/run-result.ts";
 import { isRun, leftOut } from "./metrics.ts";
 
 /** Contract: rules match on these. */

@@ -1,8 +1,8 @@
 // Says once a minute how far the collection is, so that a log that is read while it grows shows that it grows.
 
-import type { Progress } from "../job/run/run-ports.ts";
-import type { Clock } from "../job/runtime/clock.ts";
-import type { Logger } from "../job/runtime/logger.ts";
+import type { Progress } from "../../job/run/run-ports.ts";
+import type { Clock } from "../../job/runtime/clock.ts";
+import type { Logger } from "../../job/runtime/logger.ts";
 
 const EVERY_MS = 60_000;
 

@@ -3,10 +3,10 @@
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { METRIC_DIMENSION, METRIC_NAMESPACE, METRICS, type MetricValues } from "./metrics.ts";
 
-export type MetricSink = (account: string, values: MetricValues) => void;
+export type EmitMetrics = (account: string, values: MetricValues) => void;
 
 /** One line per call, with the account as its only dimension; nothing for no values. */
-export function embeddedMetrics(): MetricSink {
+export function cloudWatchMetrics(): EmitMetrics {
   const metrics = new Metrics({ namespace: METRIC_NAMESPACE });
   metrics.clearDefaultDimensions(); // "service", which alarms would have to name as well
   return (account, values) => {

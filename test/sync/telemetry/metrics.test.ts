@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
-import { metricsOf } from "../../lambdas/sync/metrics.ts";
-import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
+import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { metricsOf } from "../../../lambdas/sync/telemetry/metrics.ts";
+import { FAILED, HELD, PUBLISHED, SKIPPED } from "../rows.ts";
 
 const failed = (code: ErrorCode): RunResult => ({ row: FAILED, error: new SyncError(code, "…") });
 const NO_OUTCOME = { Published: 0, Held: 0, Failed: 0, Skipped: 0, Superseded: 0 };

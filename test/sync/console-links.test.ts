@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { links } from "../../lambdas/sync/links.ts";
+import { consoleLinks } from "../../lambdas/sync/console-links.ts";
 
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
 
 test("a log's link names group and stream as the console writes them", () => {
-  const { log, athena } = links({ region: "eu-west-1", workgroup: "events", context });
+  const { log, athena } = consoleLinks({ region: "eu-west-1", workgroup: "events", context });
 
   expect(log).toBe(
     "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/$252Faws$252Flambda$252Fsync/log-events/2026$252F11$252F21$252F$255B1$255D0af",
@@ -18,5 +18,5 @@ test.each([
   { region: "cn-north-1", host: "https://cn-north-1.console.amazonaws.cn/" },
   { region: "us-gov-west-1", host: "https://us-gov-west-1.console.amazonaws-us-gov.com/" },
 ])("the console of $region is at $host", ({ region, host }) => {
-  expect(links({ region, workgroup: "events", context }).log.startsWith(host)).toBe(true);
+  expect(consoleLinks({ region, workgroup: "events", context }).log.startsWith(host)).toBe(true);
 });

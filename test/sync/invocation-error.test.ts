@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { defectOf, failureOf } from "../../lambdas/sync/failure.ts";
+import { invocationError } from "../../lambdas/sync/invocation-error.ts";
 
 const start = { account: "uk", run_id: "2026-11-21T06-00-00.000Z" };
 
-test("a failure is named by its code and says what to do, for which account and run", () => {
-  const failure = failureOf(new SyncError("THROTTLED", "Run again later."), start);
+test("an error is named by its code and says what to do, for which account and run", () => {
+  const failure = invocationError(new SyncError("THROTTLED", "Run again later."), start);
 
   expect(failure.name).toBe("THROTTLED");
   expect(failure.message).toBe("Run again later. (account uk, run 2026-11-21T06-00-00.000Z)");
 });
 
-test("a failure before the run is known says what is known", () => {
+test("an error before the run is known names only the account", () => {
   const error = new SyncError("CONFIG_INVALID", "No.");
 
-  expect(failureOf(error, { account: "uk" }).message).toBe("No. (account uk)");
-  expect(failureOf(error, {}).message).toBe("No.");
+  expect(invocationError(error, { account: "uk" }).message).toBe("No. (account uk)");
+  expect(invocationError(error, {}).message).toBe("No.");
 });
 
-describe("a defect", () => {
-  test("shows its kind and its place, and nothing of its message", () => {
-    const failure = defectOf(whereItHappened(), start);
+describe("an unforeseen error", () => {
+  test("shows its kind and stack frames, and nothing of its message", () => {
+    const failure = invocationError(whereItHappened(), start);
 
     expect(failure.name).toBe("UNEXPECTED");
     expect(failure.message).toContain("Unexpected error (RangeError)");
@@ -30,8 +30,8 @@ describe("a defect", () => {
     expect(failure.cause).toBeUndefined();
   });
 
-  test("need not be an error", () => {
-    expect(defectOf("secret@example.test", start).message).toContain("Unexpected error (string)");
+  test("may be any value", () => {
+    expect(invocationError("secret@example.test", start).message).toContain("Unexpected error (string)");
   });
 });
 

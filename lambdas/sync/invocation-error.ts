@@ -1,9 +1,9 @@
-// The errors an invocation ends with: what Lambda shows to the caller, keeps in the failure queue and logs.
+// The error that a failed invocation ends with: Lambda shows it to the caller, logs it and keeps it in the failure queue.
 
-import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 
-/** Its `name` is the code, by which retry rules and log filters tell one failure from another. */
-export class InvocationFailed extends Error {
+/** Its `name` is the code: log filters and callers tell failures apart by it. */
+export class InvocationError extends Error {
   override readonly name: ErrorCode | "UNEXPECTED";
 
   constructor(name: ErrorCode | "UNEXPECTED", message: string) {
@@ -17,17 +17,16 @@ export interface FailedStart {
   readonly run_id?: string;
 }
 
-/** Everything that a person who is called at night needs: what, why, what to do, which run. */
-export function failureOf({ code, message }: SyncError, start: FailedStart): InvocationFailed {
-  return new InvocationFailed(code, `${message}${suffix(start)}`);
+/** Says what failed, what to do, and for which account and run. */
+export function invocationError(error: unknown, start: FailedStart): InvocationError {
+  if (!(error instanceof SyncError)) return unexpectedError(error, start);
+  return new InvocationError(error.code, `${error.message}${suffix(start)}`);
 }
 
-/**
- * An error that nobody foresaw. Its message may quote data, so only its kind and its place go on.
- */
-export function defectOf(error: unknown, start: FailedStart): InvocationFailed {
+/** The message of an unforeseen error may quote data, so only its kind and its stack frames are kept. */
+function unexpectedError(error: unknown, start: FailedStart): InvocationError {
   const kind = error instanceof Error ? error.name : typeof error;
-  const failure = new InvocationFailed(
+  const failure = new InvocationError(
     "UNEXPECTED",
     `Unexpected error (${kind}). This is a defect: please report it.${suffix(start)}`,
   );

@@ -1,10 +1,10 @@
 // What CloudWatch is told about an attempt: the numbers that alarms and the dashboard read.
 
-import type { SyncError } from "../job/errors/sync-error.ts";
-import { BUDGET_SHARE } from "../job/run/collect/estimate.ts";
-import type { RunLogEntry, Trigger } from "../job/run/record/run-log.ts";
-import type { RunResult } from "../job/run/record/run-result.ts";
-import type { Limit } from "../job/run/run-ports.ts";
+import type { SyncError } from "../../job/errors/sync-error.ts";
+import { BUDGET_SHARE } from "../../job/run/collect/estimate.ts";
+import type { RunLogEntry, Trigger } from "../../job/run/record/run-log.ts";
+import type { RunResult } from "../../job/run/record/run-result.ts";
+import type { Limit } from "../../job/run/run-ports.ts";
 
 /** Contract: alarms and dashboard name these. Every metric has exactly this one dimension. */
 export const METRIC_NAMESPACE = "BrandEventsSync";
@@ -62,7 +62,7 @@ export function metricsOf({ row, error, isRepeat }: RunResult, requestsPerMinute
 }
 
 /** An attempt that ended with an error that nobody foresaw. */
-export const DEFECT_METRICS: MetricValues = { Failed: 1 };
+export const UNEXPECTED_ERROR_METRICS: MetricValues = { Failed: 1 };
 
 function outcomeMetrics(
   { outcome, seconds, trigger }: RunLogEntry,

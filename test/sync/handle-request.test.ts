@@ -166,11 +166,11 @@ describe("a run", () => {
 describe("an event that cannot be sent", () => {
   test("leaves the run published and is counted; the same trigger sends it again", async () => {
     await using world = await FunctionWorld.start();
-    const { announce } = world;
-    world.announce = () => Promise.reject(new Error("no bus"));
+    const { sendEvent } = world;
+    world.sendEvent = () => Promise.reject(new Error("no bus"));
 
     const first = await world.invoke({ scheduledAt: SCHEDULED_AT });
-    world.announce = announce;
+    world.sendEvent = sendEvent;
     const again = await world.invoke({ scheduledAt: SCHEDULED_AT });
 
     expect(first).toMatchObject({ outcome: "PUBLISHED", publication: "0000000001" });
@@ -185,7 +185,7 @@ describe("an event that cannot be sent", () => {
 
   test("does not hide why a run failed", async () => {
     await using world = await FunctionWorld.start({ account: { disabled: true } });
-    world.announce = () => Promise.reject(new Error("no bus"));
+    world.sendEvent = () => Promise.reject(new Error("no bus"));
 
     await expect(world.invoke({})).rejects.toMatchObject({ name: "ACCOUNT_DISABLED" });
   });

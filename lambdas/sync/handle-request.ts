@@ -1,0 +1,119 @@
+// One invocation: parses the request, does it, reports the result.
+
+import type { Context } from "aws-lambda";
+import { SyncError } from "../job/errors/sync-error.ts";
+import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
+import { type Check, check } from "../job/run/check.ts";
+import { type Discovery, discover } from "../job/run/discover.ts";
+import type { Skipped } from "../job/run/lease/take-lease.ts";
+import type { RunResult } from "../job/run/record/run-result.ts";
+import { type RunStart, run } from "../job/run/run.ts";
+import type { RunPorts } from "../job/run/run-ports.ts";
+import { status } from "../job/run/status.ts";
+import { formatRunId } from "../job/storage/run-id.ts";
+import { consoleLinks } from "./console-links.ts";
+import { type FunctionPorts, functionHost } from "./function-host.ts";
+import { invocationError } from "./invocation-error.ts";
+import { reportResult } from "./report-result.ts";
+import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
+import { responseOf } from "./response.ts";
+import { runSettings } from "./run-settings.ts";
+import type { FunctionLog } from "./telemetry/function-log.ts";
+import { UNEXPECTED_ERROR_METRICS } from "./telemetry/metrics.ts";
+import { timeLimit } from "./time-limit.ts";
+
+/**
+ * Throws `InvocationError` for a run that failed and for everything else that did not work.
+ * @param compose makes what the invocation works with; it may throw as well.
+ */
+export async function handleRequest(
+  compose: () => FunctionPorts,
+  log: FunctionLog,
+  event: unknown,
+  context: Context,
+): Promise<object> {
+  const start: { account?: string; run_id?: string } = {};
+  const about = (fields: typeof start): void => {
+    Object.assign(start, fields);
+    log.about(fields);
+  };
+  let ports: FunctionPorts | undefined;
+  log.begin(context);
+  try {
+    ports = compose();
+    const request = parseRequest(event, Object.keys(ports.environment.accounts), ports.clock.now());
+    about({ account: request.account });
+    return await respond(ports, request, context, (run_id) => about({ run_id }));
+  } catch (error) {
+    if (error instanceof SyncError) {
+      log.error(error.message, { error_code: error.code, ...error.fields });
+    } else if (start.account !== undefined) {
+      ports?.metrics(start.account, UNEXPECTED_ERROR_METRICS);
+    }
+    throw invocationError(error, start);
+  }
+}
+
+async function respond(
+  ports: FunctionPorts,
+  request: SyncRequest,
+  context: Context,
+  onRunId: (runId: string) => void,
+): Promise<object> {
+  const { environment, store, clock } = ports;
+  const { account } = request;
+  const accountSettings = environment.accounts[account];
+  if (accountSettings === undefined) throw new Error("the request names an unknown account");
+  const settings = runSettings(account, accountSettings, environment);
+  using limit = timeLimit(context);
+  const host: RunPorts = { ...functionHost(ports, accountSettings, settings, limit), onRunId };
+
+  const respondWith = async (result: RunResult): Promise<object> => {
+    const { requestsPerMinute } = settings;
+    const publication = await reportResult(result, { ports, account, requestsPerMinute });
+    if (result.error) throw result.error;
+    const { region, workgroup, database } = environment;
+    const links = consoleLinks({ region, workgroup, context });
+    return responseOf(result, { account, database, links, publication });
+  };
+  switch (request.action) {
+    case "run":
+      return respondWith(await run(host, settings, startOf(request)));
+    case "accept":
+    case "rollback":
+      return respondWith(await acceptOrRollback(host, account, request));
+    case "check":
+      return checkResponse(await check(host, settings), account);
+    case "discover":
+      return discoverResponse(await discover(host, settings, request.limit), account);
+    case "status":
+      return status(store, account, clock.now());
+  }
+}
+
+function checkResponse(checks: readonly Check[], account: string): object {
+  return { account, ok: checks.every(({ ok }) => ok), checks };
+}
+
+function discoverResponse(found: Discovery | Skipped, account: string): object {
+  if ("outcome" in found) return { account, ...found };
+  const { listed, events, fields, suggestions } = found;
+  return { account, listed, events, fields, suggestions };
+}
+
+/**
+ * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. A manual start has
+ * no instant that its retry would share: the retry resumes the unfinished run of the attempt before. After a manual
+ * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run.
+ */
+function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: RunRequest): RunStart {
+  if (scheduledAt !== undefined) {
+    return { trigger: "schedule", runId: formatRunId(Date.parse(scheduledAt)) };
+  }
+  return {
+    trigger: "manual",
+    fresh,
+    ...(overDamaged ? { overDamaged } : {}),
+    ...(dryRun ? { dryRun: { limit } } : {}),
+  };
+}
