@@ -39,7 +39,7 @@ export async function handler(event: unknown, context: Context): Promise<object>
 function compose(): FunctionPorts {
   const environment = readEnvironment(process.env);
   const { bucket, bucketOwner, prefix, database, eventBus } = environment;
-  const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner });
+  const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);
   return {
     environment,

@@ -2,6 +2,7 @@
 
 import { GlueCatalog } from "../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-table.ts";
+import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";
 import { GlueReader } from "./glue-reader.ts";
@@ -25,7 +26,7 @@ export async function awsWarehouse(
   const bucket = await freshBucket(good.s3);
   const location = warehouseLocation(bucket, PREFIX);
   const database = await freshDatabase(good.glue, location, lifted);
-  const store = new S3Store({ client: clients.s3, bucket, prefix: PREFIX });
+  const store = new S3Store({ client: clients.s3, bucket, prefix: PREFIX, random: systemRandom });
   const catalog = new GlueCatalog({ client: clients.glue, store, database, location });
   return { bucket, database, location, store, catalog, reader: new GlueReader(good, database) };
 }

@@ -7,8 +7,8 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { describe, inject } from "vitest";
 import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
 import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import { AWS_CLIENT } from "../../lambdas/job/runtime/aws-client.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 
 const REGION = "eu-west-1";
 const KEY = "emulator";

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
@@ -80,7 +81,12 @@ onEmulator("the deployed function", () => {
       await deployment.fillSecret(account, { method: "session", ...service(account).credentials });
     }
     reader = new GlueReader(deployment.clients, deployment.database);
-    store = new S3Store({ client: deployment.clients.s3, bucket: deployment.bucket, prefix: "" });
+    store = new S3Store({
+      client: deployment.clients.s3,
+      bucket: deployment.bucket,
+      prefix: "",
+      random: systemRandom,
+    });
   }, 120_000);
 
   afterAll(async () => {

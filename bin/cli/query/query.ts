@@ -9,8 +9,8 @@ import {
   type DuckDBValue,
 } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
 import { NotReadOnly, prepareReadOnly, type ReadOnly } from "./read-only-sql.ts";
 import type { VerifyTablesOptions } from "./verify-tables.ts";

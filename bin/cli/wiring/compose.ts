@@ -8,8 +8,8 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
-import type { Warehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
+import type { Warehouse } from "./warehouse.ts";
 
 export interface HostOptions {
   readonly warehouse: Pick<Warehouse, "store" | "catalog">;

@@ -1,7 +1,6 @@
 // Where `--warehouse` says the snapshots are: in a directory, or in S3 with tables in Glue.
 
 import { resolve } from "node:path";
-import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
@@ -9,13 +8,7 @@ import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/run-settings.ts";
 import { isS3 } from "../options/s3-location.ts";
-
-export interface Warehouse {
-  readonly store: Store;
-  readonly catalog: Catalog;
-  /** Whether the storage deletes staged files itself after a time, as a bucket's lifecycle rule does. */
-  readonly expiresByItself: boolean;
-}
+import type { Warehouse } from "./warehouse.ts";
 
 /** The AWS clients load only for a warehouse in S3. A relative path starts from `cwd`. */
 export async function openWarehouse(

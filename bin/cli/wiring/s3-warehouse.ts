@@ -5,15 +5,21 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../../lambdas/job/catalog/glue/glue-table.ts";
 import { AWS_CLIENT } from "../../../lambdas/job/runtime/aws-client.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import { parseS3Location } from "../options/s3-location.ts";
 import { awsReady } from "./aws-ready.ts";
-import type { Warehouse } from "./open-warehouse.ts";
+import type { Warehouse } from "./warehouse.ts";
 
 /** Asks nothing of AWS. Throws `CONFIG_INVALID` for a wrong location, and without region or credentials. */
 export async function openS3Warehouse(warehouse: string, database: string): Promise<Warehouse> {
   const { bucket, prefix } = parseS3Location(warehouse);
-  const store = new S3Store({ client: await awsReady(new S3Client(AWS_CLIENT)), bucket, prefix });
+  const store = new S3Store({
+    client: await awsReady(new S3Client(AWS_CLIENT)),
+    bucket,
+    prefix,
+    random: systemRandom,
+  });
   const location = warehouseLocation(bucket, prefix);
   const catalog = new GlueCatalog({ client: new GlueClient(AWS_CLIENT), store, database, location });
   return { store, catalog, expiresByItself: true };

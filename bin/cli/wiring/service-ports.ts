@@ -9,7 +9,8 @@ import { Display } from "../output/display.ts";
 import type { CommandContext } from "./command-context.ts";
 import { composeHost } from "./compose.ts";
 import { openCredentials } from "./open-credentials.ts";
-import { openWarehouse, type Warehouse } from "./open-warehouse.ts";
+import { openWarehouse } from "./open-warehouse.ts";
+import type { Warehouse } from "./warehouse.ts";
 
 export interface ServiceHost {
   readonly host: RunPorts;

@@ -3,6 +3,7 @@
 
 import { afterAll, expect, test } from "vitest";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../aws/aws-warehouse.ts";
@@ -51,7 +52,7 @@ async function secondSnapshotDue(): Promise<World> {
     },
     runUntil: async (point) => {
       const { s3, glue } = mortalClients(newAwsClients(front?.url), point, PREFIX);
-      const mortalStore = new S3Store({ client: s3, bucket, prefix: PREFIX });
+      const mortalStore = new S3Store({ client: s3, bucket, prefix: PREFIX, random: systemRandom });
       const mortalCatalog = new GlueCatalog({ client: glue, store: mortalStore, database, location });
       const ports = sandbox.ports({ store: mortalStore, catalog: mortalCatalog });
       await sandbox.run({ runId: SCHEDULED }, ports).catch((error: unknown) => {

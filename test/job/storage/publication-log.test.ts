@@ -1,7 +1,6 @@
 // The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
 
 import { describe, expect, it } from "vitest";
-import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import {
   accounts,
   findPublicationOf,
@@ -11,6 +10,7 @@ import {
   readLog,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Body } from "../../../lambdas/job/storage/store.ts";
+import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication } from "./publications.ts";
 

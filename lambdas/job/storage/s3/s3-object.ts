@@ -3,11 +3,13 @@
 import { HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Random } from "../../runtime/random.ts";
 import { s3Error } from "./s3-error.ts";
 import { addressOf, type S3Place, urlOf } from "./s3-place.ts";
 
 export interface S3Object extends S3Place {
   readonly client: S3Client;
+  readonly random: Pick<Random, "token">;
 }
 
 /** Each write carries its own id, so that the object shows which write made it. */

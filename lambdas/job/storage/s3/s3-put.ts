@@ -1,6 +1,5 @@
 // A whole object in one request, on a condition: the key is free, or the object still has a version.
 
-import { randomUUID } from "node:crypto";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
 import { s3Error } from "./s3-error.ts";
@@ -18,7 +17,7 @@ export async function putIf(
   bytes: Uint8Array,
   condition: Condition,
 ): Promise<string | undefined> {
-  const writeId = randomUUID();
+  const writeId = object.random.token();
   const request = { ...addressOf(object), Body: bytes, Metadata: writtenAs(writeId), ...condition };
   for (let tries = 1; ; tries += 1) {
     try {

@@ -9,6 +9,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
+import type { Random } from "../../runtime/random.ts";
 import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
 import { brokenStream, s3Error } from "./s3-error.ts";
@@ -27,6 +28,7 @@ export interface S3StoreOptions {
   readonly prefix: string;
   /** The AWS account that the bucket belongs to, if known: S3 then refuses the same name in another account. */
   readonly owner?: string;
+  readonly random: Pick<Random, "token">;
 }
 
 export class S3Store implements Store {
@@ -34,12 +36,14 @@ export class S3Store implements Store {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #owner: string | undefined;
+  readonly #random: Pick<Random, "token">;
 
-  constructor({ client, bucket, prefix, owner }: S3StoreOptions) {
+  constructor({ client, bucket, prefix, owner, random }: S3StoreOptions) {
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
     this.#owner = owner;
+    this.#random = random;
   }
 
   async read(key: string): Promise<StoredObject | undefined> {
@@ -108,6 +112,7 @@ export class S3Store implements Store {
     checkKey(key);
     return {
       client: this.#client,
+      random: this.#random,
       bucket: this.#bucket,
       owner: this.#owner,
       key: `${this.#prefix}${key}`,

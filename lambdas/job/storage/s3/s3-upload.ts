@@ -1,6 +1,5 @@
 // An object from a stream, without ever holding all of it: a multipart upload that appears only if its key is free.
 
-import { randomUUID } from "node:crypto";
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
@@ -45,7 +44,7 @@ class Upload {
   }
 
   static async start(object: S3Object): Promise<Upload> {
-    const writeId = randomUUID();
+    const writeId = object.random.token();
     const request = {
       ...addressOf(object),
       Metadata: writtenAs(writeId),

@@ -2,6 +2,7 @@
 
 import { ListMultipartUploadsCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, it } from "vitest";
+import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { awsClients, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
 import { keysOf, listingContract } from "../listing-contract.ts";
@@ -21,7 +22,7 @@ interface Made {
 async function make(prefix = ""): Promise<Made> {
   const { s3: client } = awsClients();
   const bucket = await freshBucket(client);
-  return { client, bucket, store: new S3Store({ client, bucket, prefix }) };
+  return { client, bucket, store: new S3Store({ client, bucket, prefix, random: systemRandom }) };
 }
 
 /** A client that is given two keys a page, as a large bucket gives a thousand. */
@@ -33,7 +34,7 @@ async function makeSmallPages(): Promise<S3Store> {
     (next) => (args) => next({ ...args, input: Object.assign(args.input, twoAtOnce) }),
     { step: "initialize" },
   );
-  return new S3Store({ client, bucket, prefix: "a/b/" });
+  return new S3Store({ client, bucket, prefix: "a/b/", random: systemRandom });
 }
 
 /** Chunks of these lengths, all from one buffer that is used again and again. */
@@ -123,7 +124,7 @@ onEmulator("in a bucket", () => {
 
     it("sees only what is below its prefix", async () => {
       const { client, bucket, store } = await make("a/b/");
-      const other = new S3Store({ client, bucket, prefix: "a/" });
+      const other = new S3Store({ client, bucket, prefix: "a/", random: systemRandom });
 
       await other.create("b0", bytes("beside it"));
       await other.create("b/c", bytes("below it"));

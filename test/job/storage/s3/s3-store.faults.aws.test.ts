@@ -1,6 +1,7 @@
 // What the store in a bucket makes of lost answers, conflicts and refusals, on a connection that a test spoils.
 
 import { describe, expect, it } from "vitest";
+import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { AwsProxy, s3Answer } from "../../../aws/aws-proxy.ts";
 import { awsClients, emulator, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
@@ -22,7 +23,7 @@ async function spoilt(): Promise<Spoilt> {
   const bucket = await freshBucket(awsClients().s3);
   const proxy = await AwsProxy.start(emulator());
   const at = (endpoint: string): S3Store =>
-    new S3Store({ client: newAwsClients(endpoint).s3, bucket, prefix: "" });
+    new S3Store({ client: newAwsClients(endpoint).s3, bucket, prefix: "", random: systemRandom });
   return {
     proxy,
     store: at(proxy.url),
@@ -252,7 +253,15 @@ const CALLS = [
 async function answering(status: number, code: string, message?: string): Promise<[S3Store, AwsProxy]> {
   const proxy = await AwsProxy.start();
   proxy.fault = () => s3Answer(status, code, message);
-  return [new S3Store({ client: newAwsClients(proxy.url, 1).s3, bucket: "bucket", prefix: "w/" }), proxy];
+  return [
+    new S3Store({
+      client: newAwsClients(proxy.url, 1).s3,
+      bucket: "bucket",
+      prefix: "w/",
+      random: systemRandom,
+    }),
+    proxy,
+  ];
 }
 
 describe.each(CALLS)("on %s", (name, call) => {
@@ -317,7 +326,7 @@ onEmulator("a store that knows whose its bucket is", () => {
     const bucket = await freshBucket(awsClients().s3);
     const proxy = await AwsProxy.start(emulator());
     const client = newAwsClients(proxy.url, 1).s3;
-    return [new S3Store({ client, bucket, prefix: "w/", owner }), proxy];
+    return [new S3Store({ client, bucket, prefix: "w/", owner, random: systemRandom }), proxy];
   };
 
   it("says so in every request", async () => {
@@ -354,6 +363,7 @@ describe("without a connection", () => {
       client: newAwsClients("http://127.0.0.1:1").s3,
       bucket: "bucket",
       prefix: "",
+      random: systemRandom,
     });
 
     await expect(store.read("key")).rejects.toMatchObject({
