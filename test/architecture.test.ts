@@ -26,7 +26,6 @@ const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
   "bin/cli/wiring/service-ports.ts",
   "lambdas/job/catalog/duckdb/duckdb-text.ts",
   "lambdas/job/catalog/duckdb/table-folders.ts",
-  "lambdas/job/json/json-bytes.ts",
   "lambdas/job/json/json-pointer.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/json/json-tokens.ts",

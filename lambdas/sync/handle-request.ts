@@ -5,7 +5,7 @@ import { SyncError } from "../job/errors/sync-error.ts";
 import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
 import { type Check, check } from "../job/run/check.ts";
 import { type Discovery, discover } from "../job/run/discover.ts";
-import type { Skipped } from "../job/run/lease/take-lease.ts";
+import type { Skipped } from "../job/run/lease/skipped.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";

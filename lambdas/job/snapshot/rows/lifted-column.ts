@@ -1,9 +1,9 @@
 // Lifted columns: a name and a JSON Pointer into the detail; which names and pointers are valid.
 
-import { TABLES } from "../../storage/tables.ts";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointer.ts";
+import { TABLES } from "../../storage/tables.ts";
 
 export interface LiftedColumn {
   readonly name: string;
