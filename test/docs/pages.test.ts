@@ -8,9 +8,9 @@ import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
 import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
-import { TABLES } from "../../lambdas/job/storage/tables.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
+import { TABLES } from "../../lambdas/job/storage/tables.ts";
 
 const COMMANDS = [
   checkCommand,
