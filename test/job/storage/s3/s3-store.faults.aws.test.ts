@@ -1,41 +1,9 @@
-// What the store in a bucket makes of lost answers, conflicts and refusals, on a connection that a test spoils.
+// What the store in a bucket does about conflicts and broken connections.
 
-import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
-import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
-import { AwsProxy, s3Answer } from "../../../aws/aws-proxy.ts";
-import { awsClients, emulator, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
-
-const MIB = 1024 * 1024;
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const text = (stored: { readonly bytes: Uint8Array } | undefined): string =>
-  new TextDecoder().decode(stored?.bytes);
-
-interface Spoilt extends AsyncDisposable {
-  readonly proxy: AwsProxy;
-  /** Goes through the proxy. */
-  readonly store: S3Store;
-  /** Another process, on a good connection. */
-  readonly other: S3Store;
-}
-
-async function spoilt(): Promise<Spoilt> {
-  const bucket = await freshBucket(awsClients().s3);
-  const proxy = await AwsProxy.start(emulator());
-  const at = (endpoint: string): S3Store =>
-    new S3Store({ client: newAwsClients(endpoint).s3, bucket, prefix: "", random: systemRandom });
-  return {
-    proxy,
-    store: at(proxy.url),
-    other: at(emulator()),
-    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
-  };
-}
-
-/** Enough for two parts. */
-async function* large(): AsyncGenerator<Uint8Array> {
-  for (let n = 0; n < 9; n += 1) yield new Uint8Array(MIB).fill(n);
-}
+import { expect, it } from "vitest";
+import { s3Answer } from "../../../aws/aws-proxy.ts";
+import { onEmulator } from "../../../aws/emulator.ts";
+import { brokenConnection, bytes, large, MIB } from "./broken-connection.ts";
 
 function endlessBody() {
   let isEnded = false;
@@ -49,126 +17,9 @@ function endlessBody() {
   return { body: body(), isEnded: () => isEnded };
 }
 
-onEmulator("a lost answer", () => {
-  it("to a creation is no lost race: the object is ours", async () => {
-    await using world = await spoilt();
-    const { proxy, store, other } = world;
-    proxy.fault = ({ index }) => (index === 0 ? "lose-answer" : undefined);
-
-    const version = await store.create("key", bytes("ours"));
-
-    expect(version).toBeDefined();
-    expect((await other.read("key"))?.version).toBe(version);
-  });
-
-  it("to a replacement is none either", async () => {
-    await using world = await spoilt();
-    const { proxy, store, other } = world;
-    const first = (await other.create("key", bytes("first"))) ?? "";
-    proxy.fault = ({ index }) => (index === 0 ? "lose-answer" : undefined);
-
-    const version = await store.replace("key", bytes("second"), first);
-
-    expect(version).toBeDefined();
-    expect(await other.read("key")).toMatchObject({ version, bytes: Buffer.from("second") });
-  });
-
-  it.each(["POST /*?uploads", "PUT *partNumber=1", "PUT *partNumber=2", "POST *uploadId="])(
-    "to %s of a creation in parts is none either",
-    async (which) => {
-      await using world = await spoilt();
-      const { proxy, store, other } = world;
-      const pattern = new RegExp(`^${which.replaceAll("?", "\\?").replaceAll("*", ".*")}`);
-      let lost = false;
-      proxy.fault = ({ method, url }) => {
-        if (lost || !pattern.test(`${method} ${url}`)) return undefined;
-        lost = true;
-        return "lose-answer";
-      };
-
-      const version = await store.create("key", large());
-
-      expect(lost).toBe(true);
-      expect(version).toBeDefined();
-      expect((await other.read("key"))?.version).toBe(version);
-    },
-  );
-
-  it.each([
-    { what: "as a lost race (412)", again: s3Answer(412, "PreconditionFailed") },
-    { what: "as an upload that is over (404)", again: s3Answer(404, "NoSuchUpload") },
-  ])(
-    "to the end of a creation in parts, whose repetition S3 sees $what, is none either",
-    async ({ again }) => {
-      await using world = await spoilt();
-      const { proxy, store, other } = world;
-      let ends = 0;
-      proxy.fault = ({ method, url }) => {
-        if (method !== "POST" || !url.includes("uploadId=")) return undefined;
-        ends += 1;
-        return ends === 1 ? "lose-answer" : again;
-      };
-
-      const version = await store.create("key", large());
-
-      expect(ends).toBe(2);
-      expect(version).toBeDefined();
-      expect((await other.read("key"))?.version).toBe(version);
-    },
-  );
-
-  it("to nothing that was stored is STORE_FAILED: an upload that somebody else has ended", async () => {
-    await using world = await spoilt();
-    const { proxy, store } = world;
-    proxy.fault = ({ method, url }) =>
-      method === "POST" && url.includes("uploadId=") ? s3Answer(404, "NoSuchUpload") : undefined;
-
-    await expect(store.create("key", large())).rejects.toMatchObject({ code: "STORE_FAILED" });
-  });
-
-  it.each(["ours", "theirs"])(
-    "is a lost race where another was first, even with the content %j",
-    async (content) => {
-      await using world = await spoilt();
-      const { proxy, store, other } = world;
-      proxy.fault = async ({ index }) => {
-        if (index > 0) return undefined;
-        await other.create("key", bytes(content));
-        return "lose-request";
-      };
-
-      const version = await store.create("key", bytes("ours"));
-
-      expect(version).toBeUndefined();
-      expect(text(await other.read("key"))).toBe(content);
-    },
-  );
-
-  it("to a creation in parts is a lost race where another was first", async () => {
-    await using world = await spoilt();
-    const { proxy, store, other } = world;
-    proxy.fault = async ({ method, url }) => {
-      if (method === "POST" && url.includes("uploadId=")) await other.create("key", bytes("theirs"));
-      return undefined;
-    };
-
-    expect(await store.create("key", large())).toBeUndefined();
-    expect(text(await other.read("key"))).toBe("theirs");
-  });
-
-  it("is STORE_FAILED where nobody can tell whose the object is", async () => {
-    await using world = await spoilt();
-    const { proxy, store } = world;
-    proxy.fault = ({ method, index }) =>
-      method === "HEAD" ? { status: 403, body: "" } : index === 0 ? "lose-answer" : undefined;
-
-    await expect(store.create("key", bytes("ours"))).rejects.toMatchObject({ code: "STORE_FAILED" });
-  });
-});
-
 onEmulator("a conflict (409)", () => {
-  it("is asked again until S3 decides", async () => {
-    await using world = await spoilt();
+  it("is retried until S3 decides", async () => {
+    await using world = await brokenConnection();
     const { proxy, store, other } = world;
     proxy.fault = ({ index }) => (index < 3 ? s3Answer(409, "ConditionalRequestConflict") : undefined);
 
@@ -178,7 +29,7 @@ onEmulator("a conflict (409)", () => {
   });
 
   it("that does not end is STORE_FAILED, after five requests", async () => {
-    await using world = await spoilt();
+    await using world = await brokenConnection();
     const { proxy, store } = world;
     proxy.fault = () => s3Answer(409, "ConditionalRequestConflict");
 
@@ -190,7 +41,7 @@ onEmulator("a conflict (409)", () => {
   });
 
   it("at the end of a creation in parts is STORE_FAILED, and its parts are removed", async () => {
-    await using world = await spoilt();
+    await using world = await brokenConnection();
     const { proxy, store } = world;
     proxy.fault = ({ method, url }) =>
       method === "POST" && url.includes("uploadId=")
@@ -204,7 +55,7 @@ onEmulator("a conflict (409)", () => {
 
 onEmulator("a connection that breaks", () => {
   it("while an object is read is STORE_FAILED, never a shorter object", async () => {
-    await using world = await spoilt();
+    await using world = await brokenConnection();
     const { proxy, store, other } = world;
     await other.create("key", new Uint8Array(MIB));
     proxy.fault = () => "cut-answer";
@@ -218,7 +69,7 @@ onEmulator("a connection that breaks", () => {
   });
 
   it("before any part is uploaded is STORE_FAILED and ends the body", async () => {
-    await using world = await spoilt();
+    await using world = await brokenConnection();
     const { proxy, store } = world;
     const endless = endlessBody();
     proxy.fault = ({ url }) => (url.includes("?uploads") ? "lose-request" : undefined);
@@ -228,7 +79,7 @@ onEmulator("a connection that breaks", () => {
   });
 
   it("while parts are uploaded is STORE_FAILED, ends the body and removes the parts", async () => {
-    await using world = await spoilt();
+    await using world = await brokenConnection();
     const { proxy, store } = world;
     const endless = endlessBody();
     proxy.fault = ({ url }) => (url.includes("partNumber=2") ? "lose-request" : undefined);
@@ -236,139 +87,5 @@ onEmulator("a connection that breaks", () => {
     await expect(store.create("key", endless.body)).rejects.toMatchObject({ code: "STORE_FAILED" });
     expect(endless.isEnded()).toBe(true);
     expect(proxy.asked.at(-1)).toMatchObject({ method: "DELETE", url: expect.stringContaining("uploadId=") });
-  });
-});
-
-const CALLS = [
-  ["read", (store: S3Store) => store.read("a/key")],
-  ["open", (store: S3Store) => store.open("a/key")],
-  ["create", (store: S3Store) => store.create("a/key", bytes("SECRET BODY"))],
-  ["create in parts", (store: S3Store) => store.create("a/key", large())],
-  ["replace", (store: S3Store) => store.replace("a/key", bytes("SECRET BODY"), '"version"')],
-  ["list", (store: S3Store) => Array.fromAsync(store.list("a/"))],
-  ["delete", (store: S3Store) => store.delete("a/key")],
-] as const;
-
-/** A store behind which every request is answered so. */
-async function answering(status: number, code: string, message?: string): Promise<[S3Store, AwsProxy]> {
-  const proxy = await AwsProxy.start();
-  proxy.fault = () => s3Answer(status, code, message);
-  return [
-    new S3Store({
-      client: newAwsClients(proxy.url, 1).s3,
-      bucket: "bucket",
-      prefix: "w/",
-      random: systemRandom,
-    }),
-    proxy,
-  ];
-}
-
-describe.each(CALLS)("on %s", (name, call) => {
-  it("a refusal (403) is never a missing object: it is STORE_FAILED and names the permission", async () => {
-    const [store, proxy] = await answering(
-      403,
-      "AccessDenied",
-      "User: arn:aws:iam::1:user/x is not authorized",
-    );
-    await using _ = proxy;
-
-    await expect(call(store)).rejects.toMatchObject({
-      code: "STORE_FAILED",
-      isRetryable: true,
-      message: expect.stringMatching(
-        /^Could not \w+ s3:\/\/bucket\/w\/a\/(key)?: AWS refuses it\. Give this process s3:\w+.* AWS says: User: arn:aws:iam::1:user\/x is not authorized \(AccessDenied\)$/,
-      ),
-      fields: expect.objectContaining({ aws_error: "AccessDenied", status: 403 }),
-    });
-  });
-
-  it.each([
-    { status: 404, code: "NoSuchBucket", says: "the bucket does not exist. Deploy the stack" },
-    { status: 301, code: "PermanentRedirect", says: "in another region. Set AWS_REGION" },
-    { status: 403, code: "ExpiredToken", says: "Log in to AWS again" },
-    { status: 403, code: "RequestTimeTooSkewed", says: "the clock of this machine is wrong" },
-    { status: 503, code: "SlowDown", says: "too busy. Start again later" },
-    { status: 400, code: "SomethingNew", says: "S3 reports an error. AWS says: said SomethingNew" },
-  ])("$status $code is STORE_FAILED and says: $says", async ({ status, code, says }) => {
-    const [store, proxy] = await answering(status, code);
-    await using _ = proxy;
-
-    await expect(call(store)).rejects.toMatchObject({
-      code: "STORE_FAILED",
-      message: expect.stringContaining(says),
-    });
-  });
-
-  it(`repeats nothing of a body or a key in its error (${name})`, async () => {
-    const [store, proxy] = await answering(403, "AccessDenied");
-    await using _ = proxy;
-
-    const error = await call(store).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-
-    const said =
-      error instanceof Error ? [error.message, error.stack, String(error.cause), JSON.stringify(error)] : [];
-    expect(said).toHaveLength(4);
-    expect(said.join()).not.toMatch(/SECRET BODY|emulator|authorization/i);
-  });
-});
-
-onEmulator("a store that knows whose its bucket is", () => {
-  /** What S3 itself does, which the emulator does not: it refuses where the bucket is not that account's. */
-  const refuseOthers = (proxy: AwsProxy, owner: string): void => {
-    proxy.fault = (_, { headers }) =>
-      headers["x-amz-expected-bucket-owner"] === owner ? undefined : s3Answer(403, "AccessDenied");
-  };
-  const owned = async (owner: string): Promise<[S3Store, AwsProxy]> => {
-    const bucket = await freshBucket(awsClients().s3);
-    const proxy = await AwsProxy.start(emulator());
-    const client = newAwsClients(proxy.url, 1).s3;
-    return [new S3Store({ client, bucket, prefix: "w/", owner, random: systemRandom }), proxy];
-  };
-
-  it("says so in every request", async () => {
-    const [store, proxy] = await owned("111111111111");
-    await using _ = proxy;
-    refuseOthers(proxy, "111111111111");
-
-    for (const [, call] of CALLS) await call(store);
-    await store.create("a/key", bytes("taken"));
-    await store.create("a/key", large());
-
-    const methods = new Set(proxy.asked.map(({ method }) => method));
-    expect(methods).toEqual(new Set(["GET", "PUT", "POST", "HEAD", "DELETE"]));
-  });
-
-  it.each(CALLS)(
-    "is refused where another account has the bucket, and names its own: %s",
-    async (_, call) => {
-      const [store, proxy] = await owned("111111111111");
-      await using __ = proxy;
-      refuseOthers(proxy, "222222222222");
-
-      await expect(call(store)).rejects.toMatchObject({
-        code: "STORE_FAILED",
-        message: expect.stringContaining("the bucket is not in the AWS account 111111111111"),
-      });
-    },
-  );
-});
-
-describe("without a connection", () => {
-  it("is STORE_FAILED and says where to look", async () => {
-    const store = new S3Store({
-      client: newAwsClients("http://127.0.0.1:1").s3,
-      bucket: "bucket",
-      prefix: "",
-      random: systemRandom,
-    });
-
-    await expect(store.read("key")).rejects.toMatchObject({
-      code: "STORE_FAILED",
-      message: expect.stringMatching(/did not respond.*network, proxy and region.*\(ECONNREFUSED\)/),
-    });
   });
 });
