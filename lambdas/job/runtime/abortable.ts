@@ -1,6 +1,6 @@
-// Stops waiting for something as soon as a signal aborts.
+// Stops waiting for a promise as soon as a signal aborts.
 
-/** The promise's outcome, or a rejection with the signal's reason if that comes first. */
+/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

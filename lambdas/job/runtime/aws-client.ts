@@ -1,14 +1,14 @@
-// How clients of AWS behave on the network: bounded, where the SDK by itself would wait for ever.
+// Network settings of AWS clients: time limits where the SDK has none.
 
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
 
-/** For every client's constructor. Region and credentials come from the environment, as everywhere with AWS. */
+/** For every client's constructor. Region and credentials come from the environment, as usual with AWS. */
 export const AWS_CLIENT = {
-  // Of one request, the first one included; the delays between them are the SDK's own, with jitter.
+  // For one request, the first attempt included; the SDK waits in between, with jitter.
   maxAttempts: 5,
   requestHandler: {
     connectionTimeout: 5_000,
-    // Without any byte either way: a stream that nobody reads for so long is given up as well.
+    // Without any byte in either direction: a stream that is not read for so long ends as well.
     socketTimeout: 60_000,
   },
 } as const satisfies Pick<S3ClientConfig, "maxAttempts" | "requestHandler">;

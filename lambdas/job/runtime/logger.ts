@@ -1,4 +1,4 @@
-// Where a run says what it does. Fields never carry a secret, a cookie, an e-mail address or a body.
+// The log of a run. Messages and fields never carry a secret, a cookie, an e-mail address or a body.
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 

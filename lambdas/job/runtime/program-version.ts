@@ -1,4 +1,4 @@
-// The program's version, from the one place that states it.
+// The version of this program, from package.json.
 
 import packageJson from "../../../package.json" with { type: "json" };
 

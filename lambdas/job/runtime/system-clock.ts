@@ -1,4 +1,4 @@
-// The machine's own clock.
+// The clock of this machine.
 
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "./clock.ts";

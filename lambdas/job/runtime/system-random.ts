@@ -1,4 +1,4 @@
-// The machine's own randomness.
+// The randomness of this machine.
 
 import { randomUUID } from "node:crypto";
 import type { Random } from "./random.ts";

@@ -12,7 +12,7 @@ export function parseBaseUrl(text: string): URL {
     throw invalid("it must be an absolute URL such as https://api.example.com");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("it must not carry a user name or password; they belong into the credentials");
+    throw invalid("it must not carry a user name or password; put them into the credentials");
   }
   if (url.search !== "" || url.hash !== "") throw invalid("it must not have a query or a fragment");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
@@ -31,7 +31,7 @@ export function endpoint(base: URL, path: `/v1/${string}`): URL {
   return url;
 }
 
-// A pattern for it would count the slashes from each of them on.
+// A regular expression would take quadratic time on a long run of slashes.
 function withoutLastSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === "/") end -= 1;

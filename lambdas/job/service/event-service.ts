@@ -1,4 +1,4 @@
-// What a run needs of the service: the list of events and the details of one. The port that the run uses.
+// The port of the service: what a run needs of it, the list of events and the details of one.
 
 export interface ListedEvent {
   /** In lower case: how events are compared. */
@@ -29,7 +29,7 @@ export type Detail =
   | { readonly kind: "left-out"; readonly reason: "gone" | "forbidden" | "oversize" };
 
 /**
- * Each call does what it takes (login, budget, pauses, retries) and resolves with a whole answer or throws a
+ * Each call includes login, rate limit, cooldown and retries, and resolves with a complete result or throws a
  * `SyncError` that ends the run, or the signal's reason. A failed detail is never an empty detail.
  */
 export interface EventService {

@@ -1,4 +1,4 @@
-// The events of the service over HTTP: puts the parts of this folder together for one account.
+// The events of the service over HTTP: connects the parts of this folder for one account.
 
 import type { ServiceCredentials } from "../credentials/credentials.ts";
 import { parsePointer } from "../json/json-pointer.ts";
@@ -26,26 +26,26 @@ import { type OnWait, WaitReporter } from "./requests/wait-reporter.ts";
 export interface EventServiceOptions {
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
-  /** Asked once the service refuses the credentials: they may have been changed since they were read. */
+  /** Called when the service refuses the credentials: they may have changed since they were read. */
   readonly readCredentials?: () => Promise<ServiceCredentials>;
-  /** Which version of the stored credentials these are, where they have versions. */
+  /** The version of the stored credentials, if they have versions. */
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
   readonly isListed: "true" | "false" | "any";
-  /** JSON Pointers (RFC 6901) to the list and to the event, where they are not in one of the usual places. */
+  /** JSON Pointers (RFC 6901) to the list and to the event, if they are not in one of the usual places. */
   readonly listPointer?: string;
   readonly detailPointer?: string;
-  /** How many requests the caller makes at once: so many connections are opened. */
+  /** How many requests the caller makes at once, and how many connections are opened for them. */
   readonly concurrency: number;
   readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Called whenever what everybody waits for changes; undefined when work goes on. */
+  /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: OnWait;
   /** Goes into the User-Agent. */
   readonly version?: string;
-  /** Of one attempt: connect, headers and body. */
+  /** For one attempt: connect, headers and body. */
   readonly timeoutMs?: number;
   readonly detailCapBytes?: number;
   /** Over all pages. */
@@ -55,13 +55,13 @@ export interface EventServiceOptions {
 
 export type HttpEventService = EventService & {
   readonly counts: ServiceCounts;
-  /** Of the credentials that are in use now; undefined where they have no versions. */
+  /** The version of the current credentials; undefined if they have no versions. */
   readonly credentialsVersion: string | undefined;
 };
 
 const MIB = 1_048_576;
 
-/** Sends nothing before it is asked for something. Throws `CONFIG_INVALID` for a base URL or pointer it cannot use. */
+/** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid base URL or pointer. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
   const {
     rateLimiter,

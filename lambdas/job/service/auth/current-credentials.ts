@@ -1,4 +1,4 @@
-// The credentials that requests are sent with: those read at first, until the service refuses them and others are stored.
+// The credentials that requests are sent with: those read at the start, until the service refuses them and others are stored.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
@@ -25,7 +25,7 @@ export class CurrentCredentials {
     return this.#current;
   }
 
-  /** Whether others than those refused are in use now: they are read once for all who ask at the same time. */
+  /** Whether the current credentials are others than the refused ones. Concurrent calls share one reading. */
   async haveChangedSince(refused: ServiceCredentials): Promise<boolean> {
     if (this.#current !== refused) return true;
     this.#reading ??= this.#read().finally(() => {
@@ -36,11 +36,11 @@ export class CurrentCredentials {
     if (stored === undefined || stored.method !== refused.method || isDeepStrictEqual(stored, refused))
       return false;
     this.#current = stored;
-    this.#logger.info("the service has refused the credentials; others are stored by now and used instead");
+    this.#logger.info("the service refused the credentials; others have been stored since, and are used now");
     return true;
   }
 
-  /** Undefined where they cannot be read: the refusal is then what a person must hear of. */
+  /** Undefined if they cannot be read: the refusal is then the error to report. */
   async #read(): Promise<ServiceCredentials | undefined> {
     try {
       return await this.#readAgain?.();

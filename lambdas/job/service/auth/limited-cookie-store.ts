@@ -1,13 +1,13 @@
-// Where the cookies of one session lie: no more of them, and no larger ones, than a session needs.
+// Stores the cookies of one session, with limits on their number and size.
 
 import { type Cookie, type ErrorCallback, MemoryCookieStore } from "tough-cookie";
 
-/** RFC 6265 §6.1: what every client should take of one domain. */
+/** RFC 6265 §6.1: what every client should accept from one domain. */
 export const MAX_COOKIES = 50;
-/** Names, values and attributes together. A service that limits its headers takes no more back anyway. */
+/** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
 export const MAX_COOKIE_CHARS = 16_384;
 
-/** What does not fit is refused; what lies here already stays, because the session is among the first that came. */
+/** Refuses what does not fit and keeps what it has, because the session is among the first cookies. */
 export class LimitedCookieStore extends MemoryCookieStore {
   #refused = 0;
 
@@ -19,8 +19,8 @@ export class LimitedCookieStore extends MemoryCookieStore {
   override putCookie(cookie: Cookie): Promise<void>;
   override putCookie(cookie: Cookie, callback: ErrorCallback): void;
   override putCookie(cookie: Cookie, callback?: ErrorCallback): Promise<void> | void {
-    const others = this.#cookies().filter((other) => !isSame(other, cookie) && !isOver(other));
-    if (isOver(cookie)) this.#keep(others);
+    const others = this.#cookies().filter((other) => !isSame(other, cookie) && !isExpired(other));
+    if (isExpired(cookie)) this.#keep(others);
     else if (fits(cookie, others)) this.#keep([...others, cookie]);
     else this.#refused += 1;
     return callback ? callback(null) : Promise.resolve();
@@ -31,7 +31,7 @@ export class LimitedCookieStore extends MemoryCookieStore {
     return paths.flatMap((path) => Object.values(path));
   }
 
-  /** Whole, or cookies that are over, and the paths they were for, would stay until somebody asks for just them. */
+  /** Replaces all cookies. Otherwise expired ones, and the paths they were for, would stay until they are looked up. */
   #keep(cookies: readonly Cookie[]): void {
     this.removeAllCookies(nothing);
     for (const cookie of cookies) super.putCookie(cookie, nothing);
@@ -48,7 +48,7 @@ function isSame(a: Cookie, b: Cookie): boolean {
   return a.key === b.key && a.domain === b.domain && a.path === b.path;
 }
 
-function isOver(cookie: Cookie): boolean {
+function isExpired(cookie: Cookie): boolean {
   return (cookie.expiryTime() ?? Number.POSITIVE_INFINITY) <= Date.now();
 }
 

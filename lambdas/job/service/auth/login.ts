@@ -1,4 +1,4 @@
-// The login call (interface document §4.1): one POST, its cookies are the session.
+// The login call (docs/service-interface.md §3.1): one POST. Its cookies are the session.
 
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
@@ -21,35 +21,31 @@ export interface LoginOptions extends BackOffOptions {
   readonly random: Random;
 }
 
-// Nobody reads the body of a login.
+// The body of a login response is not used.
 const BODY_CAP_BYTES = 65_536;
 
-/** A new session. Repeated only where no answer came: a refused login that is repeated can lock the account. */
+/** A new session. Retried only if no response came: repeating a refused login can lock the account. */
 export async function login(options: LoginOptions, signal: AbortSignal | undefined): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const answer = await answered(options, url, signal);
-  if (statusClass(answer.status) !== "read") throw refused(url, answer, options.clock.now());
+  const response = await send(options, url, signal);
+  if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
   const cookies = new SessionCookies(options.baseUrl);
-  cookies.keep(answer.headers.get("set-cookie") ?? []);
-  if (cookies.refused > 0) throw tooManyCookies(url, answer);
+  cookies.keep(response.headers.get("set-cookie") ?? []);
+  if (cookies.refused > 0) throw tooManyCookies(url, response);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
-    throw noCookie(url, answer);
+    throw noCookie(url, response);
   options.logger.info("logged in");
   return cookies;
 }
 
-async function answered(
-  options: LoginOptions,
-  url: URL,
-  signal: AbortSignal | undefined,
-): Promise<HttpResponse> {
+async function send(options: LoginOptions, url: URL, signal: AbortSignal | undefined): Promise<HttpResponse> {
   const { counters, credentials, random, sender } = options;
   const { email, password } = credentials;
   const request = {
     method: "POST",
     url,
     headers: { ...options.headers, "content-type": "application/json" },
-    // Interface document §2, request envelope.
+    // docs/service-interface.md §2.2
     body: JSON.stringify({ meta: { version: "v1" }, data: { email, password } }),
     bodyCapBytes: BODY_CAP_BYTES,
   } as const;
@@ -70,9 +66,9 @@ async function answered(
   }
 }
 
-// The service's own text names the e-mail address (interface document §7): these are our words.
-function refused(url: URL, answer: HttpResponse, nowMs: number): SyncError {
-  const { status } = answer;
+// The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
+function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
+  const { status } = response;
   const error = (code: ErrorCode, message: string): SyncError =>
     new SyncError(code, message, { fields: { request: requestName("POST", url), status } });
   switch (status) {
@@ -88,24 +84,18 @@ function refused(url: URL, answer: HttpResponse, nowMs: number): SyncError {
         "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
       );
     case 429: {
-      const waitMs = retryAfterMs(answer.headers, nowMs);
-      const wait =
-        waitMs === undefined
-          ? "Run again later"
-          : `It asks to wait ${Math.ceil(waitMs / 1_000)} s; run again then`;
-      return error("THROTTLED", `The service answers the login with status 429: too many requests. ${wait}.`);
+      const waitMs = retryAfterMs(response.headers, nowMs);
+      const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
+      return error("THROTTLED", `The login was answered with status 429: too many requests. ${wait}.`);
     }
     default:
       break;
   }
   switch (statusClass(status)) {
     case "retry":
-      return error(
-        "SERVICE_UNAVAILABLE",
-        `The service cannot log anybody in (status ${status}). Run again later.`,
-      );
+      return error("SERVICE_UNAVAILABLE", `Login is unavailable (status ${status}). Run again later.`);
     case "redirect":
-      return redirected(requestName("POST", url), url, answer);
+      return redirected(requestName("POST", url), url, response);
     default:
       return error(
         "UNEXPECTED_RESPONSE",
@@ -115,28 +105,28 @@ function refused(url: URL, answer: HttpResponse, nowMs: number): SyncError {
   }
 }
 
-// Any of them may be what makes the session. Of later answers, what does not fit is ignored.
-function tooManyCookies(url: URL, answer: HttpResponse): SyncError {
-  const sent = answer.headers.get("set-cookie")?.length ?? 0;
+// Any of them may be the session. Cookies of later responses that do not fit are ignored.
+function tooManyCookies(url: URL, response: HttpResponse): SyncError {
+  const sent = response.headers.get("set-cookie")?.length ?? 0;
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `The login was answered with ${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
       `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and no proxy or web page; ` +
       "if it is right, ask the service's operator.",
-    { fields: { request: requestName("POST", url), status: answer.status, cookies: sent } },
+    { fields: { request: requestName("POST", url), status: response.status, cookies: sent } },
   );
 }
 
-function noCookie(url: URL, answer: HttpResponse): SyncError {
-  const sent = answer.headers.get("set-cookie")?.length ?? 0;
+function noCookie(url: URL, response: HttpResponse): SyncError {
+  const sent = response.headers.get("set-cookie")?.length ?? 0;
   const what =
     sent === 0
       ? "set no cookie"
       : `set ${sent} cookies, none of which is valid for the service's events (path, domain, expiry or form)`;
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `The login was answered with status ${answer.status} but ${what}, so there is no session. Check that --base-url is ` +
+    `The login was answered with status ${response.status} but ${what}, so there is no session. Check that --base-url is ` +
       "the service itself and no proxy or web page, and that this machine's clock is right.",
-    { fields: { request: requestName("POST", url), status: answer.status, cookies: sent } },
+    { fields: { request: requestName("POST", url), status: response.status, cookies: sent } },
   );
 }

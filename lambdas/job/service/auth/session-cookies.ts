@@ -1,4 +1,4 @@
-// Keeps the cookies of one session and gives them to requests to the service's own origin.
+// Keeps the cookies of one session and puts them on requests to the service's own origin.
 
 import { CookieJar } from "tough-cookie";
 import { LimitedCookieStore } from "./limited-cookie-store.ts";
@@ -7,23 +7,23 @@ export class SessionCookies {
   readonly #store = new LimitedCookieStore();
   readonly #jar = new CookieJar(this.#store);
   readonly #root: URL;
-  /** The headers of every request, while no cookie ends or is for some paths only: the jar's search is slow. */
+  /** The headers of every request, as long as no cookie expires or has a path: searching the jar is slow. */
   #same: Readonly<Record<string, string>> | undefined;
 
-  /** @param baseUrl cookies go to this exact origin (scheme, host, port) only: a jar alone does not look at ports. */
+  /** @param baseUrl cookies go to this exact origin (scheme, host, port) only; the jar itself ignores ports. */
   constructor(baseUrl: URL) {
     this.#root = new URL("/", baseUrl);
   }
 
-  /** How many cookies there was no room for. */
+  /** How many cookies did not fit. */
   get refused(): number {
     return this.#store.refused;
   }
 
   /**
-   * Takes in `Set-Cookie` headers as far as there is room for them; one that RFC 6265 §5.3 rejects is ignored. All are taken as set by "/": a cookie
-   * without a Path would else go back to /v1/auth only (§5.1.4), and the interface document wants it on every later
-   * request (§5 rule 3).
+   * Stores `Set-Cookie` headers as far as there is room; one that RFC 6265 §5.3 rejects is ignored. All count as set
+   * by "/": a cookie without a Path would otherwise be sent to /v1/auth only (RFC 6265 §5.1.4), but it belongs on
+   * every later request (docs/service-interface.md §3.1).
    */
   keep(setCookies: readonly string[]): void {
     if (setCookies.length === 0) return;

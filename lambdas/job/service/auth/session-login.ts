@@ -1,4 +1,4 @@
-// A login with the credentials in use, and with those that have been stored since, where the former are refused.
+// Logs in with the current credentials. If they are refused, logs in with those that have been stored since.
 
 import { isRefusedLogin } from "../../errors/is-refused-login.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
@@ -9,7 +9,7 @@ export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
   readonly credentials: CurrentCredentials;
 };
 
-/** Unchanged credentials are never sent twice: a refused login that is repeated can lock the account. */
+/** Never sends refused credentials twice: repeating a refused login can lock the account. */
 export function sessionLogin(options: SessionLoginOptions): Login {
   const inUse = options.credentials;
   return async (signal) => {

@@ -1,4 +1,4 @@
-// The request for one event and what each of its answers means: read it, leave the event out, or stop.
+// The request for one event, and what each response means: read it, leave the event out, or stop.
 
 import { endpoint } from "../base-url.ts";
 import type { Detail } from "../event-service.ts";
@@ -25,10 +25,10 @@ export function detailRequest(options: DetailRequestOptions): ApiRequest<Detail>
     oversize: () => ({ kind: "left-out", reason: "oversize" }),
     refused: (status) => {
       switch (status) {
-        // Interface document §7: not entitled to this event.
+        // docs/service-interface.md §5: not entitled to this event.
         case 403:
           return { kind: "left-out", reason: "forbidden" };
-        // Not shown there: an event that was archived or removed after it was listed.
+        // docs/service-interface.md §3.3: archived or removed after it was listed.
         case 404:
         case 410:
           return { kind: "left-out", reason: "gone" };

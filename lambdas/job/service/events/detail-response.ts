@@ -1,4 +1,4 @@
-// Reads the answer of the single-event endpoint: where the event is, that it is the right one, its date and scope.
+// Reads the response of the single-event endpoint: finds the event, checks its uuid, takes its date and scope.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/column-text.ts";
@@ -30,7 +30,7 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
   if (!isSame(value["uuid"], uuid)) {
     throw new UnusableBody(
       "an event with another uuid",
-      "If the event is not where its uuid was found, say with --detail-pointer where it is.",
+      "If the event is elsewhere in the response, set --detail-pointer to its place.",
     );
   }
   return {
@@ -41,7 +41,7 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
   };
 }
 
-// Looked for in the value that validation has made anyway: scanning the text for each place would repeat work.
+// Searches the value that validation has parsed anyway: scanning the text for each place would repeat work.
 function usualPlace(text: string, body: unknown): Place | undefined {
   for (const path of USUAL_PLACES) {
     const value = path.reduce<unknown>((parent, key) => (isObject(parent) ? parent[key] : undefined), body);
@@ -64,14 +64,14 @@ function validatedSpan(text: string): Span {
   return { start: text.length - text.trimStart().length, end: text.trimEnd().length };
 }
 
-/** As `columnText`, which is asked only where the value is no text that can be written as it is. */
+/** As `columnText`, which is called only if the value is not a string that can be written as it is. */
 function column(text: string, { value, span }: Place, key: string): string | null {
   const own = value[key] ?? null;
   if (own === null || (typeof own === "string" && own.isWellFormed())) return own;
   return columnText(text, valueAt(text, [key], span));
 }
 
-/** An event that somebody pointed at may lack its uuid. */
+/** An event that a pointer leads to may lack its uuid. */
 function isSame(own: unknown, uuid: string): boolean {
   return (own ?? null) === null || (typeof own === "string" && own.toLowerCase() === uuid.toLowerCase());
 }
@@ -80,8 +80,8 @@ function unexpectedShape(text: string): SyncError {
   const shape = describeShape(new JsonDocument(Buffer.from(text)));
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `No event was found in the answer of the single-event endpoint, whose shape is ${shape}. Say with --detail-pointer ` +
-      "where the event is, for example --detail-pointer /data/item.",
+    `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
+      "to the place of the event, for example --detail-pointer /data/item.",
     { fields: { shape } },
   );
 }

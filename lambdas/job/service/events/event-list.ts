@@ -1,4 +1,4 @@
-// Puts the pages of a list together: distinct events in order, and what was wrong with the rest.
+// Merges the pages of a list: distinct events in order, and counts of the other entries.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { EventList, ListedEvent } from "../event-service.ts";
@@ -17,7 +17,7 @@ export class EventListBuilder {
     return this.#received;
   }
 
-  /** Throws `LIST_INCOMPLETE` where the page says that another one follows and no Link header leads there. */
+  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
   add(page: ListPage, isFollowed: boolean): void {
     for (const event of page.events) this.#take(event);
     this.#received += page.events.length + page.rejected;
@@ -25,11 +25,14 @@ export class EventListBuilder {
     const { total, next } = page.hints;
     if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
     if (next !== undefined && !isFollowed) {
-      throw incomplete(`says at ${next} that more follows, but no Link header leads there`, this.#received);
+      throw incomplete(
+        `says at ${next} that more entries follow, but no Link header leads there`,
+        this.#received,
+      );
     }
   }
 
-  /** Throws `LIST_INCOMPLETE` where a page stated more events than came. */
+  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
   finish(): EventList {
     if (this.#total !== undefined && this.#total.count > this.#received) {
       throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
@@ -41,7 +44,7 @@ export class EventListBuilder {
   #take(entry: ListedEvent): void {
     const earlier = this.#events.get(entry.uuid);
     if (earlier !== undefined) this.#repeated += 1;
-    // Not the first but the smallest, so that the order of the list does not matter.
+    // The smallest text, not the first, so that the order of the list does not matter.
     if (earlier === undefined || isSmaller(entry, earlier)) this.#events.set(entry.uuid, entry);
   }
 }
@@ -53,7 +56,7 @@ function isSmaller(a: ListedEvent, b: ListedEvent): boolean {
 function incomplete(what: string, received: number): SyncError {
   return new SyncError(
     "LIST_INCOMPLETE",
-    `The list of events ${what}; ${received} entries came. A snapshot of a part is never published: ask the service's ` +
+    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
       "operator how the list is paged.",
     { fields: { received } },
   );

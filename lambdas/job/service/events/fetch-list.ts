@@ -1,4 +1,4 @@
-// Fetches the whole list, page by page as the Link headers lead.
+// Fetches the whole list, page by page, along the Link headers.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { OversizeJson } from "../../json/json-tokens.ts";
@@ -21,7 +21,7 @@ export interface ListOptions {
 
 const MAX_PAGES = 10_000;
 
-/** What the pages that are still to come may hold together. */
+/** The limits for all remaining pages together. */
 interface Left {
   readonly bytes: number;
   readonly entries: number;
@@ -42,8 +42,8 @@ export async function fetchList(
   const seen = new Set<string>();
   let leftBytes = options.capBytes;
   for (let url: URL | undefined = firstPage(options); url !== undefined; ) {
-    if (seen.has(url.href)) throw unexpected("lead in a circle", options);
-    if (seen.size === MAX_PAGES) throw unexpected(`lead on after ${MAX_PAGES} pages`, options);
+    if (seen.has(url.href)) throw unexpected("form a circle", options);
+    if (seen.size === MAX_PAGES) throw unexpected(`continue after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
     const left: Left = { bytes: leftBytes, entries: MAX_ENTRIES - list.received };
     const fetched: FetchedPage = await client.get(pageRequest(url, left, options), signal);

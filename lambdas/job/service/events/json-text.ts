@@ -1,4 +1,4 @@
-// Turns a body into JSON text that has been validated, and into values; never quotes what it was given.
+// Decodes and parses bodies. Its errors never quote the body.
 
 import { UnusableBody } from "../requests/failure.ts";
 
@@ -13,7 +13,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** `JSON.parse`, whose own error quotes its input, which is why it is no cause here. */
+/** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,7 +36,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** 8-4-4-4-12 hexadecimal digits, any case, any version: the service says no more about its uuids. */
+/** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
 export function isUuid(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }

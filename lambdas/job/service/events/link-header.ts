@@ -1,10 +1,10 @@
 // Reads the links of one Link header (RFC 8288 §3), each character once.
 //
-// No pattern does it: one that allows white space on either side of what may be empty tries every way to share it
-// out, which takes for ever on a header of 200 characters.
+// A regular expression is unsuitable: with optional white space around optional parts it tries every split, which
+// takes exponential time on a header of 200 characters.
 
 export interface Link {
-  /** As it stands between the angle brackets. */
+  /** The text between the angle brackets. */
   readonly target: string;
   /** By name in lower case; of several with one name the first (RFC 8288 §3.3 for `rel`). */
   readonly parameters: ReadonlyMap<string, string>;
@@ -12,13 +12,13 @@ export interface Link {
 
 export interface LinkHeader {
   readonly links: readonly Link[];
-  /** What follows the last link that can be read; empty where all can. */
+  /** The text after the last readable link; empty if all are readable. */
   readonly unread: string;
 }
 
 interface Read<T> {
   readonly value: T;
-  /** The place after it. */
+  /** The position after it. */
   readonly end: number;
 }
 
@@ -49,7 +49,7 @@ function readLink(header: string, start: number): Read<Link> | undefined {
     const nameStart = after(header, semicolon + 1, " \t");
     const nameEnd = before(header, nameStart, ' \t=;,<>"');
     at = nameEnd;
-    if (nameEnd === nameStart) continue; // `;` with nothing behind it
+    if (nameEnd === nameStart) continue; // `;` with nothing after it
     const name = header.slice(nameStart, nameEnd).toLowerCase();
     const value = readValue(header, nameEnd);
     if (value === undefined) return undefined;
@@ -58,7 +58,7 @@ function readLink(header: string, start: number): Read<Link> | undefined {
   }
 }
 
-/** `[ BWS "=" BWS ( token / quoted-string ) ]`; services write more into tokens than RFC 9110 §5.6.2 allows. */
+/** `[ BWS "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
 function readValue(header: string, start: number): Read<string> | undefined {
   const equals = after(header, start, " \t");
   if (header[equals] !== "=") return { value: "", end: start };
@@ -68,7 +68,7 @@ function readValue(header: string, start: number): Read<string> | undefined {
   return { value: header.slice(valueStart, end), end };
 }
 
-/** RFC 9110 §5.6.4: a backslash stands for the character behind it. */
+/** RFC 9110 §5.6.4: a backslash quotes the next character. */
 function readQuoted(header: string, start: number): Read<string> | undefined {
   let value = "";
   for (let at = start + 1; at < header.length; at += 1) {
@@ -79,14 +79,14 @@ function readQuoted(header: string, start: number): Read<string> | undefined {
   return undefined;
 }
 
-/** The first place from `start` on whose character is none of these. */
+/** The first position from `start` on whose character is none of these. */
 function after(text: string, start: number, characters: string): number {
   let at = start;
   while (at < text.length && characters.includes(text.charAt(at))) at += 1;
   return at;
 }
 
-/** The first place from `start` on whose character is one of these. */
+/** The first position from `start` on whose character is one of these. */
 function before(text: string, start: number, characters: string): number {
   let at = start;
   while (at < text.length && !characters.includes(text.charAt(at))) at += 1;

@@ -1,12 +1,12 @@
-// Finds the next page in the Link headers of an answer (RFC 8288).
+// Finds the next page in the Link headers of a response (RFC 8288).
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { HttpResponse } from "../http/transport.ts";
 import { type Link, readLinkHeader } from "./link-header.ts";
 
 /**
- * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` where it leads to another
- * origin, where two are given, or where the header cannot be read.
+ * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin,
+ * if there are two, or if the header is unreadable.
  */
 export function nextPage(headers: HttpResponse["headers"], page: URL): URL | undefined {
   const targets = new Set(
@@ -19,7 +19,7 @@ export function nextPage(headers: HttpResponse["headers"], page: URL): URL | und
 
 function resolve(target: string, page: URL): string {
   const url = URL.parse(target, page.href);
-  if (url === null) throw unexpected("name a next page that is no URL");
+  if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin) {
     throw unexpected(
       `name a next page at ${url.origin}${url.pathname}, but credentials go to ${page.origin} only`,
@@ -30,13 +30,13 @@ function resolve(target: string, page: URL): string {
 
 function nextTargets(header: string): string[] {
   const { links, unread } = readLinkHeader(header);
-  // Links of other kinds may be as odd as they like; one that might be a next page must not be overlooked.
+  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
   if (unread.toLowerCase().includes("next")) throw unexpected("cannot be read");
   return links.filter(isNext).map(({ target }) => target);
 }
 
 function isNext({ parameters }: Link): boolean {
-  // RFC 8288 §3.2: a link with another context does not speak of this page.
+  // RFC 8288 §3.2: a link with another context is not about this page.
   if (parameters.has("anchor")) return false;
   return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
 }
@@ -44,7 +44,7 @@ function isNext({ parameters }: Link): boolean {
 function unexpected(problem: string): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `The Link headers of the list ${problem}. The list cannot be read to its end; ask the service's operator how it ` +
+    `The Link headers of the list ${problem}. The list cannot be read completely; ask the service's operator how it ` +
       "is paged.",
   );
 }

@@ -1,4 +1,4 @@
-// Reads one page of the list: where the entries are, which of them are events, what else the page says.
+// Reads one page of the list: finds the entries and the events among them, and hints that more pages follow.
 
 import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../errors/sync-error.ts";
@@ -13,13 +13,13 @@ import { describeShape } from "./shape.ts";
 export interface ListPage {
   /** In the page's order. */
   readonly events: readonly ListedEvent[];
-  /** How many entries are without a valid uuid. */
+  /** How many entries have no valid uuid. */
   readonly rejected: number;
   readonly hints: PaginationHints;
 }
 
 export const MAX_ENTRIES = 1_000_000;
-/** Of one entry, and of all that is not the list: what is parsed at once may take many times its size. */
+/** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
 const MAX_PARSED_BYTES = 4 * 1_048_576;
 
 interface Place {
@@ -29,9 +29,9 @@ interface Place {
 }
 
 /**
- * Only one entry at a time becomes a string and is parsed: a list may be as large as a quarter of a gigabyte.
- * Throws `UnusableBody` for text that is not JSON, `UNEXPECTED_RESPONSE` for JSON that is no list, `OversizeJson`
- * for more than `maxEntries` entries, or what is too large otherwise.
+ * Only one entry at a time becomes a string and is parsed: a list may be a quarter of a gigabyte.
+ * Throws `UnusableBody` for text that is not JSON, `UNEXPECTED_RESPONSE` for JSON that is not a list, `OversizeJson`
+ * for more than `maxEntries` entries and for other sizes over a limit.
  */
 export function readListPage(
   body: Uint8Array,
@@ -60,7 +60,7 @@ function usualPlace(json: JsonDocument, root: Span): Place | undefined {
   if (data === undefined) return undefined;
   const events = json.valueAt(["events"], data);
   if (events === undefined || json.firstCharacter(events) !== "[") return placeOf(json, data, ["data"]);
-  // Both at once: which of the two is the list is not ours to guess.
+  // Both at once: it is ambiguous which of the two is the list.
   for (const { key } of json.members(data)) if (isUuid(key)) return undefined;
   return { span: events, path: ["data", "events"], kind: "array" };
 }
@@ -128,16 +128,16 @@ function contradiction(): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
-      "the service's operator, or say with --list-pointer where the list is.",
+      "the service's operator, or set --list-pointer to the place of the list.",
   );
 }
 
 function unexpectedShape(json: JsonDocument, root: Span): SyncError {
-  if (json.bytes.length <= MAX_PARSED_BYTES) parseJson(json.decoded(root)); // or it is no JSON at all
+  if (json.bytes.length <= MAX_PARSED_BYTES) parseJson(json.decoded(root)); // throws if it is not JSON
   const shape = describeShape(json, root);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `The list of events was not found in the answer, whose shape is ${shape}. Say with --list-pointer where it is, ` +
+    `The list of events was not found in the response, whose shape is ${shape}. Set --list-pointer to its place, ` +
       "for example --list-pointer /data/items; it must be an array, or an object whose keys are uuids.",
     { fields: { shape } },
   );

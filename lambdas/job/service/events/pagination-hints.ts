@@ -1,9 +1,9 @@
-// Looks into the body of a list page for signs that there is more than was sent.
+// Looks in the body of a list page for signs that more pages follow.
 
 import { formatPointer } from "../../json/json-pointer.ts";
 import { isObject, type JsonObject } from "./json-text.ts";
 
-// Where services put such things; the interface document shows nothing (§4.5), so all the usual names count.
+// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
 const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
 const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
 const NEXT = [
@@ -22,11 +22,11 @@ const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "ha
 export interface PaginationHints {
   /** The largest total that the page states, and where. */
   readonly total: { readonly pointer: string; readonly count: number } | undefined;
-  /** Where the page says that another one follows. */
+  /** The place at which the page says that another one follows. */
   readonly next: string | undefined;
 }
 
-/** @param envelope the page with its list emptied. @param extra pointers of more objects to look into. */
+/** @param envelope the page with its list emptied. @param extra pointers to more objects to search. */
 export function paginationHints(
   envelope: unknown,
   extra: readonly (readonly string[])[] = [],
@@ -44,7 +44,7 @@ export function paginationHints(
   return { total, next };
 }
 
-/** The envelope, the usual containers in it, those in them, and what the extra pointers lead to. */
+/** The envelope, the usual containers in it and in those, and what the extra pointers lead to. */
 function* containers(
   envelope: unknown,
   extra: readonly (readonly string[])[],

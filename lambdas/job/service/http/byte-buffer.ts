@@ -1,10 +1,10 @@
-// Collects the pieces of a body in one place, whatever their number: a piece of one byte takes one byte.
+// Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte.
 
 const FIRST_CAPACITY = 65_536;
 
-/** Grows by doubling, and never keeps what it held before: at most twice the bytes are there, and only while it grows. */
+/** Grows by doubling and frees the old memory at once: it holds at most twice the bytes, and only while it grows. */
 export class ByteBuffer {
-  /** A body that comes in one piece, as most do, is not copied. */
+  /** A body that arrives in one piece, as most do, is not copied. */
   #only: Uint8Array | undefined;
   #memory = new ArrayBuffer(0);
   #length = 0;
@@ -13,7 +13,7 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** To be read once all has been added. */
+  /** Read it when all pieces have been added. */
   get bytes(): Uint8Array {
     return this.#only ?? new Uint8Array(this.#memory, 0, this.#length);
   }
@@ -33,7 +33,7 @@ export class ByteBuffer {
     const needed = at + piece.length;
     let capacity = Math.max(FIRST_CAPACITY, this.#memory.byteLength);
     while (capacity < needed) capacity *= 2;
-    // Gives the old memory back at once; the garbage collector would let some gigabytes of it gather.
+    // Frees the old memory at once; left to the garbage collector, gigabytes of it would accumulate.
     if (capacity !== this.#memory.byteLength) this.#memory = this.#memory.transfer(capacity);
     new Uint8Array(this.#memory).set(piece, at);
   }

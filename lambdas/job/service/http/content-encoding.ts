@@ -1,4 +1,4 @@
-// Undoes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
+// Decodes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
 
 import type { Transform } from "node:stream";
 import { promisify } from "node:util";
@@ -15,7 +15,7 @@ import type { ResponseBody } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
 
-/** Up to this size a body is decoded in one call, which is faster, and holds it twice. */
+/** Up to this size a body is decoded in one call, which is faster but holds it twice. */
 const AT_ONCE_BYTES = 8 * 1_048_576;
 const PIECE_BYTES = 262_144;
 
@@ -31,7 +31,7 @@ const GZIP: Decoder = {
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ["gzip", GZIP],
-  // RFC 9110 §8.4.1.3: "x-gzip" is to be taken as "gzip".
+  // RFC 9110 §8.4.1.3: "x-gzip" is equivalent to "gzip".
   ["x-gzip", GZIP],
   [
     "br",
@@ -58,7 +58,7 @@ export async function decodeBody(
   }
 }
 
-/** Undefined for a body that is too large to be decoded at once. */
+/** Undefined for a body that is too large for one call. */
 async function decodeSmall(
   decoder: Decoder,
   bytes: Uint8Array,

@@ -1,12 +1,12 @@
-// Skips interim answers (1xx) on a connection. RFC 9110 §15.2: a client must be able to parse any number of them
-// before the answer proper, even if it expects none. undici drops the connection at a 100 that it did not ask for.
+// Skips interim responses (1xx) on a connection. RFC 9110 §15.2: a client must be able to parse any number of them
+// before the final response, even if it expects none. undici drops the connection at a 100 it did not expect.
 
 import type { Socket } from "node:net";
 import type { buildConnector } from "undici";
 
 type Connect = buildConnector.connector;
 
-/** What a connection is opened with, for connections on which one request at a time is sent. */
+/** Wraps a connector, for connections that carry one request at a time. */
 export function skippingInterimResponses(connect: Connect): Connect {
   return (options, callback) => {
     connect(options, (...outcome) => {
@@ -16,21 +16,21 @@ export function skippingInterimResponses(connect: Connect): Connect {
   };
 }
 
-/** undici takes what came with `read()`, without a size; Node's own calls have one. */
+/** undici calls `read()` without a size; Node.js's own calls have one. */
 function skipInterimResponses(socket: Socket): void {
-  const answers = new InterimResponses();
+  const interim = new InterimResponses();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket);
   socket.read = (size?: number): unknown => {
     if (size !== undefined) return read(size);
     for (let chunk = read(); chunk !== null; chunk = read()) {
-      const rest = answers.skip(chunk);
+      const rest = interim.skip(chunk);
       if (rest.length > 0) return rest;
     }
     return null;
   };
   socket.write = (chunk: string | Uint8Array, how?: BufferEncoding | Callback, done?: Callback): boolean => {
-    answers.requestSent();
+    interim.requestSent();
     return typeof how === "function" ? write(chunk, how) : write(chunk, how, done);
   };
 }
@@ -43,12 +43,13 @@ const INTERIM = "HTTP/1.d 1dd";
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Follows the bytes of a connection as far as the first line of the answer proper. */
+/** Follows the bytes of a connection up to the first line of the final response. */
 export class InterimResponses {
-  #place: "before a status line" | "in an interim answer" | "in the answer" = "before a status line";
-  /** The beginning of a status line of which it is not clear yet what it says: less than 12 bytes. */
+  #place: "before a status line" | "in an interim response" | "in the final response" =
+    "before a status line";
+  /** The beginning of a status line that is still too short to be understood: less than 12 bytes. */
   #held = NOTHING;
-  /** In an interim answer: nothing but perhaps a CR has come since the last LF. */
+  /** In an interim response: nothing but perhaps a CR has come since the last LF. */
   #lineIsEmpty = false;
 
   requestSent(): void {
@@ -56,31 +57,31 @@ export class InterimResponses {
     this.#held = NOTHING;
   }
 
-  /** What of the next bytes belongs to the answer proper. */
+  /** The part of the next bytes that belongs to the final response. */
   skip(chunk: Buffer): Buffer {
-    if (this.#place === "in the answer") return chunk;
+    if (this.#place === "in the final response") return chunk;
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
     while (rest.length > 0) {
-      if (this.#place === "in an interim answer") rest = this.#afterHead(rest);
+      if (this.#place === "in an interim response") rest = this.#afterHead(rest);
       else {
         const isInterim = beginsInterim(rest);
         if (isInterim === false) {
-          this.#place = "in the answer";
+          this.#place = "in the final response";
           return rest;
         }
         if (isInterim === undefined) {
           this.#held = Buffer.from(rest);
           return NOTHING;
         }
-        this.#place = "in an interim answer";
+        this.#place = "in an interim response";
         this.#lineIsEmpty = false;
       }
     }
     return rest;
   }
 
-  /** An interim answer ends with its first empty line: it has no body (RFC 9110 §15.2). */
+  /** An interim response ends with its first empty line: it has no body (RFC 9110 §15.2). */
   #afterHead(bytes: Buffer): Buffer {
     for (const [at, byte] of bytes.entries()) {
       if (byte === LF && this.#lineIsEmpty) {
@@ -93,7 +94,7 @@ export class InterimResponses {
   }
 }
 
-/** Undefined while too little has come. 101 is none: it would be the last HTTP on this connection. */
+/** Undefined while too little has come. 101 does not count: it would be the last HTTP on this connection. */
 function beginsInterim(bytes: Buffer): boolean | undefined {
   const start = bytes.toString("latin1", 0, INTERIM.length);
   for (const [at, character] of [...start].entries()) {

@@ -1,14 +1,14 @@
-// Takes in one answer as undici hands it over: status and headers, then the body up to a cap.
+// Collects one response from undici: status and headers, then the body up to a cap.
 
 import { type Dispatcher, errors } from "undici";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { type HttpResponse, NoResponse, type ResponseBody } from "./transport.ts";
 
-// Error bodies are read only so that the connection can be used again.
+// Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
 
-// Mistakes of ours, not of the network: repeating them mends nothing.
-const OUR_MISTAKES: ReadonlySet<string> = new Set([
+// Programming errors, not network errors: a retry cannot succeed.
+const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
   "UND_ERR_INVALID_ARG",
   "UND_ERR_INVALID_RETURN_VALUE",
   "UND_ERR_NOT_SUPPORTED",
@@ -16,7 +16,7 @@ const OUR_MISTAKES: ReadonlySet<string> = new Set([
   "UND_ERR_CLOSED",
 ]);
 
-/** An answer whose body is as it came: still to be decoded where it came whole. */
+/** A response whose body, if complete, is still to be decoded. */
 export interface Received extends Pick<HttpResponse, "status" | "headers" | "wireBytes"> {
   readonly body: ResponseBody | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 }
@@ -24,11 +24,11 @@ export interface Received extends Pick<HttpResponse, "status" | "headers" | "wir
 type Controller = Dispatcher.DispatchController;
 
 /**
- * undici's own `request()` puts a stream and an abort signal around each answer: a tenth of a run's processor
- * time and a fifth of its memory, for bodies that are small and bounded and only need to be collected.
+ * undici's own `request()` adds a stream and an abort signal to each response: a tenth of a run's processor time and
+ * a fifth of its memory, for bodies that are small and bounded and only need to be collected.
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
-  /** Rejects with `NoResponse` where no headers came, with the reason of `stop`, or with a mistake of ours. */
+  /** Rejects with `NoResponse` if no headers came, with the reason of `stop`, or with a programming error. */
   readonly received: Promise<Received>;
   readonly #capBytes: number;
   readonly #resolve: (received: Received) => void;
@@ -38,7 +38,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #head: Pick<HttpResponse, "status" | "headers"> | undefined;
   #isOver = false;
 
-  /** @param capBytes of a body that is read, a 2xx one */
+  /** @param capBytes of a 2xx body; other bodies are not read */
   constructor(capBytes: number) {
     this.#capBytes = capBytes;
     const { promise, resolve, reject } = Promise.withResolvers<Received>();
@@ -47,13 +47,13 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  /** The time is up: no answer, or one whose body broke off. */
+  /** The time is up: there is no response, or its body is incomplete. */
   giveUp(reason: string): void {
     this.#breakOff(reason);
     this.#disconnect();
   }
 
-  /** Nobody wants the answer any more. */
+  /** The response is no longer needed. */
   stop(reason: unknown): void {
     this.#isOver = true;
     this.#reject(reason);
@@ -74,7 +74,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#body.add(chunk);
     if (this.#body.length <= (this.#isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
     this.#finish({ kind: "oversize" });
-    this.#disconnect(); // nothing more is downloaded
+    this.#disconnect(); // stops the download
   }
 
   onResponseEnd(): void {
@@ -84,8 +84,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     try {
       this.#breakOff(networkCode(error));
-    } catch (mistake) {
-      this.#reject(mistake);
+    } catch (programmingError) {
+      this.#reject(programmingError);
     }
   }
 
@@ -107,7 +107,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   #disconnect(): void {
-    this.#controller?.abort(new Error("not wanted any more"));
+    this.#controller?.abort(new Error("no longer needed"));
   }
 }
 
@@ -122,10 +122,11 @@ function headerMap(headers: Readonly<Record<string, Header>>): ReadonlyMap<strin
   return map;
 }
 
-/** The short code of a network error. Its message stays behind: undici's may quote what was received. */
+/** The short code of a network error. Its message is dropped: undici's may quote what was received. */
 function networkCode(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return "NOT_HTTP"; // has no code most of the time
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code !== "string" || OUR_MISTAKES.has(code) || code.startsWith("ERR_INVALID_")) throw error;
+  if (typeof code !== "string" || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_"))
+    throw error;
   return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
 }

@@ -1,11 +1,11 @@
-// What one attempt to talk to the service is: a request, and the answer or its absence.
+// The port to the network: one request, and its response or the reason why there is none.
 
 export interface TransportRequest {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Neither the bytes received nor the decoded ones go over this. */
+  /** For the bytes received and for the decoded ones. */
   readonly bodyCapBytes: number;
 }
 
@@ -15,21 +15,21 @@ export type ResponseBody =
   | { readonly kind: "oversize" }
   /** Cut off, timed out or not decodable. `cause` is a short code. */
   | { readonly kind: "broken"; readonly cause: string }
-  /** In a content encoding that the request did not offer. */
+  /** In a content encoding that the request does not accept. */
   | { readonly kind: "foreign" }
-  /** Not a 2xx: nobody reads it, so nobody can leak it. */
+  /** Not a 2xx: it is never read, so it cannot leak. */
   | { readonly kind: "unread" };
 
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; a header that came several times has several values. */
+  /** Names in lower case; a repeated header has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: ResponseBody;
-  /** Body bytes as they came over the wire. */
+  /** Body bytes as received, before decoding. */
   readonly wireBytes: number;
 }
 
-/** No status line came: refused, reset, timed out. `reason` is a short code such as `ECONNREFUSED`. */
+/** No status line came: connection refused or reset, time-out. `reason` is a short code such as `ECONNREFUSED`. */
 export class NoResponse extends Error {
   override readonly name = "NoResponse";
   readonly reason: string;
@@ -40,9 +40,9 @@ export class NoResponse extends Error {
   }
 }
 
-/** Sends a request once: follows no redirect, performs no retry, knows no credentials. */
+/** Sends a request once. Follows no redirects, performs no retries, adds no credentials. */
 export interface Transport {
-  /** Throws `NoResponse`, or the signal's reason. Once the headers are there it is an answer, whatever the body does. */
+  /** Throws `NoResponse` or the signal's reason. Once headers came it resolves, even if the body is incomplete. */
   send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse>;
   close(): Promise<void>;
 }

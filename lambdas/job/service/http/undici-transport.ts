@@ -6,7 +6,7 @@ import { skippingInterimResponses } from "./interim-responses.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
 
-/** Of one answer: what is read from headers is bounded by it. Node's own default, which a flag could change. */
+/** Bounds the headers of a response. It is Node.js's default, which a command-line flag could change. */
 const MAX_HEADER_BYTES = 16_384;
 const TIMED_OUT = "TIMED_OUT";
 
@@ -27,7 +27,7 @@ export class UndiciTransport implements Transport {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The total time-out below rules; undici's own timers would only blur it.
+      // The total time-out in `send` replaces undici's own timers.
       connect: skippingInterimResponses(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -42,10 +42,10 @@ export class UndiciTransport implements Transport {
     signal?.addEventListener("abort", stop);
     try {
       this.#dispatch(request, collector);
-      const { body, ...answer } = await collector.received;
-      if (body.kind !== "encoded") return { ...answer, body };
-      const encoding = answer.headers.get("content-encoding")?.join(",") ?? "";
-      return { ...answer, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
+      const { body, ...response } = await collector.received;
+      if (body.kind !== "encoded") return { ...response, body };
+      const encoding = response.headers.get("content-encoding")?.join(",") ?? "";
+      return { ...response, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);

@@ -1,31 +1,31 @@
-// Lets requests through no faster than the service allows: a sliding window of requests and one of bytes.
+// Permits requests no faster than the service allows: one sliding window of requests and one of bytes.
 
 import type { Clock } from "../../runtime/clock.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
 
-/** What was used in the last window: carried from run to run, so that the next one stays within the limit too. */
+/** What was used in the last window. It is passed from run to run, so that the next run stays within the limit too. */
 export type RateLimiterUsage = readonly Usage[];
 
 export interface RateLimiterOptions {
   readonly requestsPerWindow: number | "unlimited";
-  /** Body bytes as they come over the wire. */
+  /** Body bytes as received, before decoding. */
   readonly bytesPerWindow: number | "unlimited";
   readonly windowMs?: number;
-  /** The part of both limits that is used. The rest is room for bytes that nobody could foresee. */
+  /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
   readonly earlier?: RateLimiterUsage;
 }
 
-/** How a request's bytes are foreseen: a detail is as large as the largest of late; of others nothing is known. */
+/** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
 export type RequestKind = "detail" | "other";
 
-/** Leave to send one request. Exactly one of the two ends it; only the first call counts. */
+/** Permission to send one request. Ends with the first call of either method. */
 export interface Permit {
-  /** It was sent, and answered (or not) with so many bytes. */
+  /** The request was sent. `bytes`: the size of the response body, 0 if none came. */
   settle(bytes: number): void;
-  /** It was not sent. */
+  /** The request was not sent. */
   cancel(): void;
 }
 
@@ -35,9 +35,8 @@ interface Waiter {
 }
 
 /**
- * A request counts from the moment it is let through until a window after its *answer*: the service counts it
- * somewhere in between, so whatever the latency, no window of the service's holds more than the allowance.
- * First come, first served.
+ * A request counts from its permit until one window after its *response*. The service counts it at some point in
+ * between, so no window of the service holds more than the limit, whatever the latency. First come, first served.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -58,14 +57,14 @@ export class RateLimiter {
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
-  /** When the next request may go, as far as the clock decides it; by the monotonic clock. */
+  /** When the oldest usage expires and so permits the next request; by the monotonic clock. */
   get nextMs(): number {
     return this.#window.nextExpiryMs ?? this.#clock.monotonicMs();
   }
 
-  /** A permit, if one is free and nobody waits. */
+  /** A permit, if one is free and no other request waits for it. */
   tryAcquire(kind: RequestKind): Permit | undefined {
-    return this.#waiters.length === 0 && this.#mayGo(kind) ? this.#permit(kind) : undefined;
+    return this.#waiters.length === 0 && this.#isPermitted(kind) ? this.#permit(kind) : undefined;
   }
 
   /** WaitReporter for a permit; rejects with the signal's reason. */
@@ -90,7 +89,7 @@ export class RateLimiter {
     });
   }
 
-  /** The last window's use, what is in flight included, in about 60 buckets. */
+  /** The usage of the last window, requests in flight included, in about 60 buckets. */
   usage(): RateLimiterUsage {
     const buckets = this.#window.buckets();
     if (this.#inFlight === 0) return buckets;
@@ -98,7 +97,7 @@ export class RateLimiter {
     return [...buckets, { atMs: this.#clock.now(), requests: this.#inFlight, bytes }];
   }
 
-  /** Counts what others used. */
+  /** Counts what other processes used. */
   add(earlier: RateLimiterUsage): void {
     this.#window.merge(earlier);
   }
@@ -107,15 +106,15 @@ export class RateLimiter {
     return this.#requests === Number.POSITIVE_INFINITY && this.#bytes === Number.POSITIVE_INFINITY;
   }
 
-  #mayGo(kind: RequestKind): boolean {
+  #isPermitted(kind: RequestKind): boolean {
     if (this.#isUnlimited()) return true;
     this.#window.forget();
     if (this.#window.requests + this.#inFlight >= this.#requests) return false;
-    return this.#bytes === Number.POSITIVE_INFINITY || this.#bytesMayGo(kind);
+    return this.#bytes === Number.POSITIVE_INFINITY || this.#bytesPermit(kind);
   }
 
-  #bytesMayGo(kind: RequestKind): boolean {
-    // With nothing in flight and an empty window one request always goes, or a large event would wait for ever.
+  #bytesPermit(kind: RequestKind): boolean {
+    // With nothing in flight and an empty window one request is always permitted, or a large event would wait for ever.
     if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
     if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
     const reserve = this.#details.largest;
@@ -145,20 +144,24 @@ export class RateLimiter {
   }
 
   #serve(): void {
-    for (let next = this.#waiters[0]; next !== undefined && this.#mayGo(next.kind); next = this.#waiters[0]) {
+    for (
+      let next = this.#waiters[0];
+      next !== undefined && this.#isPermitted(next.kind);
+      next = this.#waiters[0]
+    ) {
       this.#waiters.shift();
       next.grant(this.#permit(next.kind));
     }
     if (this.#waiters.length > 0) this.#wakeLater();
-    else this.#hush();
+    else this.#cancelAlarm();
   }
 
-  #hush(): void {
+  #cancelAlarm(): void {
     this.#alarm?.abort();
     this.#alarm = undefined;
   }
 
-  // One alarm for all. Where the window is empty there is something in flight, and its end serves the next.
+  // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
   #wakeLater(): void {
     const atMs = this.#window.nextExpiryMs;
     if (atMs === undefined || this.#alarm !== undefined) return;
@@ -169,7 +172,7 @@ export class RateLimiter {
         this.#alarm = undefined;
         this.#serve();
       },
-      () => undefined, // aborted: nobody waits any more
+      () => undefined, // aborted: no request waits any more
     );
   }
 }

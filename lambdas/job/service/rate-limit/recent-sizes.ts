@@ -1,11 +1,11 @@
-// Remembers how large the last bodies were, so that the bytes of the next one can be foreseen.
+// Remembers the sizes of the last bodies, to estimate the next one.
 
 const REMEMBERED = 100;
 
 export class RecentSizes {
   readonly #sizes: number[] = [];
 
-  /** Of the last 100 bodies; 0 while there was none. */
+  /** Of the last 100 bodies; 0 before the first. */
   get largest(): number {
     return Math.max(0, ...this.#sizes);
   }

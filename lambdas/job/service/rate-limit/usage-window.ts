@@ -1,5 +1,5 @@
-// Remembers what was used in the last `windowMs`, in order, with running totals. By the monotonic clock: a wall clock
-// that is set forward in the middle of a window would make the service's limit look free.
+// Records usage in the last `windowMs`, in order, with running totals. By the monotonic clock: a wall clock that is
+// set forward in the middle of a window would make used capacity look free.
 
 import type { Clock } from "../../runtime/clock.ts";
 
@@ -10,10 +10,10 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** How finely use is told to others: 60 buckets a window. */
+/** The resolution of exported usage: 60 buckets a window. */
 const BUCKETS = 60;
 
-interface MonotonicUse {
+interface MonotonicUsage {
   readonly monotonicMs: number;
   readonly requests: number;
   readonly bytes: number;
@@ -22,8 +22,8 @@ interface MonotonicUse {
 export class UsageWindow {
   readonly #windowMs: number;
   readonly #clock: Clock;
-  #uses: MonotonicUse[] = [];
-  #expired = 0; // uses before this index have left the window
+  #uses: MonotonicUsage[] = [];
+  #expired = 0; // entries before this index have left the window
   #requests = 0;
   #bytes = 0;
 
@@ -40,7 +40,7 @@ export class UsageWindow {
     return this.#bytes;
   }
 
-  /** When the oldest use leaves the window, by the monotonic clock; undefined when it is empty. */
+  /** When the oldest usage leaves the window, by the monotonic clock; undefined when it is empty. */
   get nextExpiryMs(): number | undefined {
     const oldest = this.#uses[this.#expired];
     return oldest === undefined ? undefined : oldest.monotonicMs + this.#windowMs + 1;
@@ -52,7 +52,7 @@ export class UsageWindow {
     this.#uses.push({ monotonicMs, requests, bytes });
   }
 
-  /** Takes over what others used. An instant ahead of this clock counts as now. */
+  /** Adds what other processes used. An instant ahead of this clock counts as now. */
   merge(earlier: readonly Usage[]): void {
     const monotonicNowMs = this.forget();
     const nowMs = this.#clock.now();
@@ -70,7 +70,7 @@ export class UsageWindow {
   forget(): number {
     const nowMs = this.#clock.monotonicMs();
     for (let oldest = this.#uses[this.#expired]; oldest !== undefined; oldest = this.#uses[this.#expired]) {
-      // One more millisecond, because instants are rounded down and services count their edges differently.
+      // One more millisecond, because instants are rounded down and services count the edges of windows differently.
       if (nowMs <= oldest.monotonicMs + this.#windowMs) break;
       this.#count(-oldest.requests, -oldest.bytes);
       this.#expired += 1;
@@ -82,7 +82,7 @@ export class UsageWindow {
     return nowMs;
   }
 
-  /** The window's use in few buckets; instants are rounded up, so it never tells less than was used. */
+  /** The usage of the window in few buckets. Instants are rounded up, so it is never less than what was used. */
   buckets(): readonly Usage[] {
     const monotonicNowMs = this.forget();
     const nowMs = this.#clock.now();

@@ -1,4 +1,4 @@
-// How requests prove who sends them. One port, an adapter for each method.
+// The port of authentication. The folder auth has an adapter for each method.
 
 /** What became of a request that carried credentials. */
 export type RequestResult =

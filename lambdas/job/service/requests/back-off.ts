@@ -1,8 +1,8 @@
-// Lets time pass between a failed attempt and the next, counted, logged and shown; or ends the run.
+// Waits between a failed attempt and the next, counts and logs it; or ends the run when no attempt is left.
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { describeFailure, type Failure, spent } from "./failure.ts";
+import { attemptsExhausted, describeFailure, type Failure } from "./failure.ts";
 import { ATTEMPTS } from "./retry.ts";
 import type { ServiceCounters } from "./service-counters.ts";
 import type { Wait, WaitReporter } from "./wait-reporter.ts";
@@ -17,20 +17,20 @@ export interface BackOffOptions {
 export interface FailedAttempt {
   readonly request: string;
   readonly failure: Failure;
-  /** How many attempts it has used up, this one included. */
+  /** How many attempts the request has used, this one included. */
   readonly failures: number;
   readonly delayMs: number;
   readonly waitsFor: Wait["kind"];
 }
 
-/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` where the attempts are spent, or the signal's reason. */
+/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt, or the signal's reason. */
 export async function backOff(
   attempt: FailedAttempt,
   { waits, counters, clock, logger }: BackOffOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { request, failure, failures, delayMs, waitsFor } = attempt;
-  if (failures >= ATTEMPTS) throw spent(request, failure);
+  if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");
   const seconds = (delayMs / 1_000).toFixed(1);
   logger.info(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {

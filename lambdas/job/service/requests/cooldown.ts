@@ -1,15 +1,15 @@
-// Holds every request back while the service asks for quiet.
+// Holds all requests back while the service asks to wait (RFC 9110 §10.2.3).
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** More quiet than this, at once or added up without a success in between, ends the run. */
-const MAX_PAUSE_MS = 15 * 60_000;
+/** A longer cooldown, at once or in total without a success in between, ends the run. */
+const MAX_COOLDOWN_MS = 15 * 60_000;
 
 export class Cooldown {
   readonly #clock: Clock;
   #untilMs: number;
-  #askedMs = 0;
+  #totalMs = 0;
   #successes = 0;
   #failure: SyncError | undefined;
 
@@ -18,12 +18,12 @@ export class Cooldown {
     this.#untilMs = clock.monotonicMs();
   }
 
-  /** How many requests have been answered to the full so far. */
+  /** How many requests have succeeded so far. */
   get successes(): number {
     return this.#successes;
   }
 
-  /** By the monotonic clock. */
+  /** When it ends, by the monotonic clock. */
   get untilMs(): number {
     return this.#untilMs;
   }
@@ -32,22 +32,22 @@ export class Cooldown {
     return this.#remainingMs() === 0 && this.#failure === undefined;
   }
 
-  /** Nobody sends for `ms` from now. Throws `THROTTLED`, now and for everybody later, when that is too much. */
+  /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
   extend(ms: number, status: number): void {
     const longerMs = Math.max(0, ms - this.#remainingMs());
-    this.#askedMs += longerMs;
+    this.#totalMs += longerMs;
     if (longerMs > 0) this.#untilMs = this.#clock.monotonicMs() + ms;
-    if (this.#askedMs <= MAX_PAUSE_MS) return;
+    if (this.#totalMs <= MAX_COOLDOWN_MS) return;
     this.#failure = tooLong(ms, status);
     throw this.#failure;
   }
 
   succeeded(): void {
     this.#successes += 1;
-    this.#askedMs = 0;
+    this.#totalMs = 0;
   }
 
-  /** Resolves when nobody asks for quiet; another request may find it asked for again right afterwards. */
+  /** Resolves when the cooldown is over. Another request may extend it right afterwards. */
   async wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
@@ -66,7 +66,7 @@ function tooLong(ms: number, status: number): SyncError {
   const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1_000) : null;
   return new SyncError(
     "THROTTLED",
-    `The service asks for more quiet (status ${status}) than the 15 minutes this client waits. Run again later; if ` +
+    `The service asks to wait (status ${status}) longer than the 15 minutes that this client waits. Run again later. If ` +
       "it happens often, lower --requests-per-minute to what the service's operator allows you.",
     { fields: { status, seconds } },
   );

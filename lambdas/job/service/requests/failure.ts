@@ -1,4 +1,4 @@
-// What a failed attempt was, and the error that ends the run when the attempts are spent.
+// Why an attempt failed, and the error that ends the run after the last attempt.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { ATTEMPTS } from "./retry.ts";
@@ -6,21 +6,21 @@ import { ATTEMPTS } from "./retry.ts";
 export type Failure =
   | { readonly kind: "no-response"; readonly reason: string }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined }
-  /** A 2xx whose body is of no use. Both texts are our own words. */
+  /** A 2xx with an unusable body. Neither text quotes the body. */
   | { readonly kind: "body"; readonly why: string; readonly remedy: string };
 
-/** A 2xx body that a new attempt may mend. Quotes nothing of the body. */
+/** A 2xx body that is unusable; a retry may succeed. Never quotes the body. */
 export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
   readonly remedy: string;
 
-  constructor(why: string, remedy = "Check that --base-url is the service itself and no web page.") {
+  constructor(why: string, remedy = "Check that --base-url is the service itself and not a web page.") {
     super(why);
     this.remedy = remedy;
   }
 }
 
-/** How people and logs name a request: no query, which could carry more than the path. */
+/** The name of a request in messages and logs: without the query, which may hold more than the path. */
 export function requestName(method: string, url: URL): string {
   return `${method} ${url.pathname}`;
 }
@@ -36,8 +36,8 @@ export function describeFailure(failure: Failure): string {
   }
 }
 
-/** `THROTTLED` when the last answer was 429, else `SERVICE_UNAVAILABLE`. */
-export function spent(request: string, failure: Failure): SyncError {
+/** `THROTTLED` when the last response was 429, else `SERVICE_UNAVAILABLE`. */
+export function attemptsExhausted(request: string, failure: Failure): SyncError {
   const throttled = failure.kind === "status" && failure.status === 429;
   return new SyncError(
     throttled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
@@ -61,10 +61,10 @@ function remedy(failure: Failure): string {
   if (failure.status === 429) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
   }
-  return "The trouble is on the service's side: run again later.";
+  return "The problem is on the service's side: run again later.";
 }
 
-/** A status that has no meaning for the request in the interface document. */
+/** A status without a meaning for the request (docs/service-interface.md §6). */
 export function unexpectedStatus(request: string, status: number): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",

@@ -3,29 +3,29 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { HttpResponse } from "../http/transport.ts";
 
-/** Longer ones are no names of hosts (RFC 1035 §2.3.4: 255), and no paths that help anybody. */
+/** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
 const MAX_SHOWN = 300;
 
-/** Advises nobody to use the target: whoever can answer for the service could have the credentials sent there. */
-export function redirected(request: string, url: URL, answer: HttpResponse): SyncError {
-  const target = redirectTarget(url, answer);
+/** Does not advise to use the target: a forged response could point to a server that collects credentials. */
+export function redirected(request: string, url: URL, response: HttpResponse): SyncError {
+  const target = redirectTarget(url, response);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${answer.status}, a redirect to ${target}, which is not followed because ` +
-      "the credentials belong to --base-url only. Ask the service's operator which address is the right one, and do " +
-      "not take it from an answer.",
-    { fields: { request, status: answer.status, target } },
+    `${request} was answered with status ${response.status}, a redirect to ${target}, which is not followed because ` +
+      "the credentials belong to --base-url only. Ask the service's operator for the right address; do " +
+      "not copy it from a response.",
+    { fields: { request, status: response.status, target } },
   );
 }
 
-/** The origin, and of the same origin the path. The rest, path parameters (";jsessionid=…") included, may be secret. */
-function redirectTarget(url: URL, answer: HttpResponse): string {
-  const location = answer.headers.get("location")?.[0];
+/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
+function redirectTarget(url: URL, response: HttpResponse): string {
+  const location = response.headers.get("location")?.[0];
   if (location === undefined) return "nowhere (no Location header)";
   const target = URL.parse(location, url.href);
   if (target?.protocol !== "https:" && target?.protocol !== "http:")
-    return "something that is no URL of the web";
+    return "something that is not a web address";
   const [path = ""] = target.origin === url.origin ? target.pathname.split(";", 1) : [];
   const shown = target.origin + path;
-  return shown.length > MAX_SHOWN ? "an address that is too long to be shown" : shown;
+  return shown.length > MAX_SHOWN ? "an address that is too long to show" : shown;
 }

@@ -1,4 +1,4 @@
-// Decides by an answer's status what to do with it, and how long to wait before the next attempt.
+// Decides by its status what to do with a response, and how long to wait before the next attempt.
 
 import type { Random } from "../../runtime/random.ts";
 import type { HttpResponse } from "../http/transport.ts";
@@ -26,8 +26,8 @@ export function retryDelayMs(failures: number, random: Random): number {
 }
 
 /**
- * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined where there is none that makes sense. A date
- * is measured against the answer's own `Date`, so that a wrong clock on either side does not matter.
+ * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. A date is measured
+ * against the `Date` of the response, so that a wrong clock on either side does not matter.
  */
 export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): number | undefined {
   const value = headers.get("retry-after")?.[0]?.trim() ?? "";
@@ -38,7 +38,7 @@ export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): n
   return Math.max(0, untilMs - sinceMs);
 }
 
-// RFC 9110 §5.6.7: recipients accept all three forms. `Date.parse` alone would take "5 s" for a date as well.
+// RFC 9110 §5.6.7: recipients accept all three forms. `Date.parse` alone would accept "5 s" as well.
 const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -](?:\d{4}|\d{2}) \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 

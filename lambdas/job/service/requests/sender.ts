@@ -1,4 +1,4 @@
-// Sends one attempt as soon as nobody asks for quiet and the budget has room, and counts it.
+// Sends one attempt as soon as cooldown and rate limiter permit it, and counts it.
 
 import type { HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
@@ -14,7 +14,7 @@ export interface SenderOptions {
   readonly counters: ServiceCounters;
 }
 
-/** Performs no retries and knows no credentials. */
+/** Performs no retries and adds no credentials. */
 export class Sender {
   readonly #options: SenderOptions;
 
@@ -22,7 +22,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Leave to send now: use it (or cancel it) at once. Throws `THROTTLED` or the signal's reason. */
+  /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
     const { cooldown, rateLimiter, waits } = this.#options;
     for (;;) {
@@ -41,7 +41,7 @@ export class Sender {
           () => rateLimiter.nextMs,
           () => rateLimiter.acquire(kind, signal),
         ));
-      // While this request waited for the budget the service may have asked for quiet.
+      // A cooldown may have begun while this request waited for the rate limiter.
       if (cooldown.isOver) return permit;
       permit.cancel();
     }
@@ -57,10 +57,10 @@ export class Sender {
     let bytes = 0;
     counters.add("requests");
     try {
-      const answer = await waits.serving(() => transport.send(request, signal));
-      bytes = answer.wireBytes;
-      if (answer.status === 429) counters.add("throttled");
-      return answer;
+      const response = await waits.duringRequest(() => transport.send(request, signal));
+      bytes = response.wireBytes;
+      if (response.status === 429) counters.add("throttled");
+      return response;
     } finally {
       counters.add("bytes", bytes);
       permit.settle(bytes);

@@ -1,15 +1,15 @@
-// How much of the service a run has used so far: the columns `requests` to `bytes` of `sync_runs`.
+// What a run has used of the service so far: the columns `requests` to `bytes` of `sync_runs`.
 
 export interface ServiceCounts {
-  /** Attempts sent, logins and repetitions among them. */
+  /** Attempts sent, logins and retries included. */
   readonly requests: number;
-  /** Attempts that were sent again after a failure; a request sent again after a renewed login is none. */
+  /** Attempts sent after a failure. A request sent again after a new login is not a retry. */
   readonly retries: number;
-  /** Answers with status 429. */
+  /** Responses with status 429. */
   readonly throttled: number;
-  /** Sessions asked for, however many attempts one took. */
+  /** Logins begun, whatever the number of attempts each took. */
   readonly logins: number;
-  /** Body bytes as they came over the wire. */
+  /** Body bytes as received, before decoding. */
   readonly bytes: number;
 }
 

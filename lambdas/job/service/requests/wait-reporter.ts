@@ -1,9 +1,9 @@
-// Tells the progress display what everybody waits for, when nobody is being served.
+// Reports to the progress display what the run waits for while no request is under way.
 
 export interface Wait {
-  /** The service asked for it; our own limit; the back-off after a failure. */
+  /** The service asked for it; the rate limiter; the back-off after a failure. */
   readonly kind: "retry-after" | "budget" | "retry";
-  /** By the clock's monotonic reading. */
+  /** By the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -14,7 +14,7 @@ interface OpenWait {
   readonly untilMs: () => number;
 }
 
-/** The first kind that somebody waits for is the one that explains the rest. */
+/** The first kind among the open waits explains the others. */
 const ORDER: readonly Wait["kind"][] = ["retry-after", "budget", "retry"];
 
 export class WaitReporter {
@@ -27,7 +27,7 @@ export class WaitReporter {
     this.#onWait = onWait;
   }
 
-  /** Runs `work`, during which somebody waits. */
+  /** Runs `work`, which is a wait. */
   async during<T>(kind: Wait["kind"], untilMs: () => number, work: () => Promise<T>): Promise<T> {
     const wait = { kind, untilMs };
     this.#open.add(wait);
@@ -40,8 +40,8 @@ export class WaitReporter {
     }
   }
 
-  /** Runs `work`, during which the service works for us: nothing to explain. */
-  async serving<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work`, which is a request: while one is under way, no wait is reported. */
+  async duringRequest<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay += 1;
     this.#show();
     try {

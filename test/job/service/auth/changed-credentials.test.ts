@@ -33,7 +33,7 @@ describe.each(["session", "basic"] as const)(
 
       expect(details.size).toBe(20);
       expect(stored.reads).toBe(1);
-      expect(connection.log.text).toContain("others are stored by now");
+      expect(connection.log.text).toContain("others have been stored since");
       expect(said(undefined, connection.log)).not.toContain(NEW_PASSWORD);
     });
 

@@ -50,7 +50,7 @@ describe("the next page", () => {
     ['<http://api.example.com/x>; rel="next"', "at http://api.example.com/x"],
     ['<//evil.test/x>; rel="next"', "at https://evil.test/x"],
     ['<https://api.example.com:444/x>; rel="next"', "at https://api.example.com:444/x"],
-    ['<https://[>; rel="next"', "no URL"],
+    ['<https://[>; rel="next"', "not a URL"],
     ['</x>; rel="next", </y>; rel="next"', "two different next pages"],
     ['/x; rel="next"', "cannot be read"],
     ['</x; rel="next"', "cannot be read"],

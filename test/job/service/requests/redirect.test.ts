@@ -21,10 +21,10 @@ describe("a redirect", () => {
     ["https://api.example.com:8443/secret", "https://api.example.com:8443"],
     ["/login;jsessionid=secret?next=secret", "https://api.example.com/login"],
     ["../login", "https://api.example.com/login"],
-    [`/${"x".repeat(16_000)}`, "an address that is too long to be shown"],
-    [`https://${"x.".repeat(8_000)}test/`, "an address that is too long to be shown"],
-    ["https://[", "something that is no URL of the web"],
-    ["javascript:secret", "something that is no URL of the web"],
+    [`/${"x".repeat(16_000)}`, "an address that is too long to show"],
+    [`https://${"x.".repeat(8_000)}test/`, "an address that is too long to show"],
+    ["https://[", "something that is not a web address"],
+    ["javascript:secret", "something that is not a web address"],
     [undefined, "nowhere (no Location header)"],
   ])("to %s is said to lead to %s", (location, target) => {
     const error = errorFor(location);

@@ -22,7 +22,7 @@ describe("what everybody waits for", () => {
   it("is nothing while a request is under way", async () => {
     const { waits, shown } = setUp();
 
-    await waits.serving(() =>
+    await waits.duringRequest(() =>
       waits.during(
         "retry",
         () => 5_000,
@@ -38,7 +38,7 @@ describe("what everybody waits for", () => {
     const answered = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
 
-    const request = waits.serving(() => answered.promise);
+    const request = waits.duringRequest(() => answered.promise);
     const wait = waits.during(
       "budget",
       () => 5_000,
