@@ -1,142 +1,210 @@
-// Against a service that counts: told of its limit we never meet it, not told we obey its 429s.
+// Against a service that counts: a limit that is configured is never reached; one that is not is obeyed by its 429s.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { acceleratedClock, settableClock } from "../../simulator/clocks.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import type { RunStart } from "../../../lambdas/job/run/run.ts";
+import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { settableClock } from "../../simulator/clocks.ts";
+import { ManualClock } from "../../simulator/manual-clock.ts";
+import type { SimulatorOptions } from "../../simulator/settings.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "./crash.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { inVirtualTime } from "./virtual-time.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
-const WINDOW_MS = 30_000; // 300 ms of a test's time
+const WINDOW_MS = 30_000;
+/** Runs and service agree on it. */
+const LIMIT = 40;
+/** 90 % of it. */
+const ALLOWED = 36;
 
-describe("a request limit", () => {
-  test("that we are told of is never met, also by a run right after another", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(45), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
-      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+/** A sandbox whose clock moves only while a run waits for it. */
+class World implements AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly sandbox: Sandbox;
+
+  private constructor(clock: ManualClock, sandbox: Sandbox) {
+    this.clock = clock;
+    this.sandbox = sandbox;
+  }
+
+  static async start(
+    service: SimulatorOptions = {},
+    settings: Partial<RunSettings> = { requestsPerMinute: LIMIT },
+  ): Promise<World> {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const limits = { requestsPerWindow: LIMIT, windowMs: WINDOW_MS };
+    const sandbox = await Sandbox.start(
+      { clock, limits, ...service },
+      { windowMs: WINDOW_MS, ...settings },
+      clock,
     );
+    return new World(clock, sandbox);
+  }
 
-    const first = await sandbox.run();
-    const second = await sandbox.run();
+  /** No two starts share an instant: the second one would be the same run. */
+  run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+    this.clock.advance(1);
+    return this.wait(this.sandbox.run(start, changes));
+  }
+
+  wait<T>(work: Promise<T>, renewals?: number): Promise<T> {
+    return inVirtualTime(this.clock, this.sandbox.simulator, work, renewals);
+  }
+
+  /** The fullest window, as the service counts it. */
+  get fullest(): number {
+    return this.sandbox.simulator.counts.fullestWindow.requests;
+  }
+
+  get refused(): number {
+    return this.sandbox.simulator.counts.statuses.get(429) ?? 0;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.sandbox[Symbol.asyncDispose]();
+  }
+}
+
+describe("a request limit that is configured", () => {
+  test("is used up to 90 %, also by a run right after another", async () => {
+    await using world = await World.start({ events: makeEvents(45) });
+
+    const first = await world.run();
+    const second = await world.run();
 
     expect([first.row.outcome, second.row.outcome]).toEqual(["PUBLISHED", "PUBLISHED"]);
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect([world.fullest, world.refused]).toEqual([ALLOWED, 0]);
     expect(first.row).toMatchObject({ requests: 47, throttled: 0 });
   });
 
-  test("is not met by a run right after one that had no limit", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(30), limits: { windowMs: WINDOW_MS } });
-    sandbox.settings = { ...sandbox.settings, windowMs: WINDOW_MS };
-    await sandbox.run();
-    sandbox.settings = { ...sandbox.settings, requestsPerMinute: 40 };
+  test("is not exceeded by a run right after one that had no limit", async () => {
+    await using world = await World.start(
+      { events: makeEvents(30), limits: { windowMs: WINDOW_MS } },
+      { requestsPerMinute: "unlimited" },
+    );
+    const { sandbox } = world;
+    await world.run();
+    sandbox.settings = { ...sandbox.settings, requestsPerMinute: LIMIT };
 
-    await sandbox.run();
+    await world.run();
 
-    expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
   });
 
-  test("is not met by a start after a crash either, though nobody counted what the dead process sent", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
-      { requestsPerMinute: 40, windowMs: WINDOW_MS },
+  test("is not exceeded by a start after a crash, though what the dead process sent is not known", async () => {
+    await using world = await World.start(
+      { events: makeEvents(60) },
+      { requestsPerMinute: LIMIT, shardSize: 20 },
     );
-    const ports = sandbox.ports();
-    const point = new CrashPoint(4);
-    const crashed = sandbox.run({}, { ...ports, ...point.wrap(ports) });
-    await expect(crashed).rejects.toThrow(Crashed);
-    sandbox.dead.add(ports.process.pid ?? 0);
+    await crash(world, "shard-00001");
+    expect(world.sandbox.simulator.counts.requests).toBeGreaterThan(20);
 
-    const { row } = await sandbox.run();
+    const { row } = await world.run();
 
-    expect(point.effects.at(-1)).toContain("shard-00000");
-    expect(row.outcome).toBe("PUBLISHED");
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60 });
+    expect([world.fullest, world.refused]).toEqual([ALLOWED, 0]);
   });
 
-  test("is not met by a start that finds the lease damaged, though what was used is not known", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
-      { requestsPerMinute: 40, windowMs: WINDOW_MS },
-    );
-    await sandbox.run();
-    sandbox.store.put(LEASE, sandbox.store.text(LEASE)?.slice(0, 40) ?? "");
+  test("is not exceeded by a start that finds the lease damaged, though what was used is not known", async () => {
+    await using world = await World.start({ events: makeEvents(30) });
+    const { store, log } = world.sandbox;
+    await world.run();
+    store.put(LEASE, store.text(LEASE)?.slice(0, 40) ?? "");
 
-    const { row } = await sandbox.run();
+    const { row } = await world.run();
 
     expect(row.outcome).toBe("PUBLISHED");
-    expect(sandbox.log.text).toContain(`the file ${LEASE} is damaged; it is made again`);
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect(log.text).toContain(`the file ${LEASE} is damaged; it is made again`);
+    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
+    expect(world.refused).toBe(0);
   });
 
-  test("is not met by the second start after a crash, where the first one sent nothing", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
-      { requestsPerMinute: 40, windowMs: WINDOW_MS },
-    );
-    await sandbox.run();
-    sandbox.store.put(LEASE, "");
+  test("is not exceeded by the second start after a crash, where the first one sent nothing", async () => {
+    await using world = await World.start({ events: makeEvents(30) });
+    await world.run();
+    world.sandbox.store.put(LEASE, "");
     const credentials = new SyncError("CREDENTIALS_INVALID", "There is no such file.");
-    const failed = await sandbox.run({}, { openService: () => Promise.reject(credentials) });
+    const failed = await world.run({}, { openService: () => Promise.reject(credentials) });
 
-    const { row } = await sandbox.run();
+    const { row } = await world.run();
 
     expect([failed.row.error_code, row.outcome]).toEqual(["CREDENTIALS_INVALID", "PUBLISHED"]);
-    expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
+  });
+
+  test("is not exceeded after a crash by a start that follows a repeat of the finished run", async () => {
+    await using world = await World.start({ events: makeEvents(30) });
+    const { sandbox } = world;
+    const runId = "2026-01-01T00-00-00.000Z";
+    const ports = sandbox.ports();
+    const point = new CrashPoint(`replace ${LEASE}`); // dies when its run is finished, before it frees the lease
+    const first = sandbox.run({ runId }, { ...ports, ...point.wrap(ports) });
+    while (sandbox.store.text(LEASE) === undefined) await nextTurn();
+    const second = sandbox.run({ runId }); // waits for the first
+    await world.wait(first, 2); // the second one sleeps, too
+    sandbox.dead.add(ports.process.pid ?? 0);
+    const repeat = await world.wait(second, 0);
+
+    const { row } = await world.run();
+
+    expect(point.crashed).toBe(true);
+    expect(repeat).toMatchObject({ isRepeat: true, row: { outcome: "PUBLISHED" } });
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
   });
 
   test.each([
     { when: "forward", byMs: 600_000 },
     { when: "back", byMs: -600_000 },
   ])(
-    "is neither met nor slows a run down for the clock's being set $when in the middle",
+    "is neither exceeded nor slows a run down where the clock is set $when in the middle",
     async ({ byMs }) => {
-      const clock = acceleratedClock(100);
+      const clock = new ManualClock(Date.UTC(2026, 0, 1));
       const ours = settableClock(clock);
       await using sandbox = await Sandbox.start(
-        { clock, events: makeEvents(60), limits: { requestsPerWindow: 40, windowMs: WINDOW_MS } },
-        { requestsPerMinute: 40, windowMs: WINDOW_MS },
+        { clock, events: makeEvents(60), limits: { requestsPerWindow: LIMIT, windowMs: WINDOW_MS } },
+        { requestsPerMinute: LIMIT, windowMs: WINDOW_MS },
         ours,
       );
       const startedAtMs = clock.monotonicMs();
       let isSet = false;
+      const onProgress: RunPorts["onProgress"] = ({ done }) => {
+        if (done < 20 || isSet) return;
+        isSet = true;
+        ours.set(byMs);
+      };
 
-      const { row } = await sandbox.run(
-        {},
-        {
-          onProgress: ({ done }) => {
-            if (done < 20 || isSet) return;
-            isSet = true;
-            ours.set(byMs);
-          },
-        },
-      );
+      const { row } = await inVirtualTime(clock, sandbox.simulator, sandbox.run({}, { onProgress }));
 
       expect(isSet).toBe(true);
       expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60, throttled: 0 });
       expect(row.seconds).toBeGreaterThan(1);
       expect(row.seconds).toBeLessThan(300);
-      expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(40);
+      expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(ALLOWED);
       expect(clock.monotonicMs() - startedAtMs).toBeLessThan(10 * WINDOW_MS);
     },
   );
+});
 
+describe("a request limit that is not configured", () => {
   test.each(["seconds", "http-date"] as const)(
-    "that we are not told of is obeyed: nobody sends while a Retry-After in %s lasts",
+    "is obeyed: nothing is sent while a Retry-After in %s lasts",
     async (retryAfter) => {
-      await using sandbox = await Sandbox.start({
-        events: makeEvents(60),
-        limits: { requestsPerWindow: 25, windowMs: WINDOW_MS, retryAfter },
-        latencyMs: 200,
-      });
+      await using world = await World.start(
+        {
+          events: makeEvents(60),
+          limits: { requestsPerWindow: 25, windowMs: WINDOW_MS, retryAfter },
+          latencyMs: 200,
+        },
+        { requestsPerMinute: "unlimited" },
+      );
+      const { sandbox } = world;
 
-      const { row } = await sandbox.run();
+      const { row } = await world.run();
 
       expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60 });
       expect(row.throttled).toBeGreaterThan(0);
@@ -146,18 +214,18 @@ describe("a request limit", () => {
   );
 });
 
-describe("a limit of bytes", () => {
-  test("that we are told of is never met", async () => {
+describe("a limit of bytes that is configured", () => {
+  test("is used up to 90 %", async () => {
     const bytesPerWindow = 40_000;
-    await using sandbox = await Sandbox.start(
+    await using world = await World.start(
       { events: makeEvents(50, { length: 2_000 }), limits: { bytesPerWindow, windowMs: WINDOW_MS } },
-      { bytesPerMinute: bytesPerWindow, windowMs: WINDOW_MS },
+      { bytesPerMinute: bytesPerWindow },
     );
 
-    const { row } = await sandbox.run();
+    const { row } = await world.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 50, throttled: 0 });
-    expect(sandbox.simulator.counts.fullestWindow.bytes).toBeLessThanOrEqual(bytesPerWindow);
+    expect(world.sandbox.simulator.counts.fullestWindow.bytes).toBeLessThanOrEqual(bytesPerWindow * 0.9);
   });
 });
 
@@ -170,3 +238,13 @@ describe("without a limit", () => {
     expect(sandbox.simulator.counts.maxInFlight).toBe(12);
   });
 });
+
+/** A start that dies at an effect, in a process that is known to be gone. */
+async function crash(world: World, effect: string): Promise<void> {
+  const { sandbox } = world;
+  const ports = sandbox.ports();
+  const point = new CrashPoint(effect);
+  const crashed = sandbox.run({}, { ...ports, ...point.wrap(ports) });
+  await expect(world.wait(crashed)).rejects.toThrow(Crashed);
+  sandbox.dead.add(ports.process.pid ?? 0);
+}
