@@ -2,8 +2,12 @@
 
 import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
-import { parsePointer } from "../job/json/json-pointer.ts";
-import { parseLiftedColumns } from "../job/snapshot/rows/lifted-column.ts";
+import { accountName } from "../job/settings/account-name.ts";
+import { ACCOUNT_DEFAULTS, accountSettings } from "../job/settings/account-settings.ts";
+import { databaseName } from "../job/settings/database-name.ts";
+import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
+import { text } from "../job/settings/value-schemas.ts";
+import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT = {
@@ -17,52 +21,34 @@ const ENVIRONMENT = {
   lifted: "BRAND_EVENTS_LIFTED",
 } as const;
 
-const limit = z.union([z.literal("unlimited"), z.int().positive()]);
-const percent = z.number().min(0).max(100);
-const pointer = z.string().refine(isPointer, "expected a JSON Pointer such as /data/events");
+const named = (what: string) => text(`expected ${what}`, (value) => value !== "");
 
-const accountSchema = z.strictObject({
-  secretId: z.string().min(1),
-  baseUrl: z.string().min(1),
-  requestsPerMinute: limit.default(200),
-  bytesPerMinute: limit.default(10 * 1024 * 1024),
-  concurrency: z.int().min(1).max(256).default(16),
-  isListed: z.enum(["true", "false", "any"]).default("true"),
-  listPointer: pointer.optional(),
-  detailPointer: pointer.optional(),
-  maxDropPercent: percent.default(20),
-  maxMissingPercent: percent.default(1),
-  retainDays: z.int().positive().optional(),
-  resumeWithinMinutes: z.int().nonnegative().default(60),
-});
-
-const accountName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, "expected a name of a-z, 0-9, _ and -");
+const functionAccount = accountSettings.extend({ secretId: named("the id of the account's secret") });
 
 const schema = z.strictObject({
-  bucket: z.string().min(1),
+  bucket: named("the name of the bucket"),
   /** The AWS account that the bucket belongs to. */
-  bucketOwner: z.string().min(1),
+  bucketOwner: named("the AWS account of the bucket"),
   /** Empty, or with its closing slash. */
-  prefix: z
-    .string()
-    .regex(/^([^/]+\/)*$/, "expected nothing, or a prefix with its closing slash")
-    .default(""),
-  database: z.string().min(1),
-  workgroup: z.string().min(1),
-  eventBus: z.string().min(1).default("default"),
+  prefix: text("expected nothing, or a prefix with its closing slash", (value) =>
+    /^([^/]+\/)*$/.test(value),
+  ).default(""),
+  database: databaseName,
+  workgroup: named("the name of the workgroup"),
+  eventBus: named("the name of the event bus").default("default"),
   accounts: z
-    .record(accountName, accountSchema)
+    .record(accountName, functionAccount)
     .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
-  lifted: z.array(z.strictObject({ name: z.string(), pointer: z.string() })).default([]),
+  lifted: liftedColumns.default([]),
 });
 
 /** What `lib` gives: what has a default may be left out. */
 export type FunctionSettings = z.input<typeof schema>;
 /** What the function works with. `region` is Lambda's own word for where it runs. */
 export type FunctionEnvironment = z.output<typeof schema> & { readonly region: string };
-export type AccountSettings = z.output<typeof accountSchema>;
+export type FunctionAccount = z.output<typeof functionAccount>;
 
-/** The variables that say `settings`. What has its default is best left out: Lambda takes 4 KB of variables in all. */
+/** The variables that say `settings`, without what has its default: Lambda takes 4 KB of variables in total. */
 export function environmentOf(settings: FunctionSettings): Record<string, string> {
   const { prefix = "", eventBus = "default", lifted = [], ...given } = settings;
   const { bucket, bucketOwner, database, workgroup, accounts } = given;
@@ -73,7 +59,7 @@ export function environmentOf(settings: FunctionSettings): Record<string, string
     [ENVIRONMENT.database]: database,
     [ENVIRONMENT.workgroup]: workgroup,
     [ENVIRONMENT.eventBus]: eventBus,
-    [ENVIRONMENT.accounts]: JSON.stringify(accounts),
+    [ENVIRONMENT.accounts]: JSON.stringify(withoutDefaults(accounts)),
     [ENVIRONMENT.lifted]: JSON.stringify(lifted),
   };
 }
@@ -82,7 +68,7 @@ export function environmentOf(settings: FunctionSettings): Record<string, string
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
 ): FunctionEnvironment {
-  const parsed = schema.safeParse({
+  const given = {
     bucket: variables[ENVIRONMENT.bucket],
     bucketOwner: variables[ENVIRONMENT.bucketOwner],
     prefix: variables[ENVIRONMENT.prefix],
@@ -91,19 +77,19 @@ export function readEnvironment(
     eventBus: variables[ENVIRONMENT.eventBus],
     accounts: parseJson(ENVIRONMENT.accounts, variables[ENVIRONMENT.accounts] ?? "{}"),
     lifted: parseJson(ENVIRONMENT.lifted, variables[ENVIRONMENT.lifted] ?? "[]"),
-  });
-  if (!parsed.success) throw invalid(parsed.error.issues.map(describe).join("; "));
-  parseLiftedColumns(parsed.data.lifted.map(({ name, pointer: at }) => `${name}=${at}`));
+  };
+  const parsed = schema.safeParse(given, { error: plainEnglish });
+  if (!parsed.success) throw invalid(problemsOf(parsed.error.issues, given, nameOf).join("; "));
   return { ...parsed.data, region: variables["AWS_REGION"] ?? "us-east-1" };
 }
 
-function isPointer(text: string): boolean {
-  try {
-    parsePointer(text);
-    return true;
-  } catch {
-    return false;
-  }
+function withoutDefaults(accounts: FunctionSettings["accounts"]): object {
+  const defaults = new Map<string, unknown>(Object.entries(ACCOUNT_DEFAULTS));
+  const shortened = Object.entries(accounts).map(([name, account]) => {
+    const kept = Object.entries(account).filter(([key, value]) => value !== defaults.get(key));
+    return [name, Object.fromEntries(kept)] as const;
+  });
+  return Object.fromEntries(shortened);
 }
 
 function parseJson(name: string, text: string): unknown {
@@ -114,9 +100,10 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-function describe({ path: [key, ...rest], message }: z.core.$ZodIssue): string {
-  const name = new Map<PropertyKey, string>(Object.entries(ENVIRONMENT)).get(key ?? "");
-  return `${[name, ...rest].map(String).join(".")}: ${message}`;
+/** `BRAND_EVENTS_ACCOUNTS.uk.baseUrl`. */
+function nameOf([key = "", ...rest]: readonly PropertyKey[]): string {
+  const variable = new Map<PropertyKey, string>(Object.entries(ENVIRONMENT)).get(key);
+  return [variable, ...rest].map(String).join(".");
 }
 
 function invalid(problem: string): SyncError {

@@ -11,13 +11,13 @@ import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import { status } from "../job/run/status.ts";
 import { formatRunId } from "../job/storage/run-id.ts";
+import { accountRunSettings } from "./account-run-settings.ts";
 import { consoleLinks } from "./console-links.ts";
-import { type FunctionPorts, functionHost } from "./function-host.ts";
+import { type FunctionPorts, functionRunPorts } from "./function-ports.ts";
 import { invocationError } from "./invocation-error.ts";
 import { reportResult } from "./report-result.ts";
 import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
 import { responseOf } from "./response.ts";
-import { runSettings } from "./run-settings.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { UNEXPECTED_ERROR_METRICS } from "./telemetry/metrics.ts";
 import { timeLimit } from "./time-limit.ts";
@@ -64,9 +64,9 @@ async function respond(
   const { account } = request;
   const accountSettings = environment.accounts[account];
   if (accountSettings === undefined) throw new Error("the request names an unknown account");
-  const settings = runSettings(account, accountSettings, environment);
+  const settings = accountRunSettings(account, accountSettings, environment);
   using limit = timeLimit(context);
-  const host: RunPorts = { ...functionHost(ports, accountSettings, settings, limit), onRunId };
+  const host: RunPorts = { ...functionRunPorts(ports, accountSettings, settings, limit), onRunId };
 
   const respondWith = async (result: RunResult): Promise<object> => {
     const { requestsPerMinute } = settings;

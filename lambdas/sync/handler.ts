@@ -14,7 +14,7 @@ import { systemClock } from "../job/runtime/system-clock.ts";
 import { systemRandom } from "../job/runtime/system-random.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { readEnvironment } from "./environment.ts";
-import type { FunctionPorts } from "./function-host.ts";
+import type { FunctionPorts } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
 import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
 import { functionLog } from "./telemetry/function-log.ts";

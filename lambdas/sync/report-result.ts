@@ -2,10 +2,10 @@
 
 import type { RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
-import type { Limit } from "../job/run/run-ports.ts";
+import type { Limit } from "../job/settings/limit.ts";
 import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
 import type { Store } from "../job/storage/store.ts";
-import type { FunctionPorts } from "./function-host.ts";
+import type { FunctionPorts } from "./function-ports.ts";
 import { isRun, metricsOf } from "./telemetry/metrics.ts";
 import { runEvent } from "./telemetry/run-event.ts";
 

@@ -1,45 +1,50 @@
-// What the function may be asked to do: by the schedule, by the console's Test button, or by a caller.
+// The function's input: from the schedule, the console's Test button, or another caller.
 
 import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
+import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
+import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
+import { trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";
 
-/** The schedule's own clock and ours may differ by so much. */
+/** The clocks of the schedule and of the function may differ by so much. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-const account = z.string().optional();
-const snapshotId = z.string();
+const account = z.string("expected the name of an account").optional();
+const snapshotId = z.string("expected the id of a snapshot, such as 2026-11-21T06-00-00.000Z");
+const limit = wholeNumber(1, 1e9);
+const instant = z.iso.datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" });
 
 const schema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("run"),
     account,
     /** Fetches, checks and compares, publishes nothing. */
-    dryRun: z.boolean().default(false),
+    dryRun: trueOrFalse.default(false),
     /** Fetches only so many events; with `dryRun`. */
-    limit: z.int().positive().optional(),
-    /** Begins anew instead of going on with an unfinished run. */
-    fresh: z.boolean().default(false),
-    /** Publishes although files of what readers see are damaged. */
-    overDamaged: z.boolean().optional(),
+    limit: limit.optional(),
+    /** Starts a new run instead of resuming an unfinished one. */
+    fresh: trueOrFalse.default(false),
+    /** Publishes although files of the snapshot that readers see are damaged. */
+    overDamaged: trueOrFalse.optional(),
     /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
-    scheduledAt: z.iso.datetime({ offset: true }).optional(),
+    scheduledAt: instant.optional(),
   }),
   z.strictObject({ action: z.literal("check"), account }),
-  z.strictObject({ action: z.literal("discover"), account, limit: z.int().positive().default(50) }),
+  z.strictObject({ action: z.literal("discover"), account, limit: limit.default(DEFAULT_SAMPLE) }),
   z.strictObject({ action: z.literal("status"), account }),
   z.strictObject({
     action: z.literal("accept"),
     account,
     snapshotId,
-    force: z.boolean().default(false),
-    overDamaged: z.boolean().optional(),
+    force: trueOrFalse.default(false),
+    overDamaged: trueOrFalse.optional(),
   }),
   z.strictObject({
     action: z.literal("rollback"),
     account,
     snapshotId,
-    pin: z.boolean().default(true),
-    overDamaged: z.boolean().optional(),
+    pin: trueOrFalse.default(true),
+    overDamaged: trueOrFalse.optional(),
   }),
 ]);
 
@@ -50,8 +55,10 @@ export type RunRequest = Extract<SyncRequest, { readonly action: "run" }>;
 export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): SyncRequest {
   const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
   if (!isObject && event !== undefined) throw invalid(`expected a JSON object and got ${kindOf(event)}`);
-  const parsed = schema.safeParse({ action: "run", ...event });
-  if (!parsed.success) throw invalid(parsed.error.issues.map(describe).join("; "));
+  const given = { action: "run", ...event };
+  const parsed = schema.safeParse(given, { error: plainEnglish });
+  if (!parsed.success)
+    throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, given)).join("; "));
   const request = { ...parsed.data, account: accountOf(parsed.data.account, accounts) };
   if (request.action === "run") checkRun(request, nowMs);
   return request;
@@ -86,13 +93,12 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
   }
 }
 
-function describe(issue: z.core.$ZodIssue): string {
-  const key = issue.path.join(".");
-  if (issue.code === "unrecognized_keys") {
-    return `${issue.keys.join(", ")}: not known for this action`;
+function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
+  if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
+  if (issue.path.join(".") === "action") {
+    return ["action: expected run, check, discover, status, accept or rollback"];
   }
-  if (key === "action") return "action: expected run, check, discover, status, accept or rollback";
-  return `${key}: ${issue.message}`;
+  return problemsOf([issue], given, (path) => path.join("."));
 }
 
 function kindOf(value: unknown): string {

@@ -1,11 +1,13 @@
-// What `cdk.json` says under `context.eventSync`: read once, at synth, with a message for everything that is wrong.
+// What `cdk.json` says under `context.eventSync`: read once, at synth, with a message for each wrong key.
 
 import { z } from "zod";
-import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
-import { parseBaseUrl } from "../../lambdas/job/service/base-url.ts";
-import { parseLiftedColumns } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { accountName } from "../../lambdas/job/settings/account-name.ts";
+import { accountSettings } from "../../lambdas/job/settings/account-settings.ts";
+import { DEFAULT_DATABASE, databaseName } from "../../lambdas/job/settings/database-name.ts";
+import { plainEnglish, problemsOf } from "../../lambdas/job/settings/setting-problem.ts";
+import { text, trueOrFalse, wholeNumber } from "../../lambdas/job/settings/value-schemas.ts";
+import { liftedColumns } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { parseSchedule } from "./schedule-expression.ts";
-import { describeIssue } from "./settings-message.ts";
 
 /** CloudWatch Logs keeps logs for one of these numbers of days. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827];
@@ -13,30 +15,7 @@ const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400,
 /** An alarm looks back seven days at the most. */
 export const MAX_STALE_HOURS = 168;
 
-const wholeNumber = (least: number, most: number) => {
-  const error = `expected a whole number from ${least} to ${most}`;
-  return z.int(error).min(least, error).max(most, error);
-};
-const text = (expectation: string, isValid: (value: string) => boolean) =>
-  z.string(expectation).refine(isValid, expectation);
-const number = (expectation: string, isValid: (value: number) => boolean) =>
-  z.number(expectation).refine(isValid, expectation);
-const flag = z.boolean("expected true or false");
-const percent = number("expected a percentage from 0 to 100", (value) => value >= 0 && value <= 100);
-const LIMIT = 'expected a whole number from 1 to 1000000000000, or "unlimited"';
-const limit = z
-  .union([z.literal("unlimited"), z.number()], LIMIT)
-  .refine(
-    (value) => value === "unlimited" || (Number.isInteger(value) && value >= 1 && value <= 1e12),
-    LIMIT,
-  );
-const baseUrl = text(
-  "expected the address of the service such as https://api.example.com: https:, without user name, password, query or fragment",
-  (value) => accepts(() => parseBaseUrl(value)),
-);
-const pointer = text("expected a JSON Pointer such as /data/events", (value) =>
-  accepts(() => parsePointer(value)),
-);
+const { baseUrl, ...ofEachAccount } = accountSettings.shape;
 
 export const accountSchema = z.strictObject({
   schedule: text(
@@ -44,18 +23,9 @@ export const accountSchema = z.strictObject({
     (value) => parseSchedule(value) !== undefined,
   ),
   timeZone: text("expected a time zone such as Europe/London or UTC", isTimeZone).default("UTC"),
-  enabled: flag.default(true),
+  enabled: trueOrFalse.default(true),
   baseUrl: baseUrl.optional(),
-  requestsPerMinute: limit.optional(),
-  bytesPerMinute: limit.optional(),
-  concurrency: wholeNumber(1, 256).optional(),
-  isListed: z.enum(["true", "false", "any"], 'expected "true", "false" or "any"').optional(),
-  listPointer: pointer.optional(),
-  detailPointer: pointer.optional(),
-  maxDropPercent: percent.optional(),
-  maxMissingPercent: percent.optional(),
-  retainDays: wholeNumber(1, 36_500).optional(),
-  resumeWithinMinutes: wholeNumber(0, 20_160).optional(),
+  ...ofEachAccount,
   staleAfterHours: wholeNumber(1, MAX_STALE_HOURS).optional(),
   leftOutAlarmAbove: wholeNumber(0, 1e9).default(0),
 });
@@ -64,32 +34,23 @@ export const settingsSchema = z.strictObject({
   baseUrl: baseUrl.optional(),
   accounts: z
     .record(
-      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/),
+      accountName,
       accountSchema,
       'expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}',
     )
     .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
-  lifted: z
-    .array(
-      z.strictObject({
-        name: z.string("expected a column's name"),
-        pointer: z.string("expected a JSON Pointer"),
-      }),
-      'expected the columns of your own as a list, such as [{"name": "brand", "pointer": "/brand/name"}]',
-    )
-    .default([]),
-  database: text("expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database", (value) =>
-    /^[a-z0-9_]{1,255}$/.test(value),
-  ).default("brand_events"),
+  lifted: liftedColumns.default([]),
+  database: databaseName.default(DEFAULT_DATABASE),
   alarmEmail: text("expected an e-mail address", (value) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
   ).optional(),
-  runbookUrl: text("expected where docs/runbook.md is to be read: a path or an address", isRunbook).default(
-    "docs/runbook.md",
-  ),
-  logRetentionDays: number(`expected one of ${LOG_RETENTION_DAYS.join(", ")}`, (value) =>
-    LOG_RETENTION_DAYS.includes(value),
-  ).default(90),
+  runbookUrl: text(
+    "expected the path or the address of docs/runbook.md, without an anchor",
+    isRunbook,
+  ).default("docs/runbook.md"),
+  logRetentionDays: z
+    .literal(LOG_RETENTION_DAYS, `expected one of ${LOG_RETENTION_DAYS.join(", ")}`)
+    .default(90),
   scanLimitGigabytes: wholeNumber(1, 10_000).default(10),
   reservedConcurrency: wholeNumber(1, 1_000).optional(),
 });
@@ -104,14 +65,9 @@ export type Settings = Readonly<Omit<ParsedSettings, "accounts" | "baseUrl">> & 
 
 /** Throws an `Error` that names every wrong key, what was expected and what came. */
 export function parseSettings(context: unknown): Settings {
-  const parsed = settingsSchema.safeParse(context);
-  if (!parsed.success) throw unusable(parsed.error.issues.map((issue) => describeIssue(issue, context)));
+  const parsed = settingsSchema.safeParse(context, { error: plainEnglish });
+  if (!parsed.success) throw unusable(problemsOf(parsed.error.issues, context, keyOf));
   const { accounts, baseUrl: shared, ...settings } = parsed.data;
-  try {
-    parseLiftedColumns(settings.lifted.map(({ name, pointer: at }) => `${name}=${at}`));
-  } catch (error) {
-    throw unusable([`eventSync.lifted: ${error instanceof Error ? error.message : String(error)}`]);
-  }
   const entries = Object.entries(accounts).map(([name, { baseUrl: own, ...account }]) => {
     const url = own ?? shared;
     if (url === undefined) {
@@ -124,18 +80,20 @@ export function parseSettings(context: unknown): Settings {
   return { ...settings, accounts: Object.fromEntries(entries) };
 }
 
-function accepts(parse: () => unknown): boolean {
+/** `eventSync.accounts.uk.schedule`. */
+function keyOf(path: readonly PropertyKey[]): string {
+  return ["eventSync", ...path].map(String).join(".");
+}
+
+function isTimeZone(value: string): boolean {
+  // EventBridge Scheduler accepts names only, no offset such as +01:00.
+  if (!/^[A-Za-z]/.test(value)) return false;
   try {
-    parse();
+    new Intl.DateTimeFormat("en", { timeZone: value });
     return true;
   } catch {
     return false;
   }
-}
-
-function isTimeZone(value: string): boolean {
-  // Scheduler takes names, and an offset such as +01:00 is none.
-  return /^[A-Za-z]/.test(value) && accepts(() => new Intl.DateTimeFormat("en", { timeZone: value }));
 }
 
 function isRunbook(value: string): boolean {

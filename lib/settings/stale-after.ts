@@ -9,7 +9,9 @@ const LEAST_HOURS = 26;
 const MARGIN_HOURS = 2;
 
 /** Twice the schedule, 26 at least; undefined where the schedule is rarer than an alarm can see, or off. */
-export function staleAfterHours(account: AccountSettings): number | undefined {
+export function staleAfterHours(
+  account: Pick<AccountSettings, "enabled" | "schedule" | "staleAfterHours">,
+): number | undefined {
   if (!account.enabled) return undefined;
   if (account.staleAfterHours !== undefined) return account.staleAfterHours;
   const gapHours = parseSchedule(account.schedule)?.longestGapHours;

@@ -1,5 +1,6 @@
 // What came of a case: the figure that the target is about, and whether it is met.
 
+import { allowance } from "../../lambdas/job/settings/limit.ts";
 import type { BenchCase } from "./bench-case.ts";
 import type { CaseResult } from "./case-rounds.ts";
 import type { MeasuredRun } from "./measured-process.ts";
@@ -12,9 +13,6 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** The job's budget is used to this share (design section 4), and the first window's requests go at once. */
-const BUDGET_SHARE = 0.9;
-
 export function verdict({ measure, job: options }: BenchCase, { job, other }: CaseResult): Verdict {
   switch (measure.kind) {
     case "against-bare-loop": {
@@ -22,7 +20,8 @@ export function verdict({ measure, job: options }: BenchCase, { job, other }: Ca
       return against("wall ≤", measure.most, ratio, "× the bare loop");
     }
     case "against-ideal": {
-      const perMinute = Number(options.requestsPerMinute) * BUDGET_SHARE;
+      const perMinute = allowance(options.requestsPerMinute);
+      // The first window's requests go at once.
       const idealMs = (Math.ceil(of(job, "requests") / perMinute) - 1) * 60_000;
       return against("wall ≤", measure.most, of(job, "wallMs") / idealMs, "× the ideal");
     }

@@ -36,7 +36,7 @@ test.each([
   {
     what: "a database that can be none",
     args: ["status", "--database", "Brand-Events"],
-    says: "--database: expected 1 to 255 of a-z, 0-9 and _",
+    says: "--database: expected a name of a-z, 0-9 and _, up to 255 long",
   },
   {
     what: "no name of a secret",

@@ -159,19 +159,23 @@ test.each([
   {
     what: "a wrong account",
     args: ["run", ...LOOPBACK, "--account", "UK"],
-    says: "--account: expected 1 to 40",
+    says: "--account: expected a name of 1 to 40",
   },
   {
     what: "a wrong limit",
     args: ["run", ...LOOPBACK, "--requests-per-minute", "0"],
-    says: "--requests-per-minute: expected a whole number",
+    says: '--requests-per-minute: expected a whole number from 1 to 1000000000000, or "unlimited", and got 0',
   },
   {
     what: "a wrong percentage",
     args: ["run", ...LOOPBACK, "--max-drop", "120"],
     says: "--max-drop: expected a percentage",
   },
-  { what: "a wrong filter", args: ["run", ...LOOPBACK, "--is-listed", "maybe"], says: "true, false or any" },
+  {
+    what: "a wrong filter",
+    args: ["run", ...LOOPBACK, "--is-listed", "maybe"],
+    says: 'expected "true", "false" or "any", and got "maybe"',
+  },
   { what: "a wrong pointer", args: ["run", ...LOOPBACK, "--list-pointer", "data"], says: "--list-pointer" },
   { what: "--limit without --dry-run", args: ["run", ...LOOPBACK, "--limit", "3"], says: "--dry-run" },
   { what: "no credentials file", args: ["run", ...LOOPBACK], says: '{"method":"session"' },

@@ -37,7 +37,7 @@ const settings: RunSettings = {
   concurrency: 2,
   maxDropPercent: 20,
   maxMissingPercent: 1,
-  resumeWithinMs: 60 * 60_000,
+  resumeWithinMinutes: 60,
   retainDays: undefined,
   shardSize: 20,
 };

@@ -50,7 +50,7 @@ it("the function reads what the stack has set", () => {
     accounts: {
       uk: {
         secretId: uk,
-        baseUrl: "https://api.example.com",
+        baseUrl: "https://api.example.com/",
         requestsPerMinute: 200,
         bytesPerMinute: 10_485_760,
         concurrency: 16,
@@ -61,7 +61,7 @@ it("the function reads what the stack has set", () => {
       },
       lab: {
         secretId: lab,
-        baseUrl: "https://lab.example.com",
+        baseUrl: "https://lab.example.com/",
         requestsPerMinute: "unlimited",
         bytesPerMinute: 1_000,
         concurrency: 4,

@@ -5,12 +5,12 @@ import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
 import { redactKey } from "../../lambdas/job/json/redact-key.ts";
 import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
-import { parseBaseUrl } from "../../lambdas/job/service/base-url.ts";
 import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
 import { nextPage } from "../../lambdas/job/service/events/link.ts";
 import { paginationHints } from "../../lambdas/job/service/events/pagination-hints.ts";
 import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
+import { parseBaseUrl } from "../../lambdas/job/settings/base-url.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { within } from "./bounded.ts";
 

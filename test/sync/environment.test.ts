@@ -24,7 +24,7 @@ test("what the stack leaves out has the defaults of the command line", () => {
     accounts: {
       uk: {
         secretId: "secret-of-uk",
-        baseUrl: "https://service.example",
+        baseUrl: "https://service.example/",
         requestsPerMinute: 200,
         bytesPerMinute: 10_485_760,
         concurrency: 16,
@@ -40,7 +40,7 @@ test("what the stack leaves out has the defaults of the command line", () => {
 test("what the stack says arrives as it was said", () => {
   const uk = {
     secretId: "s",
-    baseUrl: "https://service.example",
+    baseUrl: "https://service.example/",
     requestsPerMinute: "unlimited",
     bytesPerMinute: 1,
     concurrency: 1,

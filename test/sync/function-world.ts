@@ -3,8 +3,8 @@
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
-import { type AccountSettings, environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
-import type { FunctionPorts } from "../../lambdas/sync/function-host.ts";
+import { environmentOf, type FunctionAccount, readEnvironment } from "../../lambdas/sync/environment.ts";
+import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
 import { handleRequest } from "../../lambdas/sync/handle-request.ts";
 import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
@@ -46,9 +46,9 @@ export class FunctionWorld implements AsyncDisposable {
   };
   /** In milliseconds, by Lambda's word. */
   timeLeft = (): number => 900_000;
-  #account: Partial<AccountSettings>;
+  #account: Partial<FunctionAccount>;
 
-  private constructor(simulator: Simulator, account: Partial<AccountSettings>) {
+  private constructor(simulator: Simulator, account: Partial<FunctionAccount>) {
     this.simulator = simulator;
     this.credentials = { method: "session", ...simulator.credentials };
     this.#account = account;
@@ -56,7 +56,7 @@ export class FunctionWorld implements AsyncDisposable {
 
   static async start(
     service: SimulatorOptions = {},
-    account: Partial<AccountSettings> = {},
+    account: Partial<FunctionAccount> = {},
   ): Promise<FunctionWorld> {
     return new FunctionWorld(await Simulator.start(service), account);
   }

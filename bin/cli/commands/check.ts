@@ -1,7 +1,7 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
-import { runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { serviceHost } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
@@ -14,7 +14,7 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: "npm run sync -- check --base-url https://service.example",
   execute: async (values, context) => {
-    const settings = runSettings(values);
+    const settings = givenSettings(values);
     const { host, display } = await serviceHost(values, settings, context);
     const checks = await check(host, settings, { deep: values.deep }).finally(() => display.end());
     const ok = checks.every((one) => one.ok);

@@ -1,9 +1,9 @@
 // `discover`: shows which fields events have, and the options that make columns of them.
 
-import { type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
+import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { count } from "../output/progress-text.ts";
 import { formatTable } from "../output/table.ts";
@@ -12,7 +12,6 @@ import { serviceHost } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
-const DEFAULT_LIMIT = 50;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
@@ -20,9 +19,9 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: "npm run sync -- discover --base-url https://service.example --limit 200",
   execute: async (values, context) => {
-    const settings = runSettings(values);
+    const settings = givenSettings(values);
     const { host, display } = await serviceHost(values, settings, context);
-    const found = await discover(host, settings, values.limit ?? DEFAULT_LIMIT).finally(() => display.end());
+    const found = await discover(host, settings, values.limit ?? DEFAULT_SAMPLE).finally(() => display.end());
     if ("outcome" in found) {
       if (values.json) context.stdout.json(found);
       context.stderr.message(`${found.outcome}: ${found.explanation}`);

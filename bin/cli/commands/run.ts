@@ -3,7 +3,7 @@
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { RUN_OPTIONS, runSettings, SERVICE_OPTIONS } from "../options/run-settings.ts";
+import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { failureJson, report } from "../output/run-report.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
 import { serviceHost } from "../wiring/service-ports.ts";
@@ -17,7 +17,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: "npm run sync -- run --base-url https://service.example --account uk",
   execute: async (values, context) => {
-    const settings = runSettings(values);
+    const settings = givenSettings(values);
     if (values.limit !== undefined && !values.dryRun) {
       throw new SyncError(
         "CONFIG_INVALID",

@@ -6,7 +6,7 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
-import { WAREHOUSE_OPTIONS } from "../options/run-settings.ts";
+import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { changeCounts, duration, plural } from "../output/progress-text.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";

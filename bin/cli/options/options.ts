@@ -1,19 +1,19 @@
-// The command line's options: name, environment variable, default, and what their text must be.
+// The command line's options: flag, description, default, and how their text becomes a value.
 
-import { parseBaseUrl } from "../../../lambdas/job/service/base-url.ts";
+import { accountName } from "../../../lambdas/job/settings/account-name.ts";
+import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
+import { wholeNumber } from "../../../lambdas/job/settings/value-schemas.ts";
 import {
-  accountName,
   credentialsPlace,
-  databaseName,
-  liftedColumns,
-  limit,
-  listedFilter,
-  percent,
-  pointer,
+  liftedTexts,
+  numberOf,
   switchValue,
+  textOf,
   warehousePlace,
-  wholeNumber,
 } from "./option-parsers.ts";
+
+const SETTINGS = accountSettings.shape;
 
 export interface OptionSpec<Value> {
   /** As commander takes it; without a placeholder it is a switch. */
@@ -31,9 +31,14 @@ export const OPTIONS = {
   baseUrl: {
     flag: "--base-url <url>",
     description: "address of the service",
-    parse: (value: string) => parseBaseUrl(value).href,
+    parse: textOf(SETTINGS.baseUrl),
   },
-  account: { flag: "--account <name>", description: "account", fallback: "default", parse: accountName },
+  account: {
+    flag: "--account <name>",
+    description: "account",
+    fallback: "default",
+    parse: textOf(accountName),
+  },
   credentials: {
     flag: "--credentials <where>",
     description: "the account's credentials: a JSON file, or secretsmanager:NAME",
@@ -49,72 +54,72 @@ export const OPTIONS = {
   database: {
     flag: "--database <name>",
     description: "database in Glue of a warehouse in S3",
-    fallback: "brand_events",
-    parse: databaseName,
+    fallback: DEFAULT_DATABASE,
+    parse: textOf(databaseName),
   },
   requestsPerMinute: {
     flag: "--requests-per-minute <n>",
     description: "requests the service allows, of which 90 % are used, or unlimited",
-    fallback: "200",
-    parse: limit,
+    fallback: String(ACCOUNT_DEFAULTS.requestsPerMinute),
+    parse: numberOf(SETTINGS.requestsPerMinute),
   },
   bytesPerMinute: {
     flag: "--bytes-per-minute <n>",
     description: "bytes the service allows, of which 90 % are used, or unlimited",
-    fallback: String(10 * 1024 * 1024),
-    parse: limit,
+    fallback: String(ACCOUNT_DEFAULTS.bytesPerMinute),
+    parse: numberOf(SETTINGS.bytesPerMinute),
   },
   concurrency: {
     flag: "--concurrency <n>",
     description: "requests at the same time",
-    fallback: "16",
-    parse: wholeNumber(1, 256),
+    fallback: String(ACCOUNT_DEFAULTS.concurrency),
+    parse: numberOf(SETTINGS.concurrency),
   },
   isListed: {
     flag: "--is-listed <filter>",
     description: "which events: true, false or any",
-    fallback: "true",
-    parse: listedFilter,
+    fallback: ACCOUNT_DEFAULTS.isListed,
+    parse: textOf(SETTINGS.isListed),
   },
   listPointer: {
     flag: "--list-pointer <pointer>",
     description: "JSON Pointer to the events in the list response, if they are not found",
-    parse: pointer,
+    parse: textOf(SETTINGS.listPointer),
   },
   detailPointer: {
     flag: "--detail-pointer <pointer>",
     description: "JSON Pointer to the event in the response for one event, if it is not found",
-    parse: pointer,
+    parse: textOf(SETTINGS.detailPointer),
   },
   lift: {
     flag: "--lift <name=pointer>",
     description:
       "a column of your own, from a JSON Pointer into the detail; repeatable, as variable a JSON array",
     isRepeatable: true,
-    parse: liftedColumns,
+    parse: liftedTexts,
   },
   maxDrop: {
     flag: "--max-drop <percent>",
     description: "how many fewer events than before are still published",
-    fallback: "20",
-    parse: percent,
+    fallback: String(ACCOUNT_DEFAULTS.maxDropPercent),
+    parse: numberOf(SETTINGS.maxDropPercent),
   },
   maxMissing: {
     flag: "--max-missing <percent>",
-    description: "how many of the listed events may lack details (5 always may)",
-    fallback: "1",
-    parse: percent,
+    description: "how many of the listed events may be missing (5 always may)",
+    fallback: String(ACCOUNT_DEFAULTS.maxMissingPercent),
+    parse: numberOf(SETTINGS.maxMissingPercent),
   },
   resumeWithin: {
     flag: "--resume-within <minutes>",
-    description: "how old the last progress of an unfinished run may be to go on with it",
-    fallback: "60",
-    parse: wholeNumber(0, 20_160),
+    description: "how old the last progress of an unfinished run may be for a run to resume it",
+    fallback: String(ACCOUNT_DEFAULTS.resumeWithinMinutes),
+    parse: numberOf(SETTINGS.resumeWithinMinutes),
   },
   retainDays: {
     flag: "--retain-days <days>",
-    description: "take published snapshots away that are older; without it all are kept",
-    parse: wholeNumber(1, 36_500),
+    description: "delete published snapshots that are older; without it all are kept",
+    parse: numberOf(SETTINGS.retainDays),
   },
   dryRun: {
     flag: "--dry-run",
@@ -126,23 +131,23 @@ export const OPTIONS = {
     flag: "--limit <n>",
     description:
       "fetch only this many events: run with --dry-run only, discover 50 without it and 500 at most",
-    parse: wholeNumber(1, 1e9),
+    parse: numberOf(wholeNumber(1, 1e9)),
   },
   fresh: {
     flag: "--fresh",
-    description: "begin anew instead of going on with an unfinished run",
+    description: "start a new run instead of resuming an unfinished one",
     fallback: "false",
     parse: switchValue,
   },
   deep: {
     flag: "--deep",
-    description: "verify the checksums of everything that is kept, not only of what readers see",
+    description: "verify the checksums of all snapshots, not only of the one that readers see",
     fallback: "false",
     parse: switchValue,
   },
   overDamaged: {
     flag: "--over-damaged",
-    description: "publish although files of what readers see are damaged",
+    description: "publish although files of the snapshot that readers see are damaged",
     fallback: "false",
     parse: switchValue,
   },
@@ -154,7 +159,7 @@ export const OPTIONS = {
   },
   noPin: {
     flag: "--no-pin",
-    description: "let the next run replace what is rolled back to",
+    description: "let the next run replace the snapshot that is rolled back to",
     fallback: "false",
     parse: switchValue,
   },

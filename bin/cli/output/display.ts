@@ -1,9 +1,10 @@
 // What a person sees on stderr while a run works: a progress bar on a terminal, plain lines in a pipe.
 
-import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
+import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
+import type { Limit } from "../../../lambdas/job/settings/limit.ts";
 import { ProgressRateMeter } from "./progress-rate.ts";
 import { progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,7 +1,6 @@
 // How fast a run goes and how long it will still take.
 
-import { BUDGET_SHARE } from "../../../lambdas/job/run/collect/estimate.ts";
-import type { Limit } from "../../../lambdas/job/run/run-ports.ts";
+import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
 
 export interface ProgressRate {
   /** Events a millisecond; 0 while nothing is known. */
@@ -32,11 +31,8 @@ export class ProgressRateMeter {
     this.#first ??= { done, atMs: nowMs };
     const elapsedMs = nowMs - this.#first.atMs;
     const measured = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
-    const perMs = this.#isBudgetBound && this.#limit !== "unlimited" ? allowedPerMs(this.#limit) : measured;
+    const perMs =
+      this.#isBudgetBound && this.#limit !== "unlimited" ? allowance(this.#limit) / 60_000 : measured;
     return { perMs, leftMs: perMs > 0 && done < total ? (total - done) / perMs : undefined };
   }
-}
-
-function allowedPerMs(limit: number): number {
-  return Math.max(1, Math.floor(limit * BUDGET_SHARE)) / 60_000;
 }

@@ -1,8 +1,8 @@
 // Words for how far a run is and what it waits for. Pure, so the bar and the log lines say the same.
 
-import { BUDGET_SHARE } from "../../../lambdas/job/run/collect/estimate.ts";
-import type { Limit, Progress } from "../../../lambdas/job/run/run-ports.ts";
+import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
+import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
 import type { ProgressRate } from "./progress-rate.ts";
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
@@ -25,7 +25,7 @@ export function waitText(wait: Wait, nowMs: number, requestsPerMinute: Limit): s
     case "budget":
       return requestsPerMinute === "unlimited"
         ? `byte budget, ${left} left`
-        : `request budget: ${count(used(requestsPerMinute))} a minute, ${left} left`;
+        : `request budget: ${count(allowance(requestsPerMinute))} a minute, ${left} left`;
   }
 }
 
@@ -63,8 +63,4 @@ function rate(perMs: number): string {
   return perSecond >= 10
     ? `${count(Math.round(perSecond))} a second`
     : `${count(Math.round(perSecond * 60))} a minute`;
-}
-
-function used(limit: number): number {
-  return Math.max(1, Math.floor(limit * BUDGET_SHARE));
 }

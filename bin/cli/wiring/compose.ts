@@ -2,11 +2,11 @@
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
-import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { isGone, thisProcess } from "./this-process.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -31,25 +31,14 @@ export function composeHost(options: HostOptions): RunPorts {
     logger,
     process: thisProcess(),
     isGone,
-    openService: async (rateLimiter) => {
-      const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
-      return createEventService({
-        baseUrl,
-        credentials: await credentials.read(),
-        readCredentials: () => credentials.read(),
-        versionOf: (read) => credentials.versionOf?.(read),
-        isListed,
-        ...(listPointer === undefined ? {} : { listPointer }),
-        ...(detailPointer === undefined ? {} : { detailPointer }),
-        concurrency,
-        rateLimiter,
-        clock: systemClock,
-        random: systemRandom,
-        logger,
-        onWait,
-        version: VERSION,
-      });
-    },
+    openService: serviceOpener(settings, {
+      credentials,
+      clock: systemClock,
+      random: systemRandom,
+      logger,
+      onWait,
+      version: VERSION,
+    }),
     onProgress,
     version: VERSION,
     signal,

@@ -5,8 +5,8 @@ import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalo
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import type { WAREHOUSE_OPTIONS } from "../options/run-settings.ts";
 import { isS3 } from "../options/s3-location.ts";
 import type { Warehouse } from "./warehouse.ts";
 

@@ -3,8 +3,8 @@
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import type { SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import type { SERVICE_OPTIONS } from "../options/run-settings.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext } from "./command-context.ts";
 import { composeHost } from "./compose.ts";

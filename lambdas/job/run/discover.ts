@@ -20,7 +20,9 @@ export interface Discovery {
   readonly suggestions: readonly LiftedColumn[];
 }
 
-/** A sample, not a run: what it costs of the budget stays small. */
+export const DEFAULT_SAMPLE = 50;
+
+/** A sample uses little of the budget. */
 const MAX_SAMPLE = 500;
 
 /** Finished details that may wait for an older one, in UTF-16 code units. */

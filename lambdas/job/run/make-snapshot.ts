@@ -62,7 +62,7 @@ async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | u
   const unfinished = await findAdoptable(store, account, {
     fingerprint: fingerprint(settings),
     head: head?.snapshot_id,
-    progressSinceMs: clock.now() - settings.resumeWithinMs,
+    progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
     settle: (runId) => recordPublishedRun(ports, account, runId),
   });
   if (unfinished === undefined) return undefined;

@@ -7,30 +7,19 @@ import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
+import type { AccountSettings } from "../settings/account-settings.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { Store } from "../storage/store.ts";
 import type { Holder } from "./lease/lease-file.ts";
-import type { GuardLimits } from "./publish/guard.ts";
 
-export type Limit = number | "unlimited";
-
-export interface RunSettings extends GuardLimits {
+/** The account's settings, and what a deployment or a test decides for all accounts. */
+export interface RunSettings extends AccountSettings {
   readonly account: string;
-  readonly baseUrl: string;
-  readonly isListed: "true" | "false" | "any";
-  readonly listPointer: string | undefined;
-  readonly detailPointer: string | undefined;
   /** In the order of their columns, after those of every row. */
   readonly lifted: readonly LiftedColumn[];
-  readonly requestsPerMinute: Limit;
-  readonly bytesPerMinute: Limit;
-  /** Length of the budget's window in milliseconds: 60,000, but for tests. */
+  /** Length of the window of the limits in milliseconds: 60,000, but for tests. */
   readonly windowMs: number;
-  readonly concurrency: number;
-  readonly resumeWithinMs: number;
-  /** Published snapshots older than so many days are taken away; undefined keeps all. */
-  readonly retainDays: number | undefined;
-  /** Events of one shard: 1,000, but for tests. */
+  /** Events of one shard: 1,000 at most, but for tests. */
   readonly shardSize: number;
 }
 

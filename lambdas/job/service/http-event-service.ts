@@ -5,11 +5,12 @@ import { parsePointer } from "../json/json-pointer.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
+import { parseBaseUrl } from "../settings/base-url.ts";
+import type { IsListed } from "../settings/is-listed.ts";
 import { BasicAuthenticator } from "./auth/basic-authenticator.ts";
 import { CurrentCredentials } from "./auth/current-credentials.ts";
 import { SessionAuthenticator } from "./auth/session-authenticator.ts";
 import { sessionLogin } from "./auth/session-login.ts";
-import { parseBaseUrl } from "./base-url.ts";
 import type { EventService } from "./event-service.ts";
 import { detailRequest } from "./events/detail-request.ts";
 import { fetchList } from "./events/fetch-list.ts";
@@ -31,10 +32,10 @@ export interface EventServiceOptions {
   /** The version of the stored credentials, if they have versions. */
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
-  readonly isListed: "true" | "false" | "any";
+  readonly isListed: IsListed;
   /** JSON Pointers (RFC 6901) to the list and to the event, if they are not in one of the usual places. */
-  readonly listPointer?: string;
-  readonly detailPointer?: string;
+  readonly listPointer?: string | undefined;
+  readonly detailPointer?: string | undefined;
   /** How many requests the caller makes at once, and how many connections are opened for them. */
   readonly concurrency: number;
   readonly rateLimiter: RateLimiter;
@@ -42,11 +43,11 @@ export interface EventServiceOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
-  readonly onWait?: OnWait;
+  readonly onWait?: OnWait | undefined;
   /** Goes into the User-Agent. */
   readonly version?: string;
   /** For one attempt: connect, headers and body. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly detailCapBytes?: number;
   /** Over all pages. */
   readonly listCapBytes?: number;

@@ -2,11 +2,10 @@
 
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
+import { isAccountName } from "../settings/account-name.ts";
 import { FOLDERS, layout, publicationId } from "./layout.ts";
 import { runInstant } from "./run-id.ts";
 import type { Store } from "./store.ts";
-
-const ACCOUNT = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -129,7 +128,7 @@ export async function accounts(store: Store): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of store.list(FOLDERS.publications)) {
     const [account = ""] = key.slice(FOLDERS.publications.length).split("/", 1);
-    if (!ACCOUNT.test(account)) throw foreign(key);
+    if (!isAccountName(account)) throw foreign(key);
     found.add(account);
   }
   return [...found].sort();

@@ -1,10 +1,9 @@
 // What CloudWatch is told about an attempt: the numbers that alarms and the dashboard read.
 
 import type { SyncError } from "../../job/errors/sync-error.ts";
-import { BUDGET_SHARE } from "../../job/run/collect/estimate.ts";
 import type { RunLogEntry, Trigger } from "../../job/run/record/run-log.ts";
 import type { RunResult } from "../../job/run/record/run-result.ts";
-import type { Limit } from "../../job/run/run-ports.ts";
+import { allowance, type Limit } from "../../job/settings/limit.ts";
 
 /** Contract: alarms and dashboard name these. Every metric has exactly this one dimension. */
 export const METRIC_NAMESPACE = "BrandEventsSync";
@@ -111,7 +110,7 @@ export function leftOut({ gone, forbidden, rejected }: RunLogEntry): number {
 /** A window is full from its first instant, so a run of one second may use a minute's budget. */
 function share(requests: number, requestsPerMinute: number, seconds: number): number {
   const windows = Math.floor(seconds / 60) + 1;
-  const allowed = Math.max(1, Math.floor(requestsPerMinute * BUDGET_SHARE)) * windows;
+  const allowed = allowance(requestsPerMinute) * windows;
   return Math.round((requests / allowed) * 1000) / 10;
 }
 

@@ -183,7 +183,7 @@ describe("an unfinished run", () => {
     {
       why: "when its last progress is too old",
       change: (sandbox) => {
-        sandbox.settings = { ...sandbox.settings, resumeWithinMs: 0 };
+        sandbox.settings = { ...sandbox.settings, resumeWithinMinutes: 0 };
       },
       start: {},
     },

@@ -5,9 +5,9 @@ import type { ServiceCredentials } from "../../../lambdas/job/credentials/creden
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
-import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";
@@ -57,7 +57,7 @@ export class Sandbox {
       concurrency: 8,
       maxDropPercent: 20,
       maxMissingPercent: 1,
-      resumeWithinMs: 60 * 60_000,
+      resumeWithinMinutes: 60,
       retainDays: undefined,
       shardSize: 1_000,
       ...settings,
@@ -75,7 +75,6 @@ export class Sandbox {
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
   ports(changes: Partial<RunPorts> = {}): RunPorts {
     this.#pid += 1;
-    const { isListed, listPointer, detailPointer, concurrency } = this.settings;
     return {
       store: this.store,
       catalog: this.catalog,
@@ -84,21 +83,14 @@ export class Sandbox {
       logger: this.log,
       process: { host: "sandbox", pid: this.#pid },
       isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
-      openService: async (rateLimiter) =>
-        createEventService({
-          baseUrl: this.settings.baseUrl,
-          credentials: this.credentials,
-          isListed,
-          ...(listPointer === undefined ? {} : { listPointer }),
-          ...(detailPointer === undefined ? {} : { detailPointer }),
-          concurrency,
-          rateLimiter,
-          clock: this.clock,
-          random,
-          logger: this.log,
-          version: "0.0.0",
-          timeoutMs: this.timeoutMs,
-        }),
+      openService: serviceOpener(this.settings, {
+        credentials: { read: async () => this.credentials },
+        clock: this.clock,
+        random,
+        logger: this.log,
+        version: "0.0.0",
+        timeoutMs: this.timeoutMs,
+      }),
       onProgress: (progress) => this.progress.push(progress),
       version: "0.0.0",
       signal: new AbortController().signal,

@@ -47,7 +47,7 @@ export class SmallWorld {
       concurrency: 4,
       maxDropPercent: 20,
       maxMissingPercent: 1,
-      resumeWithinMs: HOUR_MS,
+      resumeWithinMinutes: 60,
       retainDays: undefined,
       shardSize: 4,
       ...settings,

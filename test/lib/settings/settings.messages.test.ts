@@ -1,4 +1,4 @@
-// For everything that may be wrong in `cdk.json` the message that mends it: key, what was expected, what came.
+// The message for each wrong value in `cdk.json`: the key, what was expected, what came.
 
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "../../../lib/settings/settings.ts";
@@ -49,12 +49,12 @@ describe("settings", () => {
     [
       "an address without a scheme",
       { ...GOOD, baseUrl: "api.example.com" },
-      'eventSync.baseUrl: expected the address of the service such as https://api.example.com: https:, without user name, password, query or fragment, and got "api.example.com"',
+      'eventSync.baseUrl: expected an absolute URL such as https://api.example.com, and got "api.example.com"',
     ],
     [
       "an account's address over http",
       account({ baseUrl: "http://api.example.com" }),
-      'eventSync.accounts.uk.baseUrl: expected the address of the service such as https://api.example.com: https:, without user name, password, query or fragment, and got "http://api.example.com"',
+      'eventSync.accounts.uk.baseUrl: expected https:, because http: sends the credentials in clear text and is accepted for loopback hosts only, and got "http://api.example.com"',
     ],
     [
       "a schedule that is none",
@@ -164,7 +164,7 @@ describe("settings", () => {
     [
       "a runbook's address with an anchor",
       { ...GOOD, runbookUrl: "runbook#top" },
-      'eventSync.runbookUrl: expected where docs/runbook.md is to be read: a path or an address, and got "runbook#top"',
+      'eventSync.runbookUrl: expected the path or the address of docs/runbook.md, without an anchor, and got "runbook#top"',
     ],
     [
       "days that CloudWatch does not offer",

@@ -1,4 +1,4 @@
-// Settings: what is taken, and for everything that is wrong the message that mends it.
+// The settings of `cdk.json`: defaults, and messages that show no secret.
 
 import { describe, expect, it } from "vitest";
 import { parseSettings } from "../../../lib/settings/settings.ts";
@@ -22,7 +22,14 @@ describe("settings", () => {
     expect(parseSettings(GOOD)).toEqual({
       accounts: {
         uk: {
-          baseUrl: "https://api.example.com",
+          baseUrl: "https://api.example.com/",
+          requestsPerMinute: 200,
+          bytesPerMinute: 10_485_760,
+          concurrency: 16,
+          isListed: "true",
+          maxDropPercent: 20,
+          maxMissingPercent: 1,
+          resumeWithinMinutes: 60,
           schedule: "cron(0 6 * * ? *)",
           timeZone: "UTC",
           enabled: true,
@@ -43,8 +50,8 @@ describe("settings", () => {
       accounts: { uk: UK, lab: { ...UK, baseUrl: "https://lab.example.com" } },
     });
 
-    expect(accounts["uk"]?.baseUrl).toBe("https://api.example.com");
-    expect(accounts["lab"]?.baseUrl).toBe("https://lab.example.com");
+    expect(accounts["uk"]?.baseUrl).toBe("https://api.example.com/");
+    expect(accounts["lab"]?.baseUrl).toBe("https://lab.example.com/");
   });
 
   it.each([
@@ -54,10 +61,10 @@ describe("settings", () => {
     expect(Object.keys(parseSettings(eventSync).accounts)).toEqual(names);
   });
 
-  it("that are wrong in several places are told all at once", () => {
-    const told = message({ ...account({ enabled: 1, retainDays: "x" }), database: "" });
+  it("that are wrong in several places are all named at once", () => {
+    const problems = message({ ...account({ enabled: 1, retainDays: "x" }), database: "" });
 
-    expect(told.split("\n").slice(1)).toEqual([
+    expect(problems.split("\n").slice(1)).toEqual([
       "  eventSync.accounts.uk.enabled: expected true or false, and got 1",
       '  eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got "x"',
       '  eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got ""',

@@ -1,7 +1,6 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import { BUDGET_SHARE } from "../collect/estimate.ts";
 import type { RunPorts, RunSettings } from "../run-ports.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
 import { Lease } from "./lease.ts";
@@ -37,7 +36,6 @@ export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): R
     requestsPerWindow: requestsPerMinute,
     bytesPerWindow: bytesPerMinute,
     windowMs,
-    share: BUDGET_SHARE,
     clock,
   });
 }

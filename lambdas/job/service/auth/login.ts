@@ -3,7 +3,7 @@
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
-import { endpoint } from "../base-url.ts";
+import { endpoint } from "../endpoint.ts";
 import { type HttpResponse, NoResponse } from "../http/transport.ts";
 import { type BackOffOptions, backOff } from "../requests/back-off.ts";
 import { requestName } from "../requests/failure.ts";

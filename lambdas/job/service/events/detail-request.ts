@@ -1,6 +1,6 @@
 // The request for one event, and what each response means: read it, leave the event out, or stop.
 
-import { endpoint } from "../base-url.ts";
+import { endpoint } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, unexpectedStatus } from "../requests/failure.ts";

@@ -2,7 +2,8 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { OversizeJson } from "../../json/json-tokens.ts";
-import { endpoint } from "../base-url.ts";
+import type { IsListed } from "../../settings/is-listed.ts";
+import { endpoint } from "../endpoint.ts";
 import type { EventList } from "../event-service.ts";
 import type { ApiClient } from "../requests/api-client.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
@@ -13,7 +14,7 @@ import { type ListPage, MAX_ENTRIES, readListPage } from "./list-response.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
-  readonly isListed: "true" | "false" | "any";
+  readonly isListed: IsListed;
   readonly pointer: readonly string[] | undefined;
   /** Over all pages. */
   readonly capBytes: number;

@@ -1,6 +1,7 @@
 // Permits requests no faster than the service allows: one sliding window of requests and one of bytes.
 
 import type { Clock } from "../../runtime/clock.ts";
+import { allowance, type Limit } from "../../settings/limit.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
 
@@ -8,9 +9,9 @@ import { type Usage, UsageWindow } from "./usage-window.ts";
 export type RateLimiterUsage = readonly Usage[];
 
 export interface RateLimiterOptions {
-  readonly requestsPerWindow: number | "unlimited";
+  readonly requestsPerWindow: Limit;
   /** Body bytes as received, before decoding. */
-  readonly bytesPerWindow: number | "unlimited";
+  readonly bytesPerWindow: Limit;
   readonly windowMs?: number;
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
@@ -49,7 +50,7 @@ export class RateLimiter {
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
 
-  constructor({ windowMs = 60_000, share = 0.9, ...options }: RateLimiterOptions) {
+  constructor({ windowMs = 60_000, share, ...options }: RateLimiterOptions) {
     this.#clock = options.clock;
     this.#requests = allowance(options.requestsPerWindow, share);
     this.#bytes = allowance(options.bytesPerWindow, share);
@@ -175,8 +176,4 @@ export class RateLimiter {
       () => undefined, // aborted: no request waits any more
     );
   }
-}
-
-function allowance(limit: number | "unlimited", share: number): number {
-  return limit === "unlimited" ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit * share));
 }

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { isListed } from "../../settings/is-listed.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
@@ -62,7 +63,7 @@ const MANIFEST = z
     program: z.object({ name: z.string(), version: z.string() }),
     settings: z.object({
       base_url: z.string(),
-      is_listed: z.enum(["true", "false", "any"]),
+      is_listed: isListed,
       list_pointer: z.string().nullable(),
       detail_pointer: z.string().nullable(),
     }),

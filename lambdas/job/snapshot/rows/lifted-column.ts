@@ -1,5 +1,6 @@
 // Lifted columns: a name and a JSON Pointer into the detail; which names and pointers are valid.
 
+import { z } from "zod";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointer.ts";
@@ -42,6 +43,25 @@ export function parseLiftedColumns(texts: readonly string[]): readonly LiftedCol
   }
   return columns;
 }
+
+/** The columns as settings in JSON name them. */
+export const liftedColumns = z
+  .array(
+    z.strictObject({
+      name: z.string("expected a column's name"),
+      pointer: z.string("expected a JSON Pointer"),
+    }),
+    'expected the columns of your own as a list, such as [{"name": "brand", "pointer": "/brand/name"}]',
+  )
+  .superRefine((columns, context) => {
+    try {
+      parseLiftedColumns(columns.map(({ name, pointer }) => `${name}=${pointer}`));
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+    }
+  })
+  .readonly();
 
 function parseLiftedColumn(text: string): LiftedColumn {
   const got = `and got ${shownText(text)}`;

@@ -1,13 +1,13 @@
-// What a run is given on AWS.
+// What an invocation works with, and what a run in it is given.
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
 import type { RunPorts, RunSettings } from "../job/run/run-ports.ts";
+import { serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
-import { createEventService } from "../job/service/http-event-service.ts";
 import type { Store } from "../job/storage/store.ts";
-import type { AccountSettings, FunctionEnvironment } from "./environment.ts";
+import type { FunctionAccount, FunctionEnvironment } from "./environment.ts";
 import type { EmitMetrics } from "./telemetry/cloudwatch-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { progressLog } from "./telemetry/progress-log.ts";
@@ -28,9 +28,9 @@ export interface FunctionPorts {
   readonly version: string;
 }
 
-export function functionHost(
+export function functionRunPorts(
   ports: FunctionPorts,
-  { secretId }: Pick<AccountSettings, "secretId">,
+  { secretId }: Pick<FunctionAccount, "secretId">,
   settings: RunSettings,
   { signal, timeLeftMs }: Pick<TimeLimit, "signal" | "timeLeftMs">,
 ): RunPorts {
@@ -44,25 +44,13 @@ export function functionHost(
     // No process here can tell whether another one still exists: leases are waited for.
     process: {},
     isGone: () => false,
-    openService: async (rateLimiter) => {
-      const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
-      const credentials = ports.credentials(secretId);
-      return createEventService({
-        baseUrl,
-        credentials: await credentials.read(),
-        readCredentials: () => credentials.read(),
-        versionOf: (read) => credentials.versionOf?.(read),
-        isListed,
-        ...(listPointer === undefined ? {} : { listPointer }),
-        ...(detailPointer === undefined ? {} : { detailPointer }),
-        concurrency,
-        rateLimiter,
-        clock,
-        random,
-        logger: log,
-        version,
-      });
-    },
+    openService: serviceOpener(settings, {
+      credentials: ports.credentials(secretId),
+      clock,
+      random,
+      logger: log,
+      version,
+    }),
     onProgress: progressLog(log, clock),
     version,
     signal,

@@ -2,12 +2,14 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { runSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { ACCOUNT_DEFAULTS, type AccountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import type { OptionValues } from "./options.ts";
 
 /** The options that say where a warehouse is. */
 export const WAREHOUSE_OPTIONS = ["warehouse", "database"] as const;
 
-/** The options of every command that talks to the service. */
+/** The options of every command that sends requests to the service. */
 export const SERVICE_OPTIONS = [
   "baseUrl",
   "account",
@@ -29,29 +31,26 @@ type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
   Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
 
 /** Throws `CONFIG_INVALID` when the base URL is missing. */
-export function runSettings(values: SettingsOptions): RunSettings {
-  const { account, baseUrl, isListed, listPointer, detailPointer, concurrency } = values;
+export function givenSettings(values: SettingsOptions): RunSettings {
+  const { account, baseUrl, lift = [] } = values;
   if (baseUrl === undefined) {
     throw new SyncError(
       "CONFIG_INVALID",
       "The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.",
     );
   }
-  return {
-    account,
+  const settings: AccountSettings = {
     baseUrl,
-    isListed,
-    listPointer,
-    detailPointer,
-    lifted: values.lift ?? [],
     requestsPerMinute: values.requestsPerMinute,
     bytesPerMinute: values.bytesPerMinute,
-    windowMs: 60_000,
-    concurrency,
-    maxDropPercent: values.maxDrop ?? 20,
-    maxMissingPercent: values.maxMissing ?? 1,
-    resumeWithinMs: (values.resumeWithin ?? 60) * 60_000,
+    concurrency: values.concurrency,
+    isListed: values.isListed,
+    listPointer: values.listPointer,
+    detailPointer: values.detailPointer,
+    maxDropPercent: values.maxDrop ?? ACCOUNT_DEFAULTS.maxDropPercent,
+    maxMissingPercent: values.maxMissing ?? ACCOUNT_DEFAULTS.maxMissingPercent,
     retainDays: values.retainDays,
-    shardSize: 1_000,
+    resumeWithinMinutes: values.resumeWithin ?? ACCOUNT_DEFAULTS.resumeWithinMinutes,
   };
+  return runSettings(settings, { account, lifted: lift });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { accountRunSettings } from "../../lambdas/sync/account-run-settings.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
-import { runSettings } from "../../lambdas/sync/run-settings.ts";
 
 function settingsOf(account: object) {
   const environment = readEnvironment(
@@ -15,13 +15,13 @@ function settingsOf(account: object) {
   );
   const uk = environment.accounts["uk"];
   if (uk === undefined) throw new Error("there is no such account");
-  return runSettings("uk", uk, environment);
+  return accountRunSettings("uk", uk, environment);
 }
 
 test("an account's settings are those of its run, without the secret's name", () => {
   expect(settingsOf({ retainDays: 30, resumeWithinMinutes: 5 })).toEqual({
     account: "uk",
-    baseUrl: "https://service.example",
+    baseUrl: "https://service.example/",
     isListed: "true",
     listPointer: undefined,
     detailPointer: undefined,
@@ -32,7 +32,7 @@ test("an account's settings are those of its run, without the secret's name", ()
     concurrency: 16,
     maxDropPercent: 20,
     maxMissingPercent: 1,
-    resumeWithinMs: 300_000,
+    resumeWithinMinutes: 5,
     retainDays: 30,
     shardSize: 180,
   });

@@ -1,0 +1,62 @@
+// The address of the service as people paste it, in its one canonical form.
+
+import { z } from "zod";
+import { SyncError } from "../errors/sync-error.ts";
+
+const ABSOLUTE = "expected an absolute URL such as https://api.example.com";
+
+/** The URL as text, without its trailing `/v1` or `/` below the host. Run fingerprints contain it. */
+export const baseUrl = z.string(ABSOLUTE).transform((text, context) => {
+  const url = URL.parse(text.trim());
+  const problem = problemOf(url);
+  if (url !== null && problem === undefined) return canonical(url).href;
+  context.addIssue({
+    code: "custom",
+    message: problem ?? ABSOLUTE,
+    params: { isShown: !/[@?#]/.test(text) },
+  });
+  return z.NEVER;
+});
+
+/** Throws `CONFIG_INVALID`; the message never repeats the text, which may hold a password by mistake. */
+export function parseBaseUrl(text: string): URL {
+  const { data, error } = baseUrl.safeParse(text);
+  if (data !== undefined) return new URL(data);
+  const problem = error.issues.map(({ message }) => message).join("; ");
+  throw new SyncError("CONFIG_INVALID", `The base URL is not usable: ${problem}.`);
+}
+
+function problemOf(url: URL | null): string | undefined {
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return ABSOLUTE;
+  if (url.username !== "" || url.password !== "") {
+    return "expected a URL without a user name and password, which belong in the credentials";
+  }
+  if (url.search !== "" || url.hash !== "") return "expected a URL without a query or a fragment";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return "expected https:, because http: sends the credentials in clear text and is accepted for loopback hosts only";
+  }
+  return undefined;
+}
+
+function canonical(url: URL): URL {
+  const base = new URL(url);
+  base.pathname = trimmed(url.pathname);
+  return base;
+}
+
+/** Trims all of `/` and `/v1` at the end, so that the canonical form of a canonical form is itself. */
+function trimmed(path: string): string {
+  // A regular expression for it would take quadratic time on a text of many slashes.
+  let end = path.length;
+  while (end > 0) {
+    if (path[end - 1] === "/") end -= 1;
+    else if (path.slice(0, end).endsWith("/v1")) end -= 3;
+    else break;
+  }
+  return path.slice(0, end);
+}
+
+// The URL parser has already turned forms such as 127.1 or 0x7f000001 into four decimal numbers.
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

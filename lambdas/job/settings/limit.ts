@@ -1,0 +1,23 @@
+// A limit of the service per minute, and how much of it is used.
+
+import { z } from "zod";
+
+const MOST = 1e12;
+const EXPECTED = `expected a whole number from 1 to ${MOST}, or "unlimited"`;
+
+export const limit = z
+  .union([z.literal("unlimited"), z.number()], EXPECTED)
+  .refine(
+    (value) => value === "unlimited" || (Number.isInteger(value) && value >= 1 && value <= MOST),
+    EXPECTED,
+  );
+
+export type Limit = z.output<typeof limit>;
+
+/** Retries and clocks that differ need room below the limit. */
+const SHARE = 0.9;
+
+/** What may be used of a limit: 90 %, but always one. Without a limit, Infinity. */
+export function allowance(limit: Limit, share = SHARE): number {
+  return limit === "unlimited" ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit * share));
+}

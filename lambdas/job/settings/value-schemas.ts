@@ -1,0 +1,18 @@
+// Schemas of single values. Each says in plain English what is expected.
+
+import { z } from "zod";
+
+export const trueOrFalse = z.boolean("expected true or false");
+
+export function wholeNumber(least: number, most: number): z.ZodInt {
+  const error = `expected a whole number from ${least} to ${most}`;
+  return z.int(error).min(least, error).max(most, error);
+}
+
+const PERCENT = "expected a percentage from 0 to 100";
+export const percent = z.number(PERCENT).min(0, PERCENT).max(100, PERCENT);
+
+/** @param expectation `expected …`, as the person with the wrong value reads it */
+export function text(expectation: string, isValid: (value: string) => boolean): z.ZodString {
+  return z.string(expectation).refine(isValid, expectation);
+}
