@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
@@ -11,6 +10,7 @@ import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 import { TABLES } from "../../lambdas/job/storage/tables.ts";
+import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
 
 const COMMANDS = [
   checkCommand,
@@ -78,47 +78,4 @@ test.each(Object.entries(TABLES))("%s is described with its columns and types, i
   expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
 });
 
-interface MarkdownTable {
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-/** The first table of a section. */
-function tableBelow(page: string, heading: string): MarkdownTable {
-  const lines = sectionOf(page, heading).split("\n");
-  const from = lines.findIndex((line) => line.startsWith("|"));
-  const end = lines.findIndex((line, index) => index > from && !line.startsWith("|"));
-  const [header = [], , ...rows] = lines.slice(from, end === -1 ? undefined : end).map(cells);
-  return { header, rows };
-}
-
-function column({ header, rows }: MarkdownTable, name: string): readonly string[] {
-  const index = header.indexOf(name);
-  return rows.map((row) => unquoted(row[index] ?? ""));
-}
-
-/** From the heading's line to the next heading. Throws where there is no such heading, or several. */
-function sectionOf(page: string, heading: string): string {
-  const sections = read(page)
-    .split(/^(?=#+ )/m)
-    .filter((section) => section.startsWith(`${heading}\n`));
-  const [section] = sections;
-  if (section === undefined || sections.length > 1)
-    throw new Error(`${sections.length} headings "${heading}" in ${page}`);
-  return section;
-}
-
 const longFlag = (name: OptionName): string => OPTIONS[name].flag.split(" ")[0] ?? "";
-
-const cells = (line: string): readonly string[] =>
-  line
-    .split("|")
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-
-const unquoted = (text: string | undefined): string => (text ?? "").replace(/^`(.*)`$/, "$1");
-
-const codesIn = (text: string): readonly string[] =>
-  [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, code = ""]) => code);
-
-const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");

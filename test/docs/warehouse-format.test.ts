@@ -1,0 +1,103 @@
+// The contract of the files names the keys and columns that the code has.
+
+import { expect, test } from "vitest";
+import { TABLES } from "../../lambdas/job/storage/tables.ts";
+import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
+import { layout, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
+import { aManifest } from "../job/snapshot/files/manifests.ts";
+import { column, sectionOf, tableBelow } from "./markdown.ts";
+
+const PAGE = "warehouse-format.md";
+const [ACCOUNT, SNAPSHOT, PUBLICATION, RUN] = ["<account>", "<snapshot_id>", "<publication>", "<run_id>"];
+const FOLDERS = [
+  "snapshots",
+  "snapshot",
+  "changes",
+  "publications",
+  "runLogs",
+  "runs",
+  "run",
+  "partialShards",
+];
+
+const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
+  part: layout.part(ACCOUNT, SNAPSHOT, 0),
+  manifest: layout.manifest(ACCOUNT, SNAPSHOT),
+  leftOut: layout.leftOut(ACCOUNT, SNAPSHOT),
+  held: layout.held(ACCOUNT, SNAPSHOT),
+  retired: layout.retired(ACCOUNT, SNAPSHOT),
+  changesPart: layout.changesPart(ACCOUNT, PUBLICATION, SNAPSHOT, 0),
+  publication: layout.publication(ACCOUNT, PUBLICATION),
+  runLog: layout.runLog(ACCOUNT, RUN, 1).replace("-1.", "-<attempt>."),
+  plan: layout.plan(ACCOUNT, RUN),
+  shard: layout.shard(ACCOUNT, RUN, 0),
+  partialShard: layout.partialShard(ACCOUNT, RUN, 0),
+  outcome: layout.outcome(ACCOUNT, RUN),
+  writeCheck: layout.writeCheck(ACCOUNT, "<token>"),
+  lease: layout.lease(ACCOUNT),
+  loginRefused: layout.loginRefused(ACCOUNT),
+};
+
+test("the table of files has every key of the layout, and no other", () => {
+  const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
+
+  expect(Object.keys(KEYS)).toEqual(Object.keys(layout).filter((name) => !FOLDERS.includes(name)));
+  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) => key.replace("00000", "<5 digits>"));
+  expect(named).toEqual(expected);
+});
+
+test.each([
+  ["## Parts of a snapshot", "events"],
+  ["## Changes", "event_changes"],
+  ["## Publications", "publications"],
+  ["## Run log", "sync_runs"],
+] as const)("%s has the columns of %s in order, and an example with these keys", (heading, table) => {
+  const own = TABLES[table].columns.map(({ name }) => name);
+  const { header, rows } = tableBelow(PAGE, heading);
+
+  const described = column({ header, rows }, "Column").filter((name) => !name.startsWith("*"));
+
+  expect(described).toEqual(own);
+  expect(Object.keys(exampleOf(heading))).toEqual(own);
+});
+
+test("the columns have the types of the tables", () => {
+  const TYPES = { string: "string", bigint: "number", double: "number", boolean: "boolean" };
+  for (const [heading, table] of [
+    ["## Publications", "publications"],
+    ["## Run log", "sync_runs"],
+  ] as const) {
+    const types = column(tableBelow(PAGE, heading), "Type").map((type) => type.replace(" or null", ""));
+
+    expect(types).toEqual(TABLES[table].columns.map(({ type }) => TYPES[type]));
+  }
+});
+
+test("the example of a row is one that the program would write", () => {
+  const { uuid, event_date, scope, event, listing } = exampleOf("## Parts of a snapshot");
+
+  const line = rowLine({
+    uuid: String(uuid),
+    event_date: String(event_date),
+    scope: String(scope),
+    event: String(event),
+    listing: String(listing),
+  });
+
+  expect(sectionOf(PAGE, "## Parts of a snapshot")).toContain(`\n${line}\n`);
+});
+
+test("the table of the manifest has its keys in order", () => {
+  const { rows } = tableBelow(PAGE, "## Manifest");
+
+  const keys = rows.flatMap(([cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, key = ""]) => key));
+
+  expect(keys).toEqual(Object.keys(aManifest()));
+});
+
+/** The line of JSON in a section. */
+function exampleOf(heading: string): Readonly<Record<string, unknown>> {
+  const [, json = ""] = /^```json\n(.*)\n```$/m.exec(sectionOf(PAGE, heading)) ?? [];
+  const value: unknown = JSON.parse(json);
+  return Object.fromEntries(Object.entries(value ?? {}));
+}
