@@ -1,11 +1,11 @@
-// The entry point of the CDK: reads `cdk.json` and describes the stack.
+// The CDK's entry point: reads the settings from `cdk.json` and synthesizes the stack.
 
 import { eventSyncApp } from "../lib/app.ts";
 
 try {
   eventSyncApp().app.synth();
 } catch (error) {
-  // A wrong setting is the reader's to mend: they need the message, not where it was thrown.
+  // The user corrects a wrong setting and needs the message, not the stack trace.
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-// What to do next, in the order to do it: the commands, with everything filled in.
+// The stack's outputs: the next steps in their order, as commands with all names filled in.
 
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 
@@ -29,23 +29,23 @@ export function addOutputs(stack: Stack, props: OutputsProps): void {
   }
   output(
     "Step2Check",
-    "Check that everything works (or press Test in the Lambda console)",
+    "Check the setup (or press Test in the Lambda console)",
     invoke({ action: "check", account: first }),
   );
   output("Step3Run", "Make the first snapshot", invoke({ action: "run", account: first }));
-  output("Step4Query", "Athena: choose this workgroup; its saved queries are a beginning", props.workgroup);
+  output("Step4Query", "The Athena workgroup to choose; start with its saved queries", props.workgroup);
   output(
     "DashboardLink",
-    "What the runs did",
+    "The dashboard with all runs",
     `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${props.dashboard}`,
   );
-  output("FunctionName", "For the runbook", props.functionName);
-  output("LogGroupName", "For the runbook", props.logGroupName);
-  output("FailureQueueUrl", "For the runbook", props.failureQueueUrl);
-  output("WarehouseLocation", "For the command line's --warehouse", props.warehouse);
+  output("FunctionName", "Used by the runbook", props.functionName);
+  output("LogGroupName", "Used by the runbook", props.logGroupName);
+  output("FailureQueueUrl", "Used by the runbook", props.failureQueueUrl);
+  output("WarehouseLocation", "The value for --warehouse on the command line", props.warehouse);
 }
 
-/** An output's name has letters and digits only; two accounts never get the same one, for theirs have no capitals. */
+/** An output's name has letters and digits only. Account names have no capitals, so two accounts never share one. */
 function idOf(account: string): string {
   return account.replaceAll("-", "Dash").replaceAll("_", "Underscore");
 }

@@ -1,4 +1,4 @@
-// The whole deployment, put together: who owns what, and who is allowed to use it.
+// The whole deployment: which construct owns what, and what the function may do with it.
 
 import { Annotations, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -44,10 +44,10 @@ export class EventSyncStack extends Stack {
     const eventBus = new DefaultEventBus(this, "Events");
     const failureQueue = new FailureQueue(this, "Failures");
 
-    // Every owner grants what the function may do with its resource and says, in one answer, what the function
-    // must know of it: neither comes without the other.
+    // Each construct grants the function its permissions and returns, in the same call, the settings that the
+    // function needs: neither exists without the other.
     const role = new Role(this, "FunctionRole", {
-      description: "What the function may do",
+      description: "The permissions of the function",
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
     });
     const environment = environmentOf({
@@ -70,9 +70,7 @@ export class EventSyncStack extends Stack {
 
     const { topic } = new AlarmTopic(this, "AlarmTopic", settings.alarmEmail);
     if (settings.alarmEmail === undefined) {
-      Annotations.of(this).addInfo(
-        "eventSync.alarmEmail: not set, so nobody is told when an alarm is raised.",
-      );
+      Annotations.of(this).addInfo("eventSync.alarmEmail: not set, so alarms send no e-mail.");
     }
     const { runbookUrl } = settings;
     const alarms = new Alarms(this, "Alarms", {
@@ -98,7 +96,7 @@ export class EventSyncStack extends Stack {
   }
 }
 
-/** What the function needs to know of each account; the rest of its settings is ours. */
+/** The settings that the function needs for each account. The stack uses the others. */
 function functionAccounts(
   accounts: Readonly<Record<string, AccountSettings>>,
   secretIds: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-// The account's default event bus, on which every publication, hold and failure is announced.
+// The default event bus of the AWS account: the function sends an event for every publication, hold and failure.
 
 import { EventBus, type IEventBus } from "aws-cdk-lib/aws-events";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
@@ -14,14 +14,14 @@ export class DefaultEventBus extends Construct {
     this.bus = EventBus.fromEventBusName(this, "Bus", "default");
   }
 
-  /** Lets the function announce what it did, under its own name only, and says where. */
+  /** Allows the function to send events with its own source only, and returns the bus. */
   grantTo(role: Role): Pick<FunctionSettings, "eventBus"> {
     role.addToPolicy(
       new PolicyStatement({
         sid: "Announce",
         actions: ["events:PutEvents"],
         resources: [this.bus.eventBusArn],
-        // Rules of others on this bus believe what an event says its source is.
+        // Other rules on this bus trust the source of an event.
         conditions: { StringEquals: { "events:source": EVENT_SOURCE } },
       }),
     );

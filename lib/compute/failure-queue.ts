@@ -1,4 +1,4 @@
-// Where a start ends that nobody could carry out: all retries spent, or too old to be tried again.
+// The queue for starts that failed for good: all retries failed, or the start was too old to retry.
 
 import { Duration, Validations } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
@@ -13,17 +13,17 @@ export class FailureQueue extends Construct {
     this.queue = new Queue(this, "Queue", {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // The longest there is: a person reads it, perhaps after a holiday.
+      // The maximum of SQS: a person reads the messages, perhaps after a holiday.
       retentionPeriod: Duration.days(14),
     });
-    const reason = "It is the queue for what has failed; a person empties it, and an alarm says when to.";
+    const reason = "This is the queue for failed starts. A person empties it, and an alarm says when.";
     Validations.of(this.queue).acknowledge(
       { id: "AwsSolutions-SQS3", reason },
       { id: "Serverless-SQSRedrivePolicy", reason },
     );
   }
 
-  /** Lets whoever starts the function put here what was in vain, under its role. */
+  /** Allows the role to put failed starts here. */
   grantTo(role: Role): void {
     role.addToPolicy(
       new PolicyStatement({

@@ -1,4 +1,4 @@
-// One schedule per account, in the account's own time zone. The instant it stands for names the run.
+// One schedule per account, in the account's own time zone. The instant of the schedule names the run.
 
 import { Duration, Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -21,7 +21,7 @@ export class Schedules extends Construct {
     const role = schedulerRole(this, group, props);
     for (const [account, { schedule, timeZone, enabled }] of Object.entries(props.accounts)) {
       new CfnSchedule(this, account, {
-        description: `Starts the run of the account ${account}`,
+        description: `Starts the runs of the account ${account}`,
         groupName: group.ref,
         scheduleExpression: schedule,
         scheduleExpressionTimezone: timeZone,
@@ -39,10 +39,10 @@ export class Schedules extends Construct {
   }
 }
 
-/** May start the function's alias and report what it could not start, for the schedules of this group only. */
+/** May start the function's alias and report failed starts; for the schedules of this group only. */
 function schedulerRole(scope: Construct, group: CfnScheduleGroup, props: SchedulesProps): Role {
   const role = new Role(scope, "Role", {
-    description: "Lets the schedules start the function",
+    description: "Allows the schedules to start the function",
     assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
       conditions: {
         StringEquals: {

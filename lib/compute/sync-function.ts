@@ -1,4 +1,4 @@
-// The one function: its bundle, its size, what happens to a start that fails, and who may call it.
+// The function: its bundle, its size, and what happens to a start that fails.
 
 import { fileURLToPath } from "node:url";
 import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
@@ -11,9 +11,9 @@ import { Construct } from "constructs";
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** What Lambda takes of environment variables, names and values together. */
+/** Lambda's limit for environment variables, names and values together. */
 const MAX_ENVIRONMENT_BYTES = 4_096;
-/** A token stands for an ARN or a name that only CloudFormation knows; the longest, a secret's ARN, is about this long. */
+/** A token stands for an ARN or a name that only CloudFormation knows. The longest, a secret's ARN, has about this length. */
 const TOKEN_BYTES = 140;
 
 export interface SyncFunctionProps {
@@ -26,7 +26,7 @@ export interface SyncFunctionProps {
 
 export class SyncFunction extends Construct {
   readonly function: NodejsFunction;
-  /** What schedules and people call: the failure queue and the retries belong to it, not to `$LATEST`. */
+  /** Schedules and people call the alias: the failure queue and the retries belong to it, not to `$LATEST`. */
   readonly live: Alias;
   readonly logGroup: LogGroup;
 
@@ -45,23 +45,23 @@ export class SyncFunction extends Construct {
       depsLockFilePath: root("package-lock.json"),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // Lambda gives one whole processor from here on. A run mostly waits for its budget, and then gzips, hashes
-      // and compares: with less it would wait for itself.
+      // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but merging is
+      // limited by the processor: it gzips, hashes and compares.
       memorySize: 1_769,
-      // The most there is. A run stops at a unit's edge before it, and the retry goes on from there.
+      // Lambda's maximum. A run stops between two units before that, and the retry resumes it there.
       timeout: Duration.minutes(15),
-      // None unless asked for. The lease already keeps every account to one run at a time, and Lambda insists on
-      // 100 unreserved: in a new AWS account, which has 10 in all, reserving any makes the deployment fail.
+      // None by default. The lease already limits every account to one run at a time, and Lambda requires 100
+      // unreserved: in a new AWS account, which has 10 in total, any reservation makes the deployment fail.
       ...(props.reservedConcurrency === undefined
         ? {}
         : { reservedConcurrentExecutions: props.reservedConcurrency }),
       role: props.role,
       logGroup: this.logGroup,
       environment: props.environment,
-      // Not minified: a stack trace in the log reads as the source does, and a start a day does not notice.
+      // Not minified, so that a stack trace in the log reads like the source. One start a day needs no smaller file.
       bundling: {
         format: OutputFormat.ESM,
-        // The clients that were tested are the ones that run, whatever version the runtime brings.
+        // The tested versions of the AWS clients run, whatever version the runtime includes.
         bundleAwsSDK: true,
         mainFields: ["module", "main"],
         target: "node24",
@@ -72,8 +72,8 @@ export class SyncFunction extends Construct {
     this.live = new Alias(this, "Live", {
       aliasName: "live",
       version: this.function.currentVersion,
-      // A start that is an hour late would be followed by the next one soon; two retries go on with an
-      // unfinished run.
+      // A start that is more than an hour late is not worth starting: the next one follows soon. Each of the two
+      // retries resumes an unfinished run.
       maxEventAge: Duration.hours(1),
       retryAttempts: 2,
       onFailure: { bind: () => ({ destination: props.failureQueue.queueArn }) },
@@ -87,12 +87,12 @@ function acknowledge(scope: Construct): void {
     {
       id: "Serverless-LambdaTracing",
       reason:
-        "One function and nothing behind it to trace; its log lines carry run, account and request id, and tracing needs a permission on every resource.",
+        "There is one function and nothing behind it to trace. Its log lines have the run, the account and the request id, and tracing needs a permission on every resource.",
     },
     {
       id: "Serverless-LambdaDLQ",
       reason:
-        "A start that failed goes to the failure queue, with the error, by the alias's on-failure destination. Nobody starts $LATEST asynchronously.",
+        "The alias's on-failure destination sends a failed start and its error to the failure queue. Nothing starts $LATEST asynchronously.",
     },
   );
 }
@@ -103,6 +103,6 @@ function checkSize(environment: Readonly<Record<string, string>>): void {
     .reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= MAX_ENVIRONMENT_BYTES) return;
   throw new Error(
-    `eventSync.accounts: expected at most ${MAX_ENVIRONMENT_BYTES} bytes of settings for the function, and got about ${bytes}. Lambda takes no more: leave out what has its default, or deploy some of the accounts as a second stack.`,
+    `eventSync.accounts: expected at most ${MAX_ENVIRONMENT_BYTES} bytes of settings for the function, and got about ${bytes}. Lambda accepts no more: leave out settings that have their default, or deploy some of the accounts as a second stack.`,
   );
 }

@@ -1,4 +1,4 @@
-// One secret per account. It is created empty: its value comes from a person and never passes through a template.
+// One secret per account, created empty: a person fills it, and its value never passes through a template.
 
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
@@ -14,7 +14,7 @@ export class Credentials extends Construct {
     this.secretIds = new Map(accounts.map((account) => [account, this.emptySecret(account).ref]));
   }
 
-  /** Lets the function read the secrets; it may not write them. */
+  /** Allows the function to read the secrets, not to write them. */
   grantTo(role: Role): ReadonlyMap<string, string> {
     role.addToPolicy(
       new PolicyStatement({
@@ -26,9 +26,8 @@ export class Credentials extends Construct {
     return this.secretIds;
   }
 
-  // Not the construct of a higher level: where no value is given, that one has a random password generated,
-  // which would look like credentials. The name is generated too: a secret that outlived its stack must not
-  // keep the next stack from being made.
+  // Not the higher-level construct: without a value it generates a random password, which would look like
+  // credentials. The name is generated too: a secret that outlives its stack must not make the next deployment fail.
   private emptySecret(account: string): CfnSecret {
     const secret = new CfnSecret(this, account, {
       description: `Credentials of the account ${account} at the Brand Metrics Service, as JSON`,
@@ -37,7 +36,7 @@ export class Credentials extends Construct {
     Validations.of(secret).acknowledge({
       id: "AwsSolutions-SMG4",
       reason:
-        "The password belongs to the service, whose interface has no way to change it. A new value is picked up by the next login.",
+        "The password belongs to the service, whose interface cannot change it. The next login uses a new value.",
     });
     return secret;
   }

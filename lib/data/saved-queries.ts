@@ -1,4 +1,4 @@
-// An analyst's first day: the queries that lie in `queries/`, each with its title and description on top.
+// The saved queries: the files in `queries/`, each with its title and description in the first two lines.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -7,11 +7,11 @@ const DIRECTORY = new URL("queries/", import.meta.url);
 export interface SavedQuery {
   readonly title: string;
   readonly description: string;
-  /** Athena's SQL. Its comments stay: they are what the console's editor shows. */
+  /** Athena's SQL, with its comments: the console's editor shows them. */
   readonly sql: string;
 }
 
-/** In the order of their files' names. `{{account}}` stands for the account that they ask about. */
+/** In the order of the file names. `{{account}}` is replaced by the account. */
 export function savedQueries(account: string): readonly SavedQuery[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(".sql"))
@@ -23,7 +23,9 @@ function parse(file: string, content: string, account: string): SavedQuery {
   const sql = content.trim().replaceAll("{{account}}", account);
   const [, title, description] = /^-- (.+)\n-- (.+)\n/.exec(sql) ?? [];
   if (title === undefined || description === undefined) {
-    throw new Error(`lib/queries/${file}: expected a line "-- Title" and a line "-- Description" on top`);
+    throw new Error(
+      `lib/data/queries/${file}: expected "-- Title" in the first line and "-- Description" in the second`,
+    );
   }
   return { title, description, sql };
 }

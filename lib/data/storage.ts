@@ -1,4 +1,4 @@
-// The bucket that holds everything: snapshots, changes, publications, run logs, staging, Athena's results.
+// The bucket for all files: snapshots, changes, publications, run logs, staging, and the results of queries.
 
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
@@ -9,15 +9,15 @@ import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
 /** The folders that the function works in. */
 const PREFIXES = Object.values(FOLDERS);
-/** Written as streams, so their uploads may have to be aborted. */
+/** The function writes streams here, and may have to abort their multipart uploads. */
 const STREAMED = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs];
 /**
- * Retention deletes snapshots, `check` the file it made, an accepted login the note of a refused one. All else is kept
- * or expires.
+ * Retention deletes snapshots, `check` deletes its own test file, and an accepted login deletes the note of a refused
+ * one. Everything else is kept or expires.
  */
 const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout.loginRefused("*")];
 
-/** Published or about to be: every object here is created once and never overwritten. */
+/** Files that are published or will be: each object is created once and never overwritten. */
 const WRITE_ONCE = [FOLDERS.publications, FOLDERS.snapshots, FOLDERS.changes];
 
 const RESULTS_PREFIX = "athena-results/";
@@ -49,7 +49,7 @@ export class Storage extends Construct {
     Validations.of(this.bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:
-        "One role writes here and the run log records what it wrote; reads go through Athena, which keeps its own history. Access logs would need a second bucket that outlives this one.",
+        "One role writes here, and the run log records what it wrote. Reads go through Athena, which keeps its own history. Access logs would need a second bucket that outlives this one.",
     });
   }
 
@@ -63,7 +63,7 @@ export class Storage extends Construct {
     return `s3://${this.bucket.bucketName}/${key}`;
   }
 
-  /** Lets the function keep its files, and says where. */
+  /** Allows the function to read and write its files, and returns the bucket. */
   grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
     const below = (prefixes: readonly string[]): string[] =>
       prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}*`));
@@ -76,8 +76,8 @@ export class Storage extends Construct {
         resources: DELETED.map((keys) => this.bucket.arnForObjects(keys)),
       },
       {
-        // Without it a missing key answers 403. S3 asks for it with the key as s3:prefix, so every prefix that
-        // is read has to be named, whether it is ever listed or not.
+        // Without this permission S3 returns 403 for a missing key. S3 evaluates it with the key as s3:prefix, so
+        // every prefix that is read must be named, even if it is never listed.
         sid: "List",
         actions: ["s3:ListBucket"],
         resources: [this.bucket.bucketArn],
@@ -90,9 +90,9 @@ export class Storage extends Construct {
   }
 
   /**
-   * Whatever rights somebody has: what readers see is not overwritten by a mistake. As the S3 guide says ("Enforce
-   * conditional writes"): CreateMultipartUpload and UploadPart need s3:PutObject as well and take no condition, so
-   * only operations that create an object must have one: PutObject and CompleteMultipartUpload.
+   * Published files are not overwritten by mistake, whatever other permissions a principal has. CreateMultipartUpload
+   * and UploadPart need s3:PutObject too and accept no condition, so the condition applies only to operations that
+   * create an object: PutObject and CompleteMultipartUpload (S3 guide, "Enforce conditional writes").
    */
   private denyOverwriting(): void {
     this.bucket.addToResourcePolicy(
@@ -118,7 +118,7 @@ export class Storage extends Construct {
       ...[...PREFIXES.map((prefix) => `${prefix}*`), layout.loginRefused("*")].map((keys) => ({
         id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${keys}]`,
         reason:
-          "The names of the files below a prefix are made by the runs; the prefix is the narrowest there is.",
+          "Runs choose the names of the files below a prefix, so the prefix is the narrowest possible resource.",
       })),
     );
   }

@@ -1,4 +1,4 @@
-// The tables that Athena reads, as the code that writes them describes them, and who may move their partitions.
+// The tables that Athena reads, described by the code that writes them, and the permission to move their partitions.
 
 import { ArnFormat, Stack } from "aws-cdk-lib";
 import { CfnDatabase, CfnPartition, CfnTable } from "aws-cdk-lib/aws-glue";
@@ -15,7 +15,7 @@ import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column
 import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
-/** Their partitions follow the publications; those of the other two are made here, once per account. */
+/** The function moves their partitions with each publication. Those of the other two are created here, one per account. */
 const FOLLOWING = ["events", "event_snapshots", "event_changes"] as const satisfies readonly TableName[];
 const LINES = ["publications", "sync_runs"] as const satisfies readonly TableName[];
 
@@ -23,7 +23,7 @@ const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
   events: "The events of the latest publication, one row per event",
   event_snapshots: "The events of every published snapshot",
   event_changes: "What each publication added, changed and removed",
-  publications: "The publication log: which snapshot readers see, since when",
+  publications: "The publication log: which snapshot readers see, and since when",
   sync_runs: "What each attempt of a run did",
 };
 
@@ -74,7 +74,7 @@ export class Warehouse extends Construct {
     }
   }
 
-  /** Lets the function move the partitions of events, and says where. It may not change a table. */
+  /** Allows the function to move the partitions of events, not to change a table, and returns the database. */
   grantTo(role: Role): Pick<FunctionSettings, "database"> {
     const arn = (resource: string, resourceName?: string): string =>
       Stack.of(this).formatArn({

@@ -1,4 +1,4 @@
-// Where analysts query: an Athena workgroup with a limit, encrypted results, and queries to begin with.
+// The Athena workgroup for analysts: a scan limit, encrypted results, and saved queries.
 
 import { Stack } from "aws-cdk-lib";
 import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
@@ -10,10 +10,10 @@ const GIGABYTE = 1_000_000_000;
 
 export interface WorkgroupProps {
   readonly database: string;
-  /** `s3://…/`: results expire there. */
+  /** `s3://…/`, where the results expire. */
   readonly resultsLocation: string;
   readonly scanLimitGigabytes: number;
-  /** The account that the saved queries ask about until somebody changes them. */
+  /** The account that the saved queries read. */
   readonly firstAccount: string;
 }
 
@@ -26,11 +26,11 @@ export class Workgroup extends Construct {
     this.workgroupName = stackName;
     const workgroup = new CfnWorkGroup(this, "Workgroup", {
       name: stackName,
-      description: "Queries on the events of the Brand Metrics Service",
-      // Its queries and their history go with the stack; the results are in the bucket and expire there.
+      description: "Queries of the events of the Brand Metrics Service",
+      // Saved queries and history are deleted with the stack. The results are in the bucket and expire there.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
-        // Nobody's own settings may send results elsewhere, unencrypted.
+        // Settings of a client must not send results elsewhere, or unencrypted.
         enforceWorkGroupConfiguration: true,
         publishCloudWatchMetricsEnabled: true,
         bytesScannedCutoffPerQuery: props.scanLimitGigabytes * GIGABYTE,
@@ -53,7 +53,7 @@ export class Workgroup extends Construct {
     }
   }
 
-  /** Says where the links in the function's answers lead. The function itself runs no queries. */
+  /** Returns the workgroup for the links in the function's response. The function itself runs no queries. */
   nameFor(): Pick<FunctionSettings, "workgroup"> {
     return { workgroup: this.workgroupName };
   }

@@ -1,4 +1,4 @@
-// Where alarms go: one topic, and the e-mail address that is told.
+// The topic for alarms, and the e-mail address that subscribes to it.
 
 import { ArnFormat, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -27,14 +27,14 @@ export class AlarmTopic extends Construct {
     });
     Validations.of(subscription).acknowledge({
       id: "Serverless-SNSRedrivePolicy",
-      reason: "What an e-mail address did not get is still to be seen: the alarm stays in the console.",
+      reason: "An alarm whose e-mail was not delivered is still visible in the CloudWatch console.",
     });
   }
 
-  // A key of our own: alarms cannot use the one that AWS keeps for SNS, and would be silent.
+  // A customer managed key: CloudWatch cannot use the AWS managed key of SNS, and its alarms would not arrive.
   private key(): Key {
     const key = new Key(this, "Key", {
-      description: "Encrypts the alarms on their way to the subscribers",
+      description: "Encrypts the alarms in the SNS topic",
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -44,14 +44,14 @@ export class AlarmTopic extends Construct {
         principals: [CLOUDWATCH],
         actions: ["kms:Decrypt", "kms:GenerateDataKey*"],
         resources: ["*"],
-        // Alarms of another AWS account are CloudWatch too.
+        // The principal alone would also allow the alarms of other AWS accounts.
         conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
       }),
     );
     return key;
   }
 
-  // A policy of its own, which the demand for TLS is too, replaces the one that lets the account's alarms in.
+  // An explicit topic policy, such as the one that requires TLS, replaces the default that allows the alarms.
   private allowAlarms(): void {
     const stack = Stack.of(this);
     this.topic.addToResourcePolicy(

@@ -1,4 +1,4 @@
-// Everything a person wants to see at a glance: what is wrong, when each account last succeeded, what runs did.
+// The dashboard: the alarms, the last success of each account, and what its runs did.
 
 import { Duration, Stack } from "aws-cdk-lib";
 import {
@@ -46,7 +46,7 @@ export class SyncDashboard extends Construct {
   }
 }
 
-// The attempt's metrics are a line of the log, so the log knows when the latest one said "published".
+// The metrics of each attempt are a line of the log, so the log shows the latest publication.
 function lastSuccess(logGroup: ILogGroup): IWidget {
   return new LogQueryWidget({
     title: "Last success of each account",
@@ -92,8 +92,8 @@ function accountRows(account: string): IWidget[][] {
     ],
     [
       graph("duration in seconds", values("DurationSeconds")),
-      graph("requests in percent of the budget", values("BudgetShare")),
-      graph("requests repeated, told to slow down", values("Retries", "Throttled")),
+      graph("requests, percent of the budget", values("BudgetShare")),
+      graph("retries, throttled responses", values("Retries", "Throttled")),
     ],
   ];
 }

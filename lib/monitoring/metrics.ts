@@ -1,10 +1,10 @@
-// The metrics that the function writes with each attempt, as CloudWatch finds them.
+// The metrics that the function writes for each attempt, as CloudWatch names them.
 
 import { Duration } from "aws-cdk-lib";
 import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { METRIC_DIMENSION, METRIC_NAMESPACE, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 
-/** The sum over five minutes, if nothing else is said: attempts of one account never overlap. */
+/** By default the sum over five minutes. Attempts of one account never overlap. */
 export function accountMetric(
   account: string,
   metricName: MetricName,

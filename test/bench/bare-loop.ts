@@ -1,5 +1,5 @@
-// A program of its own: fetches what the job fetches, with as many connections, and throws it away.
-// It shows how long the service and the network take; everything beyond it is the job's own work.
+// A separate program that fetches the same events as the job, with the same number of connections, and discards
+// them. It measures the service and the network; any further time is the job's own work.
 
 import { Agent } from "undici";
 
@@ -30,14 +30,14 @@ const uuids: string[] = [];
 for (const [, uuid] of (await list.body.text()).matchAll(/"uuid":"([^"]+)"/g)) uuids.push(uuid ?? "");
 
 let next = 0;
-await Promise.all(Array.from({ length: connections }, fetchOn));
+await Promise.all(Array.from({ length: connections }, fetchNext));
 await agent.close();
 
-async function fetchOn(): Promise<void> {
+async function fetchNext(): Promise<void> {
   for (let uuid = uuids[next++]; uuid !== undefined; uuid = uuids[next++]) {
     const path = `/v1/events/${uuid}`;
     const { statusCode, body } = await agent.request({ origin: url, path, method: "GET", headers });
-    if (statusCode !== 200) throw new Error(`${path} was answered with ${statusCode}`);
+    if (statusCode !== 200) throw new Error(`${path} returned ${statusCode}`);
     for await (const _ of body);
   }
 }

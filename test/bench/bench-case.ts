@@ -1,11 +1,11 @@
-// The cases of the benchmark: what the service has, how it behaves, and what the job is measured by.
+// The cases of the benchmark: the simulated service, the options of the job, and its target.
 
-/** What the simulated service is in one case. */
+/** The simulated service of one case. */
 export interface ServiceOptions {
   readonly events: number;
-  /** Of one detail's event, in characters. */
+  /** Length of one event's details, in characters. */
   readonly eventLength: number;
-  /** Of one list entry, in characters. */
+  /** Length of one list entry, in characters. */
   readonly listingLength: number;
   readonly latencyMs: number;
   readonly requestsPerMinute?: number;
@@ -14,13 +14,13 @@ export interface ServiceOptions {
 export interface JobOptions {
   readonly connections: number;
   readonly requestsPerMinute: number | "unlimited";
-  /** One event in so many has changed since the head's snapshot; without it there is no head. */
+  /** One event in this many has changed since the head's snapshot. Without it there is no head. */
   readonly changedOneIn?: number;
 }
 
 /**
- * What is compared with the target: the wall time against the bare loop's or against the shortest that the
- * budget allows, or the peak memory, alone or against that of the same case with fewer events.
+ * The figure to compare with the target: the wall time, relative to the bare loop's or to the shortest that the
+ * budget allows, or the peak memory, alone or minus that of the same case with fewer events.
  */
 type Measure =
   | { readonly kind: "against-bare-loop"; readonly most: number }

@@ -1,10 +1,10 @@
-// A program of its own: the simulated service of one case. Its parent talks to it by messages, each answered once.
+// A separate program: the simulated service of one case. Its parent sends messages, and gets one reply to each.
 
 import { makeEvent, type SimulatedEvent } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import type { ServiceOptions } from "./bench-case.ts";
 
-/** `change` revises one event in so many; `report` tells what came since the last `reset`. */
+/** `change` revises one event in `oneIn`; `report` returns the counts since the last `reset`. */
 export type ServiceCommand =
   | { readonly do: "reset" | "report" }
   | { readonly do: "change"; readonly oneIn: number };
@@ -20,7 +20,7 @@ export interface ServiceReport {
   readonly requests: number;
   readonly throttled: number;
   readonly bytes: number;
-  /** Of the service's own process, user and system. */
+  /** Of the service's process, user and system. */
   readonly cpuMs: number;
 }
 
@@ -33,11 +33,11 @@ const simulator = await Simulator.start({
   latencyMs: options.latencyMs,
   limits: requestsPerMinute === undefined ? {} : { requestsPerWindow: requestsPerMinute },
 });
-process.on("message", (command: ServiceCommand) => tell(answer(command)));
+process.on("message", (command: ServiceCommand) => send(replyTo(command)));
 process.once("disconnect", () => process.exit()); // the parent was killed
-tell({ url: simulator.url, credentials: simulator.credentials } satisfies ServiceAddress);
+send({ url: simulator.url, credentials: simulator.credentials } satisfies ServiceAddress);
 
-/** Made at once, not when it is read: the service's own work must not be what is measured. */
+/** Built before the requests arrive, so that the measurement excludes the service's own work. */
 function eventOf(n: number): SimulatedEvent {
   const { uuid, source, listing } = makeEvent(n, { length: options.eventLength });
   const start = `${listing.slice(0, -1)},"summary":"`;
@@ -45,7 +45,7 @@ function eventOf(n: number): SimulatedEvent {
   return { uuid, source, listing: `${start}${padding}"}`, listed: true, archived: false };
 }
 
-function answer(command: ServiceCommand): ServiceReport | "done" {
+function replyTo(command: ServiceCommand): ServiceReport | "done" {
   switch (command.do) {
     case "reset":
       simulator.reset();
@@ -68,6 +68,6 @@ function answer(command: ServiceCommand): ServiceReport | "done" {
   }
 }
 
-function tell(message: ServiceAddress | ServiceReport | "done"): void {
+function send(message: ServiceAddress | ServiceReport | "done"): void {
   process.send?.(message);
 }

@@ -1,18 +1,18 @@
-// Runs one case: its rounds, interleaved, each program in a process of its own, the job in a fresh warehouse.
+// Runs one case: its rounds, interleaved, each program in a separate process, the job in a new warehouse.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BenchCase } from "./bench-case.ts";
+import { BenchEnvironment } from "./bench-environment.ts";
 import type { MeasuredRun } from "./measured-process.ts";
 import type { Phases } from "./phases.ts";
-import { Place } from "./place.ts";
 
 export interface CaseResult {
   readonly job: readonly MeasuredRun[];
-  /** What the job is seen beside: the bare loop, or the job with fewer events; empty where it stands alone. */
+  /** The runs to compare with: the bare loop, or the job with fewer events. Empty if the figure stands alone. */
   readonly other: readonly MeasuredRun[];
-  /** Of one run more. Undefined where the budget decides how long a run takes. */
+  /** From one further run. Undefined if the budget determines the time of a run. */
   readonly phases: Phases | undefined;
 }
 
@@ -27,18 +27,22 @@ export async function runCase(bench: BenchCase, rounds: number): Promise<CaseRes
 
 async function runRounds(bench: BenchCase, rounds: number, folder: string): Promise<CaseResult> {
   const { measure, service, job: options } = bench;
-  await using place = await Place.open(service, options, join(folder, "job"));
+  await using environment = await BenchEnvironment.open(service, options, join(folder, "job"));
   const fewer = measure.kind === "memory-growth" ? { ...service, events: measure.fromEvents } : undefined;
-  await using small = fewer && (await Place.open(fewer, options, join(folder, "small")));
+  await using small = fewer && (await BenchEnvironment.open(fewer, options, join(folder, "small")));
   const runOther = async (): Promise<readonly MeasuredRun[]> => {
     if (measure.kind === "against-ideal") return [];
-    return [await (small ? small.runJob() : place.runBareLoop())];
+    return [await (small ? small.runJob() : environment.runBareLoop())];
   };
   const job: MeasuredRun[] = [];
   const other: MeasuredRun[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    job.push(await place.runJob());
+    job.push(await environment.runJob());
     other.push(...(await runOther()));
   }
-  return { job, other, phases: measure.kind === "against-ideal" ? undefined : await place.profileJob() };
+  return {
+    job,
+    other,
+    phases: measure.kind === "against-ideal" ? undefined : await environment.profileJob(),
+  };
 }

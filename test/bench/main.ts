@@ -1,10 +1,10 @@
-// `npm run bench`: measures the job against the simulator and says which targets are met.
+// `npm run bench`: measures the job against the simulator and prints which targets it meets.
 
 import { parseArgs } from "node:util";
 import { CASES } from "./bench-case.ts";
 import { runCase } from "./case-rounds.ts";
+import { checkTarget } from "./check-target.ts";
 import { type Finished, figureTable, machine, phaseTable, targetTable } from "./report.ts";
-import { verdict } from "./verdict.ts";
 
 const { values } = parseArgs({
   options: { case: { type: "string", multiple: true }, rounds: { type: "string" } },
@@ -15,11 +15,11 @@ const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
 
 if (unknown !== undefined) {
   process.stderr.write(
-    `There is no case ${unknown}; there are ${CASES.map(({ name }) => name).join(", ")}.\n`,
+    `Unknown case ${unknown}. The cases are ${CASES.map(({ name }) => name).join(", ")}.\n`,
   );
   process.exitCode = 2;
 } else if (rounds !== undefined && !(Number.isSafeInteger(rounds) && rounds > 0)) {
-  process.stderr.write(`--rounds is a whole number from 1, not "${values.rounds}".\n`);
+  process.stderr.write(`--rounds: expected a whole number from 1, and got "${values.rounds}".\n`);
   process.exitCode = 2;
 } else {
   const finished: Finished[] = [];
@@ -29,13 +29,13 @@ if (unknown !== undefined) {
       `${bench.name}: ${bench.title}, ${times === 1 ? "one round" : `${times} rounds`} …\n`,
     );
     const result = await runCase(bench, times);
-    finished.push({ bench, result, verdict: verdict(bench, result) });
+    finished.push({ bench, result, check: checkTarget(bench, result) });
   }
   process.stdout.write(
     `${machine()}\n\n${targetTable(finished)}\nMedians; "job" is the command line, from the first request to the exit:\n\n`,
   );
   process.stdout.write(
-    `${figureTable(finished)}\nProcessor time by phase, in one more run under the profiler:\n\n${phaseTable(finished)}`,
+    `${figureTable(finished)}\nProcessor time by phase, from one further run under the profiler:\n\n${phaseTable(finished)}`,
   );
-  process.exitCode = finished.every((one) => one.verdict.isMet) ? 0 : 1;
+  process.exitCode = finished.every((one) => one.check.isMet) ? 0 : 1;
 }

@@ -1,14 +1,14 @@
-// Runs a program in a process of its own and says what it has used.
+// Runs a program in a separate process and measures it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { USAGE_FILE, type Usage } from "./observer.ts";
 import type { ServiceProcess } from "./service-process.ts";
+import { USAGE_FILE, type Usage } from "./usage-recorder.ts";
 
-const OBSERVER = new URL("observer.ts", import.meta.url).href;
+const USAGE_RECORDER = new URL("usage-recorder.ts", import.meta.url).href;
 
 export interface MeasuredRun extends Usage {
   /** From the start of the process to the first request. */
@@ -17,18 +17,18 @@ export interface MeasuredRun extends Usage {
   readonly wallMs: number;
   readonly requests: number;
   readonly throttled: number;
-  /** That of the simulated service while the program ran. */
+  /** Of the simulated service, while the program ran. */
   readonly serviceCpuMs: number;
 }
 
 export interface Program {
-  /** Beside this file. */
+  /** Relative to this file. */
   readonly path: string;
   readonly args: readonly string[];
   readonly nodeOptions: readonly string[];
 }
 
-/** `folder` takes the files of the measurement. Throws with what the program said if it fails. */
+/** `folder` holds the files of the measurement. If the program fails, throws with its output. */
 export async function measure(
   { path, args, nodeOptions }: Program,
   service: ServiceProcess,
@@ -39,18 +39,18 @@ export async function measure(
   const startedAtMs = Date.now();
   const child = spawn(
     process.execPath,
-    [...nodeOptions, "--import", OBSERVER, fileURLToPath(new URL(path, import.meta.url)), ...args],
+    [...nodeOptions, "--import", USAGE_RECORDER, fileURLToPath(new URL(path, import.meta.url)), ...args],
     { cwd: folder, env: environment(usageFile), stdio: ["ignore", "pipe", "pipe"] },
   );
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {
-      said += chunk;
+      output += chunk;
     });
   }
   const [exitCode] = await once(child, "exit");
   const endedAtMs = Date.now();
-  if (exitCode !== 0) throw new Error(`${path} ended with exit code ${exitCode}:\n${said}`);
+  if (exitCode !== 0) throw new Error(`${path} ended with exit code ${exitCode}:\n${output}`);
   const usage: Usage = JSON.parse(await readFile(usageFile, "utf8"));
   const { firstRequestAtMs, requests, throttled, cpuMs } = await service.report();
   return {

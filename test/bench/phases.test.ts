@@ -3,7 +3,7 @@ import { type CpuProfile, phasesOf } from "./phases.ts";
 
 const USAGE = { cpuMs: 1_000, mainThreadMs: 700, peakRssMib: 100 };
 
-/** One sample of a millisecond for each stack, outermost file first. */
+/** One sample of one millisecond for each stack, outermost file first. */
 function profileOf(...stacks: readonly (readonly string[])[]): CpuProfile {
   const nodes = stacks.flatMap((stack, index) =>
     stack.map((url, depth) => ({
@@ -23,7 +23,7 @@ const ROW = "file:///here/lambdas/job/snapshot/rows/row.ts";
 const ZLIB = "node:zlib";
 
 describe("a profile", () => {
-  it("is divided by the stage of the run, and while details are fetched by what is done with them", () => {
+  it("is divided by stage, and during the fetch of details by the innermost file", () => {
     const profile = profileOf(
       ["file:///here/bin/sync.ts"],
       [API_CLIENT],

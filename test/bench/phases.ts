@@ -1,15 +1,15 @@
-// Where a run's processor time went, by phase, as a profile of Node's shows it.
+// The processor time of a run by phase, from a profile of Node.js.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Usage } from "./observer.ts";
+import type { Usage } from "./usage-recorder.ts";
 
-/** The part of a `.cpuprofile` that is read here. */
+/** The part of a `.cpuprofile` that this file reads. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
-  /** Which node ran at each sample. */
+  /** The node that ran at each sample. */
   readonly samples: readonly number[];
-  /** Microseconds from the sample before. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export const PHASES = [
 ] as const;
 type PhaseName = (typeof PHASES)[number];
 
-/** Milliseconds of processor time. `other threads` is mostly zlib, and V8's helpers. */
+/** Milliseconds of processor time. `other threads` is mostly zlib, and the helper threads of V8. */
 export type Phases = Readonly<Record<PhaseName, number>>;
 
 export async function readProfile(folder: string): Promise<CpuProfile> {
@@ -41,8 +41,8 @@ export async function readProfile(folder: string): Promise<CpuProfile> {
 }
 
 /**
- * A sample belongs to the stage of the run in which it was taken (a stage begins when its file is first seen at
- * work), within COLLECT to what the innermost of our files does.
+ * A sample belongs to the stage of the run in which it was taken (a stage begins at the first sample in its files).
+ * Within COLLECT the innermost file of the project decides.
  */
 export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usage): Phases {
   const stacks = stacksOf(nodes);
@@ -65,7 +65,7 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
 
 const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/diff-rows.ts"];
 
-/** In their order. Without a phase of its own: a stage in which several things go on at once. */
+/** In their order. A stage without a phase runs several kinds of work at the same time. */
 const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
   { files: ["lambdas/job/service/requests/api-client.ts"] },
   { files: ["lambdas/job/run/publish/merge-shards.ts"], phase: "verify and merge" },
@@ -98,7 +98,7 @@ const STAGING = [
   "node:internal/crypto/",
 ];
 
-/** From the innermost file outwards; what is nobody's (streams, sockets, promises) is taken for fetching. */
+/** From the innermost file outwards. Samples in no file of the project (streams, sockets, promises) count as fetching. */
 function collecting(files: readonly string[]): PhaseName {
   for (const file of files) {
     if (PARSING.some((part) => file.includes(part))) return "parse and scan";

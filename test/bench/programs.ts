@@ -1,4 +1,4 @@
-// The two programs that are compared: the command line, and the bare loop.
+// The two programs to compare: the command line, and the bare loop.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { JobOptions } from "./bench-case.ts";
 import type { ServiceAddress } from "./bench-service.ts";
 import type { Program } from "./measured-process.ts";
 
-export interface JobPlace {
+export interface JobFiles {
   readonly warehouse: string;
   readonly credentials: string;
 }
@@ -15,10 +15,9 @@ export interface JobPlace {
 export async function jobProgram(
   { url }: ServiceAddress,
   job: JobOptions,
-  place: JobPlace,
+  { warehouse, credentials }: JobFiles,
 ): Promise<Program> {
   const limits = ["--requests-per-minute", String(job.requestsPerMinute), "--bytes-per-minute", "unlimited"];
-  const { warehouse, credentials } = place;
   const files = ["--warehouse", warehouse, "--credentials", credentials];
   const concurrency = ["--concurrency", String(job.connections)];
   return {
@@ -28,7 +27,7 @@ export async function jobProgram(
   };
 }
 
-/** What stands between `node` and the program in package.json. */
+/** The options between `node` and the program in package.json. */
 async function syncNodeOptions(): Promise<readonly string[]> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   const { scripts }: { scripts: { sync: string } } = JSON.parse(text);
@@ -43,7 +42,7 @@ export function bareLoopProgram({ url, credentials }: ServiceAddress, { connecti
   };
 }
 
-/** The file that the job's `--credentials` names. */
+/** Returns the path for the job's `--credentials`. */
 export async function writeCredentials(folder: string, { credentials }: ServiceAddress): Promise<string> {
   const file = join(folder, "credentials.json");
   await writeFile(file, JSON.stringify({ method: "session", ...credentials }), { mode: 0o600 });

@@ -3,15 +3,15 @@
 import { cpus, totalmem } from "node:os";
 import type { BenchCase } from "./bench-case.ts";
 import type { CaseResult } from "./case-rounds.ts";
+import type { TargetCheck } from "./check-target.ts";
 import type { MeasuredRun } from "./measured-process.ts";
 import { median } from "./median.ts";
 import { PHASES } from "./phases.ts";
-import type { Verdict } from "./verdict.ts";
 
 export interface Finished {
   readonly bench: BenchCase;
   readonly result: CaseResult;
-  readonly verdict: Verdict;
+  readonly check: TargetCheck;
 }
 
 export function machine(): string {
@@ -23,16 +23,16 @@ export function machine(): string {
 export function targetTable(finished: readonly Finished[]): string {
   return table(
     ["case", "target", "measured", ""],
-    finished.map(({ bench, verdict }) => [
+    finished.map(({ bench, check }) => [
       `\`${bench.name}\` ${bench.title}`,
-      verdict.target,
-      verdict.measured,
-      verdict.isMet ? "pass" : "MISS",
+      check.target,
+      check.measured,
+      check.isMet ? "pass" : "MISS",
     ]),
   );
 }
 
-/** Medians, with the range of the wall time: a wide one tells of other work on the machine. */
+/** Medians, with the range of the wall time: a wide range means other work on the machine. */
 export function figureTable(finished: readonly Finished[]): string {
   const columns = ["case", "program", "start-up", "wall", "from – to", "CPU", "main thread", "peak memory"];
   return table(

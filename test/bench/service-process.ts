@@ -1,4 +1,4 @@
-// Starts the simulated service of a case in a process of its own, and talks to it.
+// Starts the simulated service of a case in a separate process, and sends it commands.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -40,21 +40,21 @@ export class ServiceProcess implements AsyncDisposable {
     await ended;
   }
 
-  #ask<Answer>(command: ServiceCommand): Promise<Answer> {
-    const answer = reply<Answer>(this.#child);
+  #ask<Reply>(command: ServiceCommand): Promise<Reply> {
+    const received = reply<Reply>(this.#child);
     this.#child.send(command);
-    return answer;
+    return received;
   }
 }
 
-/** Both ends are this folder's own, so what comes is what was promised. */
-async function reply<Answer>(child: ChildProcess): Promise<Answer> {
+/** Both ends belong to this folder, so the reply has the type that its command promises. */
+async function reply<Reply>(child: ChildProcess): Promise<Reply> {
   const ended = new AbortController();
   const end = (): void => ended.abort(new Error("the simulated service has ended"));
   child.once("exit", end);
   try {
-    const [answer] = await once(child, "message", { signal: ended.signal });
-    return answer;
+    const [message] = await once(child, "message", { signal: ended.signal });
+    return message;
   } finally {
     child.off("exit", end);
   }

@@ -1,4 +1,4 @@
-// The function's bundle, as the stack makes it: what is in it, how large it is, and that it loads by itself.
+// The function's bundle, as the stack makes it: its contents, its size, and that it loads without node_modules.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { CONTEXT } from "./synthesized.ts";
 
 const MAX_BYTES = 4_500_000;
 
-// In a directory without any node_modules above it.
+// In a directory without node_modules above it.
 const outdir = mkdtempSync(join(tmpdir(), "brand-events-bundle-"));
 afterAll(() => rmSync(outdir, { recursive: true }));
 
@@ -39,7 +39,7 @@ describe("the bundle", () => {
     expect(Buffer.byteLength(bundle)).toBeLessThan(MAX_BYTES);
   });
 
-  it("holds the function's code and the packages it runs on, nothing of the laptop, the tests or the CDK", () => {
+  it("contains the function's code and its packages, nothing of the command line, the tests or the CDK", () => {
     const origins = modules.map(
       (path) => /^node_modules\/(@[^/]+|[^/]+)/.exec(path)?.[1] ?? path.split("/")[0],
     );
@@ -59,7 +59,7 @@ describe("the bundle", () => {
     ]);
   });
 
-  it("loads where nothing is installed, and gives a handler", () => {
+  it("loads without node_modules, and exports a handler", () => {
     const script = `const { handler } = await import(${JSON.stringify(pathToFileURL(files[0] ?? "").href)}); console.log(typeof handler)`;
 
     const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
@@ -70,7 +70,7 @@ describe("the bundle", () => {
     expect(printed.toString()).toBe("function\n");
   });
 
-  it("imports nothing but what Node.js brings", () => {
+  it("imports only modules of Node.js", () => {
     const imported = [
       ...bundle.matchAll(/^import .*?from "([^"]+)";$|\b(?:__require|import)\("([^"]+)"\)/gm),
     ].map(([, named, called]) => named ?? called ?? "");

@@ -1,4 +1,4 @@
-// What the stack tells the function is what the function reads: every setting arrives, and no other.
+// The function reads the same settings that the stack writes, and no others.
 
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -35,7 +35,7 @@ const { Variables } = z
   .object({ Variables: z.record(z.string(), z.string()) })
   .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
 
-it("the function reads what the stack has set", () => {
+it("the function reads the settings that the stack writes", () => {
   const [uk, lab] = template.all("AWS::SecretsManager::Secret").map(({ name }) => `<${name}>`);
 
   expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" })).toEqual({

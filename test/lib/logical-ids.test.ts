@@ -1,5 +1,5 @@
-// The names by which CloudFormation knows what holds data. Where one changes, an upgrade makes a new, empty resource
-// beside the old one (bucket, secrets), or deletes the old one (database, tables). So they are written down here.
+// The logical ids of the resources that hold data. If one changes, an upgrade makes a new, empty resource beside the
+// old one (bucket, secrets), or deletes the old one (database, tables).
 
 import { expect, it } from "vitest";
 import { z } from "zod";

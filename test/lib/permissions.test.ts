@@ -1,4 +1,4 @@
-// Who may do what: every statement of every role in the stack, in words.
+// The permissions: every statement of every role in the stack.
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ const below = (...prefixes: readonly string[]): readonly string[] =>
   prefixes.map((prefix) => `${bucket}/${prefix}/*`);
 
 describe("the function", () => {
-  it("may do this and nothing else", () => {
+  it("has these permissions and no others", () => {
     const found = statements(policyOf(/FunctionRole/)).map(({ Effect, Action, Resource, Condition }) => ({
       Effect,
       Action,
@@ -78,20 +78,17 @@ describe("the function", () => {
 });
 
 describe("every key that the code uses", () => {
-  it.each(Object.entries(layout))(
-    "%s lies below a prefix that the function may read and write",
-    (_, place) => {
-      const key =
-        typeof place === "string" ? place : String(Reflect.apply(place, undefined, ["uk", "id", 0, 0]));
+  it.each(Object.entries(layout))("%s is below a prefix that the function may read and write", (_, place) => {
+    const key =
+      typeof place === "string" ? place : String(Reflect.apply(place, undefined, ["uk", "id", 0, 0]));
 
-      const granted = statements(policyOf(/FunctionRole/))[0]?.Resource ?? [];
-      expect(granted).toContain(`${bucket}/${key.split("/")[0]}/*`);
-    },
-  );
+    const granted = statements(policyOf(/FunctionRole/))[0]?.Resource ?? [];
+    expect(granted).toContain(`${bucket}/${key.split("/")[0]}/*`);
+  });
 });
 
 describe("the schedules", () => {
-  it("may start the alias live and report what they could not start", () => {
+  it("may start the alias live and report failed starts", () => {
     const found = statements(policyOf(/SchedulesRole/)).map(({ Action, Resource }) => [Action, Resource]);
 
     expect(found).toEqual([
@@ -102,7 +99,7 @@ describe("the schedules", () => {
 });
 
 describe("the roles", () => {
-  it("are two, have no policies but their own, and no managed ones", () => {
+  it("are two, each with one inline policy and no managed policy", () => {
     const roles = template.all("AWS::IAM::Role");
 
     expect(roles).toHaveLength(2);
@@ -112,7 +109,7 @@ describe("the roles", () => {
     }
   });
 
-  it("are taken on by Lambda, and by the scheduler for the schedules of this stack only", () => {
+  it("are assumed by Lambda, and by the scheduler for the schedules of this stack only", () => {
     const trust = z.object({
       Statement: z.tuple([
         z.object({ Principal: z.unknown(), Condition: z.unknown().optional(), Action: z.string() }),

@@ -1,4 +1,4 @@
-// The statements of a policy, with lists where IAM takes one text or several.
+// The statements of a policy, with lists where IAM accepts one string or several.
 
 import { z } from "zod";
 import type { Resource } from "./synthesized.ts";

@@ -1,4 +1,4 @@
-// The stack's template as tests read it: without a bundle, with references written as words.
+// The stack's template as tests read it: without a bundle, with references as text.
 
 import { readFileSync } from "node:fs";
 import { App } from "aws-cdk-lib";
@@ -29,7 +29,7 @@ export interface Resource {
 export interface Synthesized {
   /** The whole template, as text. */
   readonly text: string;
-  /** The resources of a type, references in words: `<Name>`, `<Name.Attribute>`. */
+  /** The resources of a type, with references as text: `<Name>`, `<Name.Attribute>`. */
   readonly all: (type: string) => readonly Resource[];
   /** The only one of its type. */
   readonly only: (type: string) => Resource;
@@ -37,11 +37,11 @@ export interface Synthesized {
   readonly outputs: ReadonlyMap<string, string>;
 }
 
-/** What `cdk.json` hands to the app: a test's own app does not read it. */
+/** The context of `cdk.json`, which the CDK passes to the app and tests pass themselves. */
 export const CONTEXT = contextSchema.parse(json("../../cdk.json")).context;
 export const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
 
-/** The template for these settings; those of `cdk.json` if none are given. */
+/** The template for these settings, by default those of `cdk.json`. */
 export function synthesized(eventSync: unknown = CONTEXT["eventSync"]): Synthesized {
   const app = new App({ context: { ...CONTEXT, ...WITHOUT_BUNDLE } });
   const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(eventSync) });
@@ -53,16 +53,16 @@ export function synthesized(eventSync: unknown = CONTEXT["eventSync"]): Synthesi
       .filter(([, { Type }]) => Type === type)
       .map(([name, { Properties, DeletionPolicy, UpdateReplacePolicy }]) => ({
         name,
-        properties: z.record(z.string(), z.unknown()).parse(inWords(Properties)),
+        properties: z.record(z.string(), z.unknown()).parse(asText(Properties)),
         deletionPolicy: DeletionPolicy,
         updateReplacePolicy: UpdateReplacePolicy,
       }));
   const only = (type: string): Resource => {
     const [found, ...others] = all(type);
-    if (found === undefined || others.length > 0) throw new Error(`expected one ${type}, and no other`);
+    if (found === undefined || others.length > 0) throw new Error(`expected exactly one ${type}`);
     return found;
   };
-  const outputs = Object.entries(Outputs).map(([name, { Value }]) => [name, String(inWords(Value))] as const);
+  const outputs = Object.entries(Outputs).map(([name, { Value }]) => [name, String(asText(Value))] as const);
   return {
     text: JSON.stringify(template),
     all,
@@ -76,15 +76,15 @@ export function json(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
 }
 
-function inWords(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inWords);
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
   const [key, inner]: readonly [string?, unknown?] = entries.length === 1 ? (entries[0] ?? []) : [];
   if (key === "Ref") return `<${String(inner)}>`;
   if (key === "Fn::GetAtt" && Array.isArray(inner)) return `<${inner.join(".")}>`;
   if (key === "Fn::Join" && Array.isArray(inner) && Array.isArray(inner[1])) {
-    return inner[1].map(inWords).join(String(inner[0]));
+    return inner[1].map(asText).join(String(inner[0]));
   }
-  return Object.fromEntries(entries.map(([name, each]) => [name, inWords(each)]));
+  return Object.fromEntries(entries.map(([name, each]) => [name, asText(each)]));
 }

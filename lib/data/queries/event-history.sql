@@ -1,5 +1,5 @@
 -- An event's history
--- When an event was added, changed and removed: change the uuid (in lower case).
+-- When one event was added, changed and removed. Replace the uuid (in lower case).
 SELECT p.published_at, c.change, c.fields, c.before, c.after
 FROM event_changes c
 JOIN publications p ON p.account = c.account AND p.publication = c.publication

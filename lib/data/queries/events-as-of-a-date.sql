@@ -1,5 +1,5 @@
 -- Events as of a date
--- What readers saw at an instant (UTC): change the date. Snapshots taken away by retention are not there any more.
+-- The events that readers saw at an instant (UTC). Replace the date. Snapshots deleted by retention are not available.
 SELECT uuid, event_date, scope, event
 FROM event_snapshots
 WHERE account = '{{account}}'

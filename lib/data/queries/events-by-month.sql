@@ -1,5 +1,5 @@
 -- Events by month
--- How many events there are in each month, for dates that begin with year and month.
+-- The number of events in each month. Dates must begin with year and month.
 SELECT substr(event_date, 1, 7) AS month, count(*) AS events
 FROM events
 WHERE account = '{{account}}'

@@ -1,5 +1,5 @@
 -- Events that disappeared
--- One row for each event that was removed and has not come back: when it was removed last, and its last details.
+-- One row for each event that was removed and is not listed again: when it was last removed, and its last details.
 SELECT p.published_at AS removed_at, gone.uuid, gone.last_seen
 FROM (
   SELECT uuid, max(publication) AS publication, max_by(before, publication) AS last_seen

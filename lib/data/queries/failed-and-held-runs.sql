@@ -1,5 +1,5 @@
 -- Failed and held runs
--- Of all accounts, the latest first, with the reason and what to do.
+-- Failed and held runs of all accounts, the latest first, with the reason and the remedy.
 SELECT started_at, account, run_id, attempt, outcome, reason, error_code, error_message
 FROM sync_runs
 WHERE outcome IN ('FAILED', 'HELD')

@@ -1,5 +1,5 @@
 -- Latest events
--- The events as of the latest publication, one row per event.
+-- The events of the latest publication, one row per event.
 SELECT uuid, event_date, scope, event
 FROM events
 WHERE account = '{{account}}'

@@ -1,5 +1,5 @@
 -- One field of the events
--- A field of the details: change the path in both places. Text, numbers and booleans come as text, objects and arrays as JSON. The command "discover" lists the fields.
+-- One field of the details: replace the path in both places. Text, numbers and booleans are returned as text, objects and arrays as JSON. The command "discover" lists the fields.
 SELECT uuid, event_date,
   coalesce(json_extract_scalar(event, '$.scope'), json_format(json_extract(event, '$.scope'))) AS field
 FROM events

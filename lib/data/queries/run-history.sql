@@ -1,5 +1,5 @@
 -- Run history
--- What each attempt of a run did, the latest first.
+-- The result of each attempt of a run, the latest first.
 SELECT started_at, run_id, attempt, trigger, outcome, listed, events, added, changed, removed,
   gone + forbidden + rejected AS left_out, requests, retries, throttled, seconds, reason, error_code
 FROM sync_runs

@@ -1,5 +1,5 @@
 -- What am I reading
--- For every account the publication that readers see now: which snapshot, since when, how many events.
+-- The publication that readers see now, for every account: its snapshot, its time, its number of events.
 SELECT p.account, p.publication, p.action, p.snapshot_id, p.published_at, p.events, p.pinned
 FROM publications p
 JOIN (

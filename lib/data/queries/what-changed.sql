@@ -1,5 +1,5 @@
 -- What changed in the last publication
--- Events added, changed (with the fields that differ) and removed by the publication that readers see.
+-- Events that the latest publication added, changed (with the fields that differ) or removed.
 SELECT change, uuid, fields, before, after
 FROM event_changes
 WHERE account = '{{account}}'

@@ -1,4 +1,4 @@
-// The secrets: one per account, empty, kept; and nothing secret anywhere in the template.
+// The secrets: one per account, created empty, retained; and no secret value in the template.
 
 import { describe, expect, it } from "vitest";
 import { synthesized } from "../synthesized.ts";
@@ -11,7 +11,7 @@ const template = synthesized({
 const secrets = template.all("AWS::SecretsManager::Secret");
 
 describe("the secrets", () => {
-  it("are one for each account, however alike the names", () => {
+  it("are one for each account, even if the names are similar", () => {
     expect(secrets.map(({ properties }) => properties["Description"])).toEqual([
       "Credentials of the account uk at the Brand Metrics Service, as JSON",
       "Credentials of the account a-b at the Brand Metrics Service, as JSON",
@@ -20,11 +20,11 @@ describe("the secrets", () => {
     ]);
   });
 
-  it("are made empty, with a name that no earlier deployment has left behind", () => {
+  it("are created empty, with a name that no earlier deployment uses", () => {
     for (const { properties } of secrets) expect(Object.keys(properties)).toEqual(["Description"]);
   });
 
-  it("stay when the stack is destroyed", () => {
+  it("are retained when the stack is destroyed", () => {
     for (const { deletionPolicy } of secrets) expect(deletionPolicy).toBe("Retain");
   });
 
@@ -33,7 +33,7 @@ describe("the secrets", () => {
     expect(template.text).not.toMatch(/SecretString|"Password"|"password"\s*:/);
   });
 
-  it("are filled by the command that the outputs give for each", () => {
+  it("are filled by commands, one output for each", () => {
     const commands = [...template.outputs].filter(([name]) => name.startsWith("Step1FillSecret"));
 
     expect(commands).toEqual([

@@ -54,7 +54,7 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
     expect(await ask(HISTORY, "Events that disappeared")).toEqual([[day(4), B, SECOND_OF_B]]);
   });
 
-  it("Latest events gives the snapshot that was rolled back to", async () => {
+  it("Latest events returns the snapshot that was rolled back to", async () => {
     expect(await ask(HISTORY, "Latest events")).toEqual([[A, "2026-11-01", "uk", OF_A]]);
   });
 
@@ -64,7 +64,7 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
     ]);
   });
 
-  it("What changed gives the changes of the rollback", async () => {
+  it("What changed returns the changes of the rollback", async () => {
     expect(await ask(HISTORY, "What changed in the last publication")).toEqual([
       ["added", A, null, null, OF_A],
     ]);
@@ -80,7 +80,7 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
     ]);
   });
 
-  it("Events as of a date gives what readers saw last before it", async () => {
+  it("Events as of a date returns what readers saw last before it", async () => {
     expect(
       await ask(HISTORY, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-03T12:00:00Z"]),
     ).toEqual([
@@ -89,7 +89,7 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
     ]);
   });
 
-  it("Events as of a date gives nothing where readers saw the empty snapshot", async () => {
+  it("Events as of a date returns nothing where readers saw the empty snapshot", async () => {
     expect(
       await ask(HISTORY, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-05T12:00:00Z"]),
     ).toEqual([]);
@@ -99,20 +99,20 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
     expect(await ask(HISTORY, "Events by month")).toEqual([["2026-11", "1"]]);
   });
 
-  it("One field gives an object as JSON text", async () => {
+  it("One field returns an object as JSON text", async () => {
     expect(await ask(HISTORY, "One field of the events")).toEqual([[A, "2026-11-01", '{"country":"uk"}']]);
   });
 });
 
 describe("on an empty head, the saved query", () => {
   it.each(["Latest events", "Events by month", "One field of the events"])(
-    "%s gives no row",
+    "%s returns no row",
     async (title) => {
       expect(await ask(EMPTY_HEAD, title)).toEqual([]);
     },
   );
 
-  it("Events that disappeared gives every event once, the latest removal first", async () => {
+  it("Events that disappeared returns every event once, the latest removal first", async () => {
     expect(await ask(EMPTY_HEAD, "Events that disappeared")).toEqual([
       [day(5), A, OF_A],
       [day(4), B, SECOND_OF_B],

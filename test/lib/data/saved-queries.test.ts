@@ -1,6 +1,5 @@
-// What the saved queries answer, asked of a warehouse on disk with the SQL that they have in common: DuckDB has the
-// same tables, and `max_by` and `json_extract_scalar` as in Athena. That Athena's own grammar takes them is not
-// shown here.
+// The results of the saved queries on a warehouse on disk, executed by DuckDB, which has the same tables and functions.
+// That Athena's grammar accepts them is tested in athena-sql.test.ts.
 
 import { describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
@@ -104,21 +103,21 @@ async function threePublications(): Promise<Warehouse> {
 }
 
 describe("the saved query", () => {
-  it("Latest events gives those of the head, the latest date first", async () => {
+  it("Latest events returns the events of the head, the latest date first", async () => {
     expect(await ask("Latest events")).toEqual([
       [C, "2026-12-24", "uk", text(C, "uk")],
       [A, "2026-10-05", "new", text(A, "new")],
     ]);
   });
 
-  it("What am I reading gives each account's head", async () => {
+  it("What am I reading returns each account's head", async () => {
     expect(await ask("What am I reading")).toEqual([
       ["uk", "0000000003", "run", THIRD, "2027-01-02T06:05:00.000Z", "2", "false"],
       ["us", "0000000001", "run", FIRST, "2026-10-01T06:05:00.000Z", "3", "false"],
     ]);
   });
 
-  it("Events as of a date gives what readers saw then", async () => {
+  it("Events as of a date returns what readers saw then", async () => {
     const rows = await ask("Events as of a date");
 
     expect(rows.map(([uuid, , scope]) => [uuid, scope])).toEqual([
@@ -128,14 +127,14 @@ describe("the saved query", () => {
     ]);
   });
 
-  it("What changed gives the last publication's changes", async () => {
+  it("What changed returns the last publication's changes", async () => {
     expect(await ask("What changed in the last publication")).toEqual([
       ["changed", A, '["/scope"]', text(A, "old"), text(A, "new")],
       ["removed", B, null, text(B, "uk"), null],
     ]);
   });
 
-  it("Events that disappeared gives what is gone and when it went", async () => {
+  it("Events that disappeared returns each removed event and when it was removed", async () => {
     expect(await ask("Events that disappeared")).toEqual([["2027-01-02T06:05:00.000Z", B, text(B, "uk")]]);
   });
 
@@ -153,14 +152,14 @@ describe("the saved query", () => {
     ]);
   });
 
-  it("An event's history gives its changes in order", async () => {
+  it("An event's history returns its changes in order", async () => {
     expect(await ask("An event's history")).toEqual([
       ["2026-10-01T06:05:00.000Z", "added", null, null, text(A, "old")],
       ["2027-01-02T06:05:00.000Z", "changed", '["/scope"]', text(A, "old"), text(A, "new")],
     ]);
   });
 
-  it("Run history gives the account's attempts, the latest first, with what was left out", async () => {
+  it("Run history returns the account's attempts, the latest first, with the number of events left out", async () => {
     const rows = await ask("Run history");
 
     expect(rows.map((row) => [row[2], row[4], row[10]])).toEqual([
@@ -169,7 +168,7 @@ describe("the saved query", () => {
     ]);
   });
 
-  it("Failed and held runs gives those of all accounts, with why", async () => {
+  it("Failed and held runs returns the runs of all accounts, with the reason", async () => {
     const rows = await ask("Failed and held runs");
 
     expect(rows.map(([, account, , , outcome, reason, code]) => [account, outcome, reason, code])).toEqual([

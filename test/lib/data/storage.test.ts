@@ -1,4 +1,4 @@
-// The bucket: what protects it, what expires, what stays when the stack goes.
+// The bucket: its protection, its lifecycle rules, and that it outlives the stack.
 
 import { describe, expect, it } from "vitest";
 import { statements } from "../policy-statements.ts";
@@ -8,7 +8,7 @@ const template = synthesized();
 const bucket = template.only("AWS::S3::Bucket");
 
 describe("the bucket", () => {
-  it("stays when the stack is destroyed or would replace it", () => {
+  it("is retained when the stack is destroyed or would replace it", () => {
     expect([bucket.deletionPolicy, bucket.updateReplacePolicy]).toEqual(["Retain", "Retain"]);
   });
 
@@ -31,7 +31,7 @@ describe("the bucket", () => {
     });
   });
 
-  it("refuses whoever does not use TLS, and lets nobody in by its policy", () => {
+  it("requires TLS, and its policy allows no principal", () => {
     const policy = template.only("AWS::S3::BucketPolicy").properties["PolicyDocument"];
 
     expect(policy).toMatchObject({
@@ -48,7 +48,7 @@ describe("the bucket", () => {
     });
   });
 
-  it("lets no one overwrite what is published or about to be: objects there are created, where none is", () => {
+  it("refuses to overwrite published files: an object there can only be created", () => {
     const [, writeOnce] = statements(template.only("AWS::S3::BucketPolicy"));
 
     expect(writeOnce).toEqual({
@@ -60,7 +60,7 @@ describe("the bucket", () => {
     });
   });
 
-  it("forgets old versions, unfinished uploads, staging and query results, and nothing else", () => {
+  it("expires old versions, incomplete uploads, staging and query results, and nothing else", () => {
     expect(bucket.properties["LifecycleConfiguration"]).toEqual({
       Rules: [
         {

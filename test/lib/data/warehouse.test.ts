@@ -1,4 +1,4 @@
-// The tables: what the code writes is what Athena is told, in the same order.
+// The tables: their columns are the written ones, in the same order.
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -61,7 +61,7 @@ describe("the tables", () => {
     ["event_changes", keysOf(CHANGE)],
     ["publications", Object.keys(aPublication())],
     ["sync_runs", Object.keys(runLogEntrySchema.shape)],
-  ])("%s has the columns that are written, in their order", (name, written) => {
+  ])("%s has the written columns, in their order", (name, written) => {
     expect(columnsOf(name)).toEqual(written);
   });
 
@@ -71,14 +71,14 @@ describe("the tables", () => {
     ["event_changes", ["account", "publication"], "changes/"],
     ["publications", ["account"], "publications/"],
     ["sync_runs", ["account"], "run-log/"],
-  ])("%s is divided by %j and lies below %s", (name, keys, prefix) => {
+  ])("%s is partitioned by %j and located at %s", (name, keys, prefix) => {
     const { PartitionKeys, StorageDescriptor } = table.shape.TableInput.parse(tables.get(name));
 
     expect(PartitionKeys.map((key) => key.Name)).toEqual(keys);
     expect(StorageDescriptor.Location).toBe(`s3://${bucket}/${prefix}`);
   });
 
-  it("are strings, but for the counts, the seconds and the pin of what we write ourselves", () => {
+  it("have string columns, except the counts, seconds and pins of publications and sync_runs", () => {
     const others = [...tables].flatMap(([name, { StorageDescriptor }]) =>
       StorageDescriptor.Columns.filter(({ Type }) => Type !== "string").map(
         (column) => `${name}.${column.Name} ${column.Type}`,
@@ -96,7 +96,7 @@ describe("the tables", () => {
     ]);
   });
 
-  it("are read by the reader that AWS says counts rows right", () => {
+  it("use the SerDe whose row counts AWS documents as correct", () => {
     for (const { StorageDescriptor } of tables.values()) {
       expect(StorageDescriptor.SerdeInfo.SerializationLibrary).toBe(
         "org.apache.hive.hcatalog.data.JsonSerDe",
@@ -105,7 +105,7 @@ describe("the tables", () => {
     }
   });
 
-  it("lie in the database of the settings", () => {
+  it("are in the database of the settings", () => {
     expect(template.only("AWS::Glue::Database").properties["DatabaseInput"]).toMatchObject({ Name: "lake" });
   });
 });

@@ -1,4 +1,4 @@
-// The workgroup: what a query may cost, where its results go, which queries are there to begin with.
+// The workgroup: its scan limit, the location of its results, its saved queries.
 
 import { describe, expect, it } from "vitest";
 import { savedQueries } from "../../../lib/data/saved-queries.ts";
@@ -12,7 +12,7 @@ const template = synthesized({
 const workgroup = template.only("AWS::Athena::WorkGroup");
 
 describe("the workgroup", () => {
-  it("stops a query at the limit, encrypts its results, and lets nobody set anything else", () => {
+  it("stops a query at the limit, encrypts its results, and lets no client override this", () => {
     expect(workgroup.properties["WorkGroupConfiguration"]).toMatchObject({
       EnforceWorkGroupConfiguration: true,
       BytesScannedCutoffPerQuery: 3_000_000_000,
@@ -25,11 +25,11 @@ describe("the workgroup", () => {
     });
   });
 
-  it("goes with the stack, whatever was queried in it", () => {
+  it("is deleted with the stack, even with queries in it", () => {
     expect(workgroup.properties["RecursiveDeleteOption"]).toBe(true);
   });
 
-  it("offers the queries of an analyst's first day, about the first account", () => {
+  it("has the saved queries, with the first account filled in", () => {
     const queries = template.all("AWS::Athena::NamedQuery").map(({ properties }) => properties);
 
     expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
@@ -55,7 +55,7 @@ describe("the workgroup", () => {
 });
 
 describe("a saved query", () => {
-  it("keeps title and description as comments on top", () => {
+  it("keeps its title and description as comments in the first lines", () => {
     for (const { title, description, sql } of savedQueries("uk")) {
       expect(sql.startsWith(`-- ${title}\n-- ${description}\nSELECT `)).toBe(true);
       expect(sql).not.toContain(";");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BenchCase } from "./bench-case.ts";
+import { checkTarget } from "./check-target.ts";
 import type { MeasuredRun } from "./measured-process.ts";
-import { verdict } from "./verdict.ts";
 
 const run = (change: Partial<MeasuredRun>): MeasuredRun => ({
   startUpMs: 400,
@@ -25,7 +25,7 @@ const caseOf = (measure: BenchCase["measure"]): BenchCase => ({
 const walls = (...wallMs: readonly number[]) => wallMs.map((ms) => run({ wallMs: ms }));
 const peaks = (...peakRssMib: readonly number[]) => peakRssMib.map((mib) => run({ peakRssMib: mib }));
 
-describe("the verdict on a case", () => {
+describe("the target of a case", () => {
   it.each([
     [
       "the median wall time over the bare loop's",
@@ -36,7 +36,7 @@ describe("the verdict on a case", () => {
       true,
     ],
     [
-      "a ratio over the target",
+      "a ratio above the target",
       { kind: "against-bare-loop", most: 1.1 },
       walls(112),
       walls(100),
@@ -60,14 +60,17 @@ describe("the verdict on a case", () => {
       true,
     ],
     [
-      "what the peak grows by",
+      "the growth of the median peak",
       { kind: "memory-growth", fromEvents: 2_000, mostMib: 64 },
       peaks(215),
       peaks(150),
       "65 MiB",
       false,
     ],
-  ] as const)("looks at %s", (_, measure, job, other, measured, isMet) => {
-    expect(verdict(caseOf(measure), { job, other, phases: undefined })).toMatchObject({ measured, isMet });
+  ] as const)("is compared with %s", (_, measure, job, other, measured, isMet) => {
+    expect(checkTarget(caseOf(measure), { job, other, phases: undefined })).toMatchObject({
+      measured,
+      isMet,
+    });
   });
 });

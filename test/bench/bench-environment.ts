@@ -1,4 +1,4 @@
-// Where programs are measured: a simulated service, and a folder whose warehouse is fresh for each run.
+// The environment of a measurement: a simulated service, and a folder with a new warehouse for each run.
 
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { type Phases, phasesOf, readProfile } from "./phases.ts";
 import { bareLoopProgram, jobProgram, writeCredentials } from "./programs.ts";
 import { ServiceProcess } from "./service-process.ts";
 
-export class Place implements AsyncDisposable {
+export class BenchEnvironment implements AsyncDisposable {
   readonly #service: ServiceProcess;
   readonly #job: JobOptions;
   readonly #folder: string;
@@ -21,17 +21,17 @@ export class Place implements AsyncDisposable {
     this.#credentials = credentials;
   }
 
-  /** Where the job has a head to compare with, this makes it, and lets the service change. */
-  static async open(service: ServiceOptions, job: JobOptions, folder: string): Promise<Place> {
+  /** If the case needs a head to compare with, this makes it and then changes events of the service. */
+  static async open(service: ServiceOptions, job: JobOptions, folder: string): Promise<BenchEnvironment> {
     await mkdir(folder);
     const started = await ServiceProcess.start(service);
     const credentials = await writeCredentials(folder, started.address);
-    const place = new Place(started, job, folder, credentials);
+    const environment = new BenchEnvironment(started, job, folder, credentials);
     if (job.changedOneIn !== undefined) {
-      await place.#measureJob(place.#head);
+      await environment.#measureJob(environment.#head);
       await started.change(job.changedOneIn);
     }
-    return place;
+    return environment;
   }
 
   runBareLoop(): Promise<MeasuredRun> {
@@ -48,7 +48,7 @@ export class Place implements AsyncDisposable {
     }
   }
 
-  /** One more run under Node's profiler, which slows it down: for what time is spent on, not for how much. */
+  /** One further run under Node's profiler. The profiler slows it down, so only the proportions count. */
   async profileJob(): Promise<Phases> {
     const folder = join(this.#folder, "profile");
     const run = await this.runJob(["--cpu-prof", "--cpu-prof-dir", folder]);
@@ -66,8 +66,8 @@ export class Place implements AsyncDisposable {
   }
 
   async #measureJob(warehouse: string, more: readonly string[] = []): Promise<MeasuredRun> {
-    const place = { warehouse, credentials: this.#credentials };
-    const program = await jobProgram(this.#service.address, this.#job, place);
+    const files = { warehouse, credentials: this.#credentials };
+    const program = await jobProgram(this.#service.address, this.#job, files);
     const nodeOptions = [...program.nodeOptions, ...more];
     return measure({ ...program, nodeOptions }, this.#service, this.#folder);
   }

@@ -1,16 +1,16 @@
-// Loaded before a measured program (`node --import`): writes at its exit what it has used, and changes nothing else.
+// Loaded before a measured program (`node --import`): at its exit writes its use of processor and memory to a file.
 
 import { writeFileSync } from "node:fs";
 
 export interface Usage {
   /** User and system time of all threads. */
   readonly cpuMs: number;
-  /** Of it, that of the main thread, where JavaScript runs. */
+  /** The part of `cpuMs` of the main thread, where JavaScript runs. */
   readonly mainThreadMs: number;
   readonly peakRssMib: number;
 }
 
-/** The environment variable that says into which file. */
+/** The environment variable with the path of that file. */
 export const USAGE_FILE = "BENCH_USAGE_FILE";
 
 const file = process.env[USAGE_FILE];

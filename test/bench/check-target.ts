@@ -1,0 +1,45 @@
+// Compares the figure of a case with its target.
+
+import { allowance } from "../../lambdas/job/settings/limit.ts";
+import type { BenchCase } from "./bench-case.ts";
+import type { CaseResult } from "./case-rounds.ts";
+import type { MeasuredRun } from "./measured-process.ts";
+import { median } from "./median.ts";
+
+export interface TargetCheck {
+  /** As displayed, like `measured`. */
+  readonly target: string;
+  readonly measured: string;
+  readonly isMet: boolean;
+}
+
+export function checkTarget({ measure, job: options }: BenchCase, { job, other }: CaseResult): TargetCheck {
+  switch (measure.kind) {
+    case "against-bare-loop": {
+      const ratio = medianOf(job, "wallMs") / medianOf(other, "wallMs");
+      return compare("wall ≤", measure.most, ratio, "× the bare loop");
+    }
+    case "against-ideal": {
+      const perMinute = allowance(options.requestsPerMinute);
+      // The first window's requests go at once.
+      const idealMs = (Math.ceil(medianOf(job, "requests") / perMinute) - 1) * 60_000;
+      return compare("wall ≤", measure.most, medianOf(job, "wallMs") / idealMs, "× the ideal");
+    }
+    case "peak-memory":
+      return compare("peak ≤", measure.mostMib, medianOf(job, "peakRssMib"), " MiB");
+    case "memory-growth": {
+      const growth = medianOf(job, "peakRssMib") - medianOf(other, "peakRssMib");
+      return compare("peak grows by ≤", measure.mostMib, growth, " MiB");
+    }
+  }
+}
+
+function medianOf(runs: readonly MeasuredRun[], figure: "wallMs" | "peakRssMib" | "requests"): number {
+  return median(runs.map((run) => run[figure]));
+}
+
+function compare(what: string, most: number, value: number, unit: string): TargetCheck {
+  const digits = most < 10 ? 2 : 0;
+  const shown = (number: number): string => number.toFixed(digits) + unit;
+  return { target: `${what} ${shown(most)}`, measured: shown(value), isMet: value <= most };
+}
