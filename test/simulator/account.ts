@@ -7,7 +7,7 @@ export const CANARY = {
   password: "canary:Pässword-5f1d",
   /** Every cookie's value starts with it. */
   cookie: "canary-cookie",
-  /** In every answer that is not an event or a list. */
+  /** In every response that is not an event or a list. */
   body: "canary-body",
 } as const;
 

@@ -20,14 +20,14 @@ describe("login", () => {
   test("answers with two cookies, which together open every protected endpoint", async () => {
     await start();
 
-    const answer = await login(simulator);
+    const response = await login(simulator);
 
-    const [first, second] = answer.headers.getSetCookie();
-    expect(answer.status).toBe(200);
+    const [first, second] = response.headers.getSetCookie();
+    expect(response.status).toBe(200);
     expect(first).toMatch(/^bms_session=canary-cookie-[0-9a-f-]{36}; Path=\/; HttpOnly$/);
     expect(second).toMatch(/^bms_check=canary-cookie-[0-9a-f-]{36}; Path=\/; HttpOnly$/);
-    expect(await list(cookieOf(answer))).toBe(200);
-    expect(await list(cookieOf(answer).split("; ")[0] ?? "")).toBe(401);
+    expect(await list(cookieOf(response))).toBe(200);
+    expect(await list(cookieOf(response).split("; ")[0] ?? "")).toBe(401);
     expect(await list("")).toBe(401);
   });
 
@@ -46,14 +46,14 @@ describe("login", () => {
   ])("with %s answers 404 and repeats the e-mail", async (_, data, email) => {
     await start();
 
-    const answer = await login(simulator, data);
+    const response = await login(simulator, data);
 
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toEqual({ message: `User "${email}" not found`, reference: "canary-body" });
-    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ message: `User "${email}" not found`, reference: "canary-body" });
+    expect(response.headers.getSetCookie()).toEqual([]);
   });
 
-  test("of a disabled account answers 401, but only to who knows the password", async () => {
+  test("of a disabled account answers 401, but only with the right password", async () => {
     await start({ account: { disabled: true } });
 
     expect((await login(simulator)).status).toBe(401);
@@ -79,9 +79,9 @@ describe("login", () => {
   ])("with %s answers 400", async (_, body) => {
     await start();
 
-    const answer = await fetch(`${simulator.url}/v1/auth/login`, { method: "POST", body });
+    const response = await fetch(`${simulator.url}/v1/auth/login`, { method: "POST", body });
 
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   });
 });
 
@@ -101,9 +101,9 @@ describe("HTTP Basic", () => {
   test("is challenged for in every 401", async () => {
     await start();
 
-    const answer = await get(simulator, "/v1/events", {});
+    const response = await get(simulator, "/v1/events", {});
 
-    expect(answer.headers.get("www-authenticate")).toBe('Basic realm="service", charset="UTF-8"');
+    expect(response.headers.get("www-authenticate")).toBe('Basic realm="service", charset="UTF-8"');
   });
 });
 
@@ -160,7 +160,7 @@ describe("a session", () => {
     expect([await list(first), await list(second), await list(third)]).toEqual([401, 401, 200]);
   });
 
-  test("ends when the simulator is told so, or at a request that a fault names", async () => {
+  test("ends on command, or at a request that a fault names", async () => {
     await start({ faults: [{ match: { path: "list", nth: 2 }, fault: { kind: "end-sessions" } }] });
     const cookie = cookieOf(await login(simulator));
     expect([await list(cookie), await list(cookie)]).toEqual([200, 401]);
@@ -171,13 +171,13 @@ describe("a session", () => {
     expect(await list(other)).toBe(401);
   });
 
-  test("has the cookie attributes it is given, and drops its cookies in a 401 if told to", async () => {
+  test("has the cookie attributes it is given, and drops its cookies in a 401 if configured", async () => {
     await start({ session: { attributes: "Path=/v1; Secure", clearsCookies: true } });
 
-    const answer = await login(simulator);
+    const response = await login(simulator);
     const refused = await get(simulator, "/v1/events", {});
 
-    expect(answer.headers.getSetCookie()[0]).toMatch(/; Path=\/v1; Secure$/);
+    expect(response.headers.getSetCookie()[0]).toMatch(/; Path=\/v1; Secure$/);
     expect(refused.headers.getSetCookie()).toEqual([
       "bms_session=; Path=/v1; Secure; Max-Age=0",
       "bms_check=; Path=/v1; Secure; Max-Age=0",

@@ -1,11 +1,11 @@
-// A client of the simulator for its own tests: it does what it is told and understands nothing.
+// A minimal client of the simulator, for the simulator's own tests.
 
 import type { Simulator } from "./simulator.ts";
 
 export const basic = ({ email, password }: { readonly email: string; readonly password: string }): string =>
   `Basic ${Buffer.from(`${email}:${password}`, "utf8").toString("base64")}`;
 
-/** Logs in and returns the answer. */
+/** Logs in and returns the response. */
 export const login = (simulator: Simulator, data: unknown = simulator.credentials): Promise<Response> =>
   fetch(`${simulator.url}/v1/auth/login`, {
     method: "POST",
@@ -14,8 +14,8 @@ export const login = (simulator: Simulator, data: unknown = simulator.credential
   });
 
 /** The `Cookie` header that an accepted login leads to. */
-export const cookieOf = (answer: Response): string =>
-  answer.headers
+export const cookieOf = (response: Response): string =>
+  response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";", 1)[0])
     .join("; ");

@@ -1,4 +1,4 @@
-// What `npm run simulator` can be told, and what is wrong with it.
+// The options of `npm run simulator`, and the errors in them.
 
 import { parseArgs } from "node:util";
 import type { DetailShape } from "./detail-endpoint.ts";
@@ -14,7 +14,7 @@ Usage: npm run simulator -- [options]
 
   --events N               how many events it has (100)
   --port N                 where it listens; 0: any free port (${DEFAULT_PORT})
-  --latency MS             how long each answer takes, in milliseconds (0)
+  --latency MS             how long each response takes, in milliseconds (0)
   --requests-per-minute N  answers 429 beyond this (no limit)
   --bytes-per-minute N     answers 429 beyond this (no limit)
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
@@ -28,7 +28,7 @@ Example: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 2
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
 
-/** Undefined: help is wanted. Throws an `Error` whose message is for the person who typed. */
+/** Undefined if help was requested. Throws an `Error` whose message is for the user. */
 export const readCommandLine = (args: readonly string[]): SimulatorOptions | undefined => {
   const { values } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-// What somebody who plays with the simulator by hand can tell it, beside the service's own interface.
+// Commands for using the simulator by hand, beside the service's own interface.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Evolving, evolve } from "./evolve.ts";

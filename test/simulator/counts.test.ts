@@ -24,7 +24,7 @@ const settle = async (): Promise<void> => {
 };
 
 describe("the counts", () => {
-  test("say what was asked and how it was answered", async () => {
+  test("tell requests and responses", async () => {
     const clock = new ManualClock(NOON_MS);
     await start({ clock });
 
@@ -78,14 +78,14 @@ describe("the counts", () => {
     expect(simulator.counts.detailsByUuid.size).toBe(0);
   });
 
-  test("know how many were in flight at once", async () => {
+  test("include how many requests were in flight at once", async () => {
     const clock = new ManualClock(NOON_MS);
     await start({ clock, latencyMs: 100 });
-    const answers = [FIRST, SECOND, THIRD].map(detail);
+    const responses = [FIRST, SECOND, THIRD].map(detail);
 
     await expect.poll(() => clock.sleeping, { interval: 1 }).toBe(3);
     clock.advance(100);
-    await Promise.all(answers);
+    await Promise.all(responses);
     simulator.configure({ latencyMs: 0 });
     await detail(FIRST);
 
@@ -94,7 +94,7 @@ describe("the counts", () => {
 });
 
 describe("limits", () => {
-  test("are told truthfully, with a Date by the same clock, and hold for logins too", async () => {
+  test("are stated truthfully, with a Date by the same clock, and hold for logins too", async () => {
     const clock = new ManualClock(NOON_MS);
     await start({ clock, limits: { requestsPerWindow: 2, windowMs: 5_000 } });
     await login(simulator);
@@ -137,7 +137,7 @@ describe("limits", () => {
     expect(statuses).toEqual([200, 429, 500]);
   });
 
-  test("count who comes while a Retry-After lasts, a scripted one too", async () => {
+  test("count requests while a Retry-After lasts, a scripted one too", async () => {
     const clock = new ManualClock(NOON_MS);
     const fault = { kind: "status", status: 503, headers: { "retry-after": "10" } } as const;
     await start({ clock, faults: [{ match: { nth: 2 }, fault }] });

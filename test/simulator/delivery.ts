@@ -1,4 +1,4 @@
-// How an answer goes over the wire: whole, or harmed.
+// How a response is sent: complete, or damaged.
 
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -19,7 +19,7 @@ export interface Delivery {
 
 /** The body is compressed if the client accepts it. */
 export const deliveryOf = (
-  answer: SimulatedResponse,
+  response: SimulatedResponse,
   options: {
     readonly encoding: Encoding | undefined;
     readonly acceptEncoding: string;
@@ -28,13 +28,13 @@ export const deliveryOf = (
 ): Delivery => {
   const { encoding, acceptEncoding, damage } = options;
   const accepted = encoding !== undefined && acceptEncoding.split(/[,;]\s*/).includes(encoding);
-  const body = accepted ? compressed(answer.body, encoding) : Buffer.from(answer.body);
+  const body = accepted ? compressed(response.body, encoding) : Buffer.from(response.body);
   const half = body.subarray(0, Math.floor(body.length / 2));
   const head = (length: number): Required<Pick<Delivery, "head">> => ({
     head: {
-      status: answer.status,
+      status: response.status,
       headers: {
-        ...answer.headers,
+        ...response.headers,
         ...(encoding === undefined ? {} : { vary: "accept-encoding" }),
         ...(accepted ? { "content-encoding": encoding } : {}),
         "content-length": String(length),

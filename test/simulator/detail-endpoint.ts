@@ -1,10 +1,10 @@
-// GET /v1/events/{uuid}: one event, in one of the envelopes it may come in (service interface, part 4.6).
+// GET /v1/events/{uuid}: one event, in one of the envelopes it may come in (docs/service-interface.md §3.3).
 
 import type { SimulatedEvent } from "./simulated-event.ts";
 import { json, objectText, refusal, type SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
-/** The last one is a shape that a client must be told about: `{"result": {"item": {...}}}`. */
+/** The last one is a shape that a client must be configured for: `{"result": {"item": {...}}}`. */
 export type DetailShape = "bare" | "data" | "data-event" | "result-item";
 
 export interface DetailOptions {

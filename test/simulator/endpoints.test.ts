@@ -112,7 +112,7 @@ describe("the list", () => {
     expect(uuids(2, 1) + uuids(2, 2)).not.toBe(whole);
   });
 
-  test("repeats entries and adds others when told to", () => {
+  test("repeats entries and adds others if configured", () => {
     expect(list({ shape: "array", duplicates: 1, extra: ['{"no":"uuid"}'] })).toBe(
       '[{"uuid" : "a"},{"uuid" : "b"},{"uuid" : "c"},{"uuid" : "a"},{"no":"uuid"}]',
     );

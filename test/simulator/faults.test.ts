@@ -38,7 +38,7 @@ test.each(CASES)("a rule hits, %s", (_, match, hit) => {
   expect(hits).toEqual(hit);
 });
 
-test("the first rule that hits wins, and the others have counted the request all the same", () => {
+test("the first rule that hits wins, and the other rules count the request anyway", () => {
   const plan = new FaultPlan([
     { match: { path: "detail" }, fault: { kind: "reset" } },
     { match: { path: "detail", nth: 2 }, fault: { kind: "hang" } },

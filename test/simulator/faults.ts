@@ -2,7 +2,7 @@
 
 import type { Endpoint } from "./service-request.ts";
 
-/** Faults that put another answer in the place of the service's own. */
+/** Faults that replace the service's own response. */
 export type WrongResponse =
   | {
       readonly kind: "status";
@@ -10,7 +10,7 @@ export type WrongResponse =
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string;
     }
-  /** A page for people, with status 200. */
+  /** A web page, with status 200. */
   | { readonly kind: "html" }
   /** Status 200, JSON by its type, with this content. */
   | { readonly kind: "body"; readonly text: string | Buffer }
@@ -18,14 +18,14 @@ export type WrongResponse =
   /** Another event's detail; of detail requests only. */
   | { readonly kind: "wrong-uuid" };
 
-/** Faults that harm the service's own answer on its way. */
+/** Faults that damage the service's own response on its way. */
 export type Damage =
   /** The connection is reset before any byte. */
   | { readonly kind: "reset" }
   | { readonly kind: "reset-mid-body" }
   /** The connection ends after half of the announced bytes. */
   | { readonly kind: "truncate" }
-  /** Half of the body, announced as if it were all: HTTP sees nothing wrong. */
+  /** Half of the body, announced as if it were complete: for HTTP nothing is wrong. */
   | { readonly kind: "cut" }
   /** The body comes in `pieces` (default 4), with this pause before each. */
   | { readonly kind: "slow-body"; readonly pauseMs: number; readonly pieces?: number }
@@ -80,7 +80,7 @@ export class FaultPlan {
   }
 }
 
-const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongResponse["kind"]>([
+const RESPONSES: ReadonlySet<Fault["kind"]> = new Set<WrongResponse["kind"]>([
   "status",
   "html",
   "body",
@@ -88,7 +88,7 @@ const ANSWERS: ReadonlySet<Fault["kind"]> = new Set<WrongResponse["kind"]>([
   "wrong-uuid",
 ]);
 
-/** What a fault touches. */
+/** What a fault affects. */
 export const sorted = (
   fault: Fault | undefined,
 ): { readonly wrong?: WrongResponse; readonly damage?: Damage; readonly endsSessions: boolean } => {
@@ -99,4 +99,4 @@ export const sorted = (
     : { damage: fault, endsSessions: false };
 };
 
-const isWrongResponse = (fault: Fault): fault is WrongResponse => ANSWERS.has(fault.kind);
+const isWrongResponse = (fault: Fault): fault is WrongResponse => RESPONSES.has(fault.kind);

@@ -1,4 +1,4 @@
-// The way of one request through the simulator: logged, limited, harmed, answered, delivered.
+// Handles one request of the simulator: log, limit, fault, response, delivery.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -69,7 +69,7 @@ export class Front {
     return this.log.arrive({ ...target(request), arrivedAtMs, duringRetryAfter });
   }
 
-  /** Bytes are charged as soon as the answer is made: latency must not make the limits look freer than they are. */
+  /** Bytes are charged as soon as the response is made: latency must not make used capacity look free. */
   #delivery(
     request: ServiceRequest,
     body: string,
@@ -81,12 +81,12 @@ export class Front {
     const fault = refused === undefined ? this.#faults.next(request) : undefined;
     const { wrong, damage, endsSessions } = sorted(fault);
     if (endsSessions) this.sessions.endAll();
-    const answer =
+    const made =
       refused ??
       (wrong === undefined
-        ? this.#service.answer(request, body, settings, nowMs)
+        ? this.#service.respond(request, body, settings, nowMs)
         : this.#service.wrongResponse(wrong, request, body, settings, nowMs));
-    const delivery = deliveryOf(answer, {
+    const delivery = deliveryOf(made, {
       encoding: settings.encoding,
       acceptEncoding: request.acceptEncoding,
       damage,
@@ -94,7 +94,7 @@ export class Front {
     const bytes = delivery.pieces.reduce((sum, { length }) => sum + length, 0);
     if (refused === undefined) this.#limiter.charge(nowMs, bytes);
     entry.faulty = fault !== undefined;
-    entry.loggedIn = request.endpoint === "login" && answer.status === 200 && wrong === undefined;
+    entry.loggedIn = request.endpoint === "login" && made.status === 200 && wrong === undefined;
     entry.bytes = bytes;
     entry.answeredAtMs = nowMs;
     return delivery;

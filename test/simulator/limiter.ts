@@ -1,4 +1,4 @@
-// How much the simulated service allows in a sliding window, and when it says to come back.
+// The rate limit of the simulated service: a sliding window, and the Retry-After of its refusals.
 
 import { refusal, type SimulatedResponse } from "./simulated-response.ts";
 import { SlidingSum } from "./sliding-sum.ts";
@@ -32,7 +32,7 @@ export class Limiter {
     return undefined;
   }
 
-  /** Counts the bytes of an answer's body, as they go over the wire. */
+  /** Counts the bytes of a response body as sent, after encoding. */
   charge(nowMs: number, bytes: number): void {
     this.#bytes.add(nowMs, bytes);
   }

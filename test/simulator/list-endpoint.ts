@@ -1,4 +1,4 @@
-// GET /v1/events: which events, in what order, on which page, in which envelope (service interface, part 4.5).
+// GET /v1/events: which events, in what order, on which page, in which envelope (docs/service-interface.md §3.2).
 
 import { shuffled } from "./seeded-random.ts";
 import { json, objectText, refusal, type SimulatedResponse } from "./simulated-response.ts";
@@ -9,7 +9,7 @@ interface ListEntry {
   readonly listing: string;
 }
 
-/** The last one is a shape that a client must be told about: `{"result": {"items": [...]}}`. */
+/** The last one is a shape that a client must be configured for: `{"result": {"items": [...]}}`. */
 export type ListShape = "array" | "data-array" | "data-map" | "data-events" | "result-items";
 
 export interface ListOptions {

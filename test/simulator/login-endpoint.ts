@@ -1,11 +1,11 @@
-// POST /v1/auth/login, and what makes a later request authenticated (service interface, parts 4.1 and 5).
+// POST /v1/auth/login, and what makes a later request authenticated (docs/service-interface.md §3.1 and §4).
 
 import type { Account } from "./account.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
 import { json, refusal, type SimulatedResponse } from "./simulated-response.ts";
 
-export interface Door {
+export interface LoginContext {
   readonly account: Account;
   readonly sessions: Sessions;
   readonly session: SessionOptions;
@@ -14,27 +14,30 @@ export interface Door {
 
 const DISABLED = "This account has been disabled because of abuse.";
 
-export const login = (method: string, body: string, door: Door): SimulatedResponse => {
+export const login = (method: string, body: string, context: LoginContext): SimulatedResponse => {
   if (method !== "POST") return refusal(405, "Use POST.", { allow: "POST" });
   const given = readEnvelope(body);
   if (given === undefined)
     return refusal(400, 'Expected {"meta":{"version":"v1"},"data":{"email","password"}}.');
-  if (!matches(given, door.account) || !door.account.methods.includes("session")) {
+  if (!matches(given, context.account) || !context.account.methods.includes("session")) {
     return refusal(404, `User "${given.email}" not found`);
   }
-  if (door.account.disabled === true) return refusal(401, DISABLED);
-  const cookies = door.sessions.open(door.nowMs, door.session);
+  if (context.account.disabled === true) return refusal(401, DISABLED);
+  const cookies = context.sessions.open(context.nowMs, context.session);
   return json(200, '{"meta":{"version":"v1"},"data":{}}', { "set-cookie": cookies });
 };
 
 /** The refusal of a request that is not authenticated; undefined where it is. */
-export const unauthenticated = (request: ServiceRequest, door: Door): SimulatedResponse | undefined => {
-  const { account, sessions } = door;
-  if (account.disabled === true) return refusal(401, DISABLED, challenge(door));
+export const unauthenticated = (
+  request: ServiceRequest,
+  context: LoginContext,
+): SimulatedResponse | undefined => {
+  const { account, sessions } = context;
+  if (account.disabled === true) return refusal(401, DISABLED, challenge(context));
   const basic = readBasic(request.authorization ?? "");
   if (basic !== undefined && account.methods.includes("basic") && matches(basic, account)) return undefined;
-  if (sessions.admits(request.cookie, door.nowMs, door.session)) return undefined;
-  return refusal(401, "Not authenticated.", challenge(door));
+  if (sessions.admits(request.cookie, context.nowMs, context.session)) return undefined;
+  return refusal(401, "Not authenticated.", challenge(context));
 };
 
 interface Given {
@@ -46,7 +49,7 @@ const matches = (given: Given, account: Account): boolean =>
   given.email === account.email && given.password === account.password;
 
 /** RFC 9110 §11.6.1: a 401 names a scheme. */
-const challenge = ({ session }: Door): SimulatedResponse["headers"] => ({
+const challenge = ({ session }: LoginContext): SimulatedResponse["headers"] => ({
   "www-authenticate": 'Basic realm="service", charset="UTF-8"',
   ...(session.clearsCookies === true ? { "set-cookie": clearedCookies(session) } : {}),
 });

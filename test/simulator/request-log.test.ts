@@ -30,7 +30,7 @@ test("the fullest window holds what is less than its length apart, an instant at
   expect(requests.counts(500).fullestWindow).toEqual({ requests: 1, bytes: 300 });
 });
 
-test("bytes count by when they were sent, in whatever order the answers were made", () => {
+test("bytes count by when they were sent, in whatever order the responses were made", () => {
   const requests = log(
     { arrivedAtMs: 0, answeredAtMs: 5_000, bytes: 1 },
     { arrivedAtMs: 1, answeredAtMs: 1, bytes: 20 },
@@ -40,7 +40,7 @@ test("bytes count by when they were sent, in whatever order the answers were mad
   expect(requests.counts(1_000).fullestWindow.bytes).toBe(301);
 });
 
-test("requests without an answer yet count as requests, and carry no status", () => {
+test("requests without a response yet count as requests, and have no status", () => {
   const requests = new RequestLog();
   requests.arrive({ endpoint: "detail", uuid: "a", arrivedAtMs: 0, duringRetryAfter: true });
 

@@ -22,7 +22,7 @@ export interface LoggedRequest {
 
 export interface Counts {
   readonly requests: number;
-  /** Login requests, whatever their answer. */
+  /** Login requests, whatever their response. */
   readonly logins: number;
   readonly loginsAccepted: number;
   readonly list: number;
@@ -30,7 +30,7 @@ export interface Counts {
   readonly detailsByUuid: ReadonlyMap<string, number>;
   readonly statuses: ReadonlyMap<number, number>;
   readonly bytes: number;
-  /** The most of each in any window; refused requests count too. Requests count when they arrive, bytes when the answer is made. */
+  /** The most of each in any window; refused requests count too. Requests count when they arrive, bytes when the response is made. */
   readonly fullestWindow: { readonly requests: number; readonly bytes: number };
   /** Arrived and not yet answered. Without latency each is answered as it arrives, so give some to test this. */
   readonly maxInFlight: number;

@@ -34,7 +34,7 @@ describe("what is asked wrongly", () => {
     expect(await status(`/v1/events/${event?.uuid.toUpperCase()}`)).toBe(404);
   });
 
-  test("and it is 401 for who is not logged in, whatever it is", async () => {
+  test("and it is 401 without a login, whatever it is", async () => {
     simulator = await Simulator.start();
 
     expect((await get(simulator, "/v1/nonsense", {})).status).toBe(401);

@@ -24,7 +24,7 @@ test("the longest of several binds, whichever was sent last", async () => {
   expect(watch.lasts(NOON_MS + 9_999)).toBe(true);
 });
 
-test.each([{}, { "retry-after": "soon" }])("%j binds nobody", async (headers) => {
+test.each([{}, { "retry-after": "soon" }])("%j binds no client", async (headers) => {
   const watch = new RetryAfterWatch();
 
   await watch.sent(headers, NOON_MS);

@@ -1,10 +1,10 @@
-// Whether a client keeps quiet while a Retry-After lasts that it was told.
+// Checks that a client sends nothing while a Retry-After lasts.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SimulatedResponse } from "./simulated-response.ts";
 
 /**
- * What is on its way when the answer leaves is no fault of the client's. With both in one process, turns of the
+ * A request that is on its way when the response leaves is not the client's fault. With both in one process, turns of the
  * event loop measure that better than time: new connections are accepted about one a turn.
  */
 const TURNS_UNTIL_READ = 200;
@@ -16,7 +16,7 @@ export class RetryAfterWatch {
     return nowMs < this.#untilMs;
   }
 
-  /** Takes note of an answer that leaves now; it binds the client from the moment on at which it can have read it. */
+  /** Records a response that leaves now. It binds the client from the moment at which it can have read it. */
   async sent(headers: SimulatedResponse["headers"], nowMs: number): Promise<void> {
     const untilMs = end(headers["retry-after"], nowMs);
     if (untilMs === undefined) return;

@@ -1,4 +1,4 @@
-// What is asked of the simulated service: the endpoint, the event, the parts that an answer depends on.
+// A request to the simulated service: the endpoint, the event, and what else its response depends on.
 
 import type { IncomingMessage } from "node:http";
 
@@ -29,7 +29,7 @@ export const readRequest = (message: IncomingMessage): ServiceRequest => {
   };
 };
 
-/** Paths are compared as they came: a client that doubles a slash or adds one is told 404. */
+/** Paths are compared as received: a doubled or added slash is answered with 404. */
 const target = (path: string): Pick<ServiceRequest, "endpoint" | "uuid"> => {
   if (path === "/v1/auth/login") return { endpoint: "login" };
   if (path === "/v1/events") return { endpoint: "list" };

@@ -1,10 +1,10 @@
-// What the simulated service answers to a request that its limits let in.
+// The response of the simulated service to a request within its limits.
 
 import { CANARY } from "./account.ts";
 import { oneEvent } from "./detail-endpoint.ts";
 import type { WrongResponse } from "./faults.ts";
 import { listEvents } from "./list-endpoint.ts";
-import { type Door, login, unauthenticated } from "./login-endpoint.ts";
+import { type LoginContext, login, unauthenticated } from "./login-endpoint.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Settings } from "./settings.ts";
@@ -20,10 +20,10 @@ export class Service {
     this.#sessions = sessions;
   }
 
-  answer(request: ServiceRequest, body: string, settings: Settings, nowMs: number): SimulatedResponse {
-    const door: Door = { ...settings, sessions: this.#sessions, nowMs };
-    if (request.endpoint === "login") return login(request.method, body, door);
-    const refused = unauthenticated(request, door);
+  respond(request: ServiceRequest, body: string, settings: Settings, nowMs: number): SimulatedResponse {
+    const context: LoginContext = { ...settings, sessions: this.#sessions, nowMs };
+    if (request.endpoint === "login") return login(request.method, body, context);
+    const refused = unauthenticated(request, context);
     if (refused !== undefined) return refused;
     if (request.method !== "GET") return refusal(405, "Use GET.", { allow: "GET" });
     if (request.endpoint === "list") return listEvents(request.query, this.#world, settings.list);
@@ -54,7 +54,7 @@ export class Service {
       case "redirect":
         return refusal(fault.status ?? 302, "Moved.", { location: fault.location });
       case "wrong-uuid":
-        return this.answer(
+        return this.respond(
           { ...request, uuid: this.#world.otherThan(request.uuid ?? "").uuid },
           body,
           settings,

@@ -1,4 +1,4 @@
-// Who is logged in: sessions that end by time, after some requests, or when somebody else logs in.
+// The sessions of the simulated service. They end by time, after some requests, or with another login.
 
 import { randomUUID } from "node:crypto";
 import { CANARY } from "./account.ts";

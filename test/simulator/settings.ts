@@ -25,12 +25,12 @@ export interface Settings {
   readonly list: ListOptions;
   readonly detail: DetailOptions;
   readonly limits: Limits;
-  /** Between a request and its answer. */
+  /** Between a request and its response. */
   readonly latencyMs: number | ((request: SeenRequest) => number);
   /** Used when the client accepts it. */
   readonly encoding: Encoding | undefined;
   readonly faults: readonly FaultRule[];
-  /** Called before a request is answered; the answer waits for it. */
+  /** Called before a request is answered; the response waits for it. */
   readonly onRequest: ((request: SeenRequest) => void | Promise<void>) | undefined;
 }
 

@@ -6,7 +6,7 @@ import { type SeededRandom, seededRandom } from "./seeded-random.ts";
 export interface SimulatedEvent {
   /** As it is listed; the single-event endpoint knows it in this spelling only. */
   readonly uuid: string;
-  /** The exact JSON text of the event in the answer of the single-event endpoint. */
+  /** The exact JSON text of the event in the response of the single-event endpoint. */
   readonly source: string;
   /** The exact JSON text of its entry in the list. */
   readonly listing: string;

@@ -1,4 +1,4 @@
-// An answer of the simulated service before it is put on the wire.
+// A response of the simulated service before it is sent.
 
 import { CANARY } from "./account.ts";
 
@@ -18,7 +18,7 @@ export const json = (
   body,
 });
 
-/** An error as the service words it. It carries a canary: our code must not repeat what errors say. */
+/** An error of the service. It carries a canary: the client must not repeat the texts of errors. */
 export const refusal = (
   status: number,
   message: string,

@@ -52,7 +52,7 @@ describe("the truth", () => {
 });
 
 describe("configure", () => {
-  test("replaces the settings it names, and starts the counting of faults anew", async () => {
+  test("replaces the settings it names, and restarts the counting of faults", async () => {
     const faults = [{ match: { nth: 2 }, fault: { kind: "status", status: 500 } }] as const;
     await start({ detail: { shape: "bare" }, faults });
     const statuses = async (): Promise<readonly number[]> => [
@@ -70,7 +70,7 @@ describe("configure", () => {
 });
 
 describe("hooks", () => {
-  test("onRequest sees every request, and the answer waits for it", async () => {
+  test("onRequest sees every request, and the response waits for it", async () => {
     const seen: SeenRequest[] = [];
     const gate = Promise.withResolvers<void>();
     await start({
@@ -81,13 +81,13 @@ describe("hooks", () => {
     });
     let answered = false;
 
-    const answer = detail(FIRST).then(() => {
+    const response = detail(FIRST).then(() => {
       answered = true;
     });
     await get(simulator, "/v1/events");
     expect(answered).toBe(false);
     gate.resolve();
-    await answer;
+    await response;
 
     expect(seen).toEqual(
       expect.arrayContaining([

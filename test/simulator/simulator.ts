@@ -23,7 +23,7 @@ export class Simulator {
     this.#world = new World(events ?? makeEvents(100));
     this.#front = new Front(this.#world, clock ?? realClock(), changedSettings(DEFAULT_SETTINGS, change));
     this.#server = createServer((message, response) => void this.#handle(message, response));
-    // A connection that the server closes just as it is used again would be a fault that nobody scripted.
+    // A connection that the server closes just as it is used again would be an unscripted fault.
     this.#server.keepAliveTimeout = 600_000;
   }
 
@@ -57,12 +57,12 @@ export class Simulator {
     return this.#front.log.entries;
   }
 
-  /** Sets the counts to zero. Sessions, limits and faults go on as they are. */
+  /** Sets the counts to zero. Sessions, limits and faults stay as they are. */
   reset(): void {
     this.#front.log.reset();
   }
 
-  /** Replaces each setting that is named, whole. Naming `faults` starts their counting anew. */
+  /** Replaces each named setting as a whole. Naming `faults` restarts their counting. */
   configure(change: SettingsChange): void {
     this.#front.configure(change);
   }

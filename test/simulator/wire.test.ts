@@ -39,7 +39,7 @@ const reason = async (work: Promise<unknown>): Promise<unknown> => {
   return cause instanceof Error && "code" in cause ? cause.code : error;
 };
 
-describe("faults in the answer", () => {
+describe("faults in the response", () => {
   test.each<[string, Fault, number, string]>([
     [
       "a status",
@@ -57,7 +57,7 @@ describe("faults in the answer", () => {
     ["a body", { kind: "body", text: "[1," }, 200, "[1,"],
     ["another event", { kind: "wrong-uuid" }, 200, event("b").source],
     ["the end of sessions, which Basic does not mind", { kind: "end-sessions" }, 200, event("a").source],
-  ])("%s comes in place of the event, and the next answer is right", async (_, fault, status, body) => {
+  ])("%s comes in place of the event, and the next response is right", async (_, fault, status, body) => {
     await startWith(fault);
 
     const wrong = await get(simulator, "/v1/events/a");
@@ -71,12 +71,12 @@ describe("faults in the answer", () => {
   test("a body may be bytes that are no text", async () => {
     await startWith({ kind: "body", text: Buffer.from([0x7b, 0xff, 0x7d]) });
 
-    const answer = await get(simulator, "/v1/events/a");
+    const response = await get(simulator, "/v1/events/a");
 
-    expect([...(await answer.bytes())]).toEqual([0x7b, 0xff, 0x7d]);
+    expect([...(await response.bytes())]).toEqual([0x7b, 0xff, 0x7d]);
   });
 
-  test("a redirect says where to, and headers come as they are told", async () => {
+  test("a redirect says where to, and headers come as configured", async () => {
     await start({
       faults: [
         { match: {}, fault: { kind: "redirect", location: "https://elsewhere.test/x", status: 307 } },
@@ -107,20 +107,20 @@ describe("faults on the way", () => {
   ])("%s comes after the head and half of the body", async (_, fault, code) => {
     await startWith(fault);
 
-    const answer = await get(simulator, "/v1/events/a");
+    const response = await get(simulator, "/v1/events/a");
 
-    expect(answer.headers.get("content-length")).toBe("10000");
-    expect(await reason(answer.text())).toBe(code);
+    expect(response.headers.get("content-length")).toBe("10000");
+    expect(await reason(response.text())).toBe(code);
     expect(simulator.counts.bytes).toBe(5_000);
   });
 
   test("a cut body looks whole to HTTP", async () => {
     await startWith({ kind: "cut" });
 
-    const answer = await get(simulator, "/v1/events/a");
+    const response = await get(simulator, "/v1/events/a");
 
-    expect(answer.headers.get("content-length")).toBe("5000");
-    expect(await answer.text()).toBe(event("a").source.slice(0, 5_000));
+    expect(response.headers.get("content-length")).toBe("5000");
+    expect(await response.text()).toBe(event("a").source.slice(0, 5_000));
   });
 
   test("a cut body that is compressed cannot be unpacked", async () => {
@@ -138,7 +138,7 @@ describe("faults on the way", () => {
   test("a slow body comes in pieces, each after its pause", async () => {
     const clock = new ManualClock(0);
     await start({ clock, faults: [{ match: {}, fault: { kind: "slow-body", pauseMs: 10_000, pieces: 3 } }] });
-    const answer = get(simulator, "/v1/events/a").then((response) => response.text());
+    const response = get(simulator, "/v1/events/a").then((response) => response.text());
     const pauses: number[] = [];
 
     for (let pause = 1; pause <= 3; pause += 1) {
@@ -147,7 +147,7 @@ describe("faults on the way", () => {
       clock.advance(10_000);
     }
 
-    expect(await answer).toBe(event("a").source);
+    expect(await response).toBe(event("a").source);
     expect(pauses).toEqual([0, 10_000, 20_000]);
   });
 
@@ -158,7 +158,7 @@ describe("faults on the way", () => {
     await startWith(fault);
     const url = `${simulator.url}/v1/events/a`;
     const headers = { authorization: basic(simulator.credentials) };
-    const work = fetch(url, { headers, signal: AbortSignal.timeout(50) }).then((answer) => answer.text());
+    const work = fetch(url, { headers, signal: AbortSignal.timeout(50) }).then((response) => response.text());
 
     await expect(work).rejects.toMatchObject({ name: "TimeoutError" });
     expect((await get(simulator, "/v1/events/a")).status).toBe(200);

@@ -35,7 +35,7 @@ export class World {
     this.#events.set(uuid, { ...this.get(uuid), ...change });
   }
 
-  /** The single-event endpoint answers `status` for it; it stays in the list. */
+  /** The single-event endpoint answers it with `status`; it stays in the list. */
   refuse(uuid: string, status: number): void {
     this.#refusals.set(this.get(uuid).uuid, status);
   }

@@ -17,12 +17,12 @@ function setUp() {
   return { old, stored, inUse: new CurrentCredentials(old, () => stored.read(), new LogLines()) };
 }
 
-it("are read once for all who ask at the same time", async () => {
+it("are read once for concurrent calls", async () => {
   const { old, stored, inUse } = setUp();
 
-  const answers = await Promise.all([inUse.haveChangedSince(old), inUse.haveChangedSince(old)]);
+  const results = await Promise.all([inUse.haveChangedSince(old), inUse.haveChangedSince(old)]);
 
-  expect(answers).toEqual([true, true]);
+  expect(results).toEqual([true, true]);
   expect(inUse.current).toEqual(withPassword("new"));
   expect(stored.reads).toBe(1);
 });
@@ -43,13 +43,13 @@ it("are read again when the changed ones are refused too", async () => {
   expect(stored.reads).toBe(2);
 });
 
-it("have not changed where nobody can read them again", async () => {
+it("have not changed if they cannot be read again", async () => {
   const old = withPassword("old");
 
   expect(await new CurrentCredentials(old, undefined, new LogLines()).haveChangedSince(old)).toBe(false);
 });
 
-it("let an error through that nobody foresaw", async () => {
+it("let an unexpected error through", async () => {
   const old = withPassword("old");
   const defect = new RangeError("defect");
   const inUse = new CurrentCredentials(old, () => Promise.reject(defect), new LogLines());

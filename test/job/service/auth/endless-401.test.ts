@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll } from "../connection.ts";
 
-describe("an event that answers 401 for ever", () => {
+describe("an event that is always answered with 401", () => {
   it.each([1, 64])("ends the run after one more login, with %i in flight", async (atOnce) => {
     const events = makeEvents(100);
     const victim = events[50]?.uuid ?? "";

@@ -17,7 +17,7 @@ describe("a login that fails", () => {
     return { authenticator, logins: () => logins };
   };
 
-  it("fails for all who wait and all who come later, and is not repeated", async () => {
+  it("fails for all waiting and all later requests, and is not repeated", async () => {
     const error = new SyncError("LOGIN_REFUSED", "refused");
     const { authenticator, logins } = failing([error]);
 
@@ -32,7 +32,7 @@ describe("a login that fails", () => {
     expect(logins()).toBe(1);
   });
 
-  it("because its caller gave up is made by the next who waits", async () => {
+  it("that its caller aborted is made by the next waiting request", async () => {
     const { authenticator, logins } = failing([new Error("stop")]);
 
     const [first, second] = await Promise.allSettled([authenticator.authorize(), authenticator.authorize()]);
@@ -41,7 +41,7 @@ describe("a login that fails", () => {
     expect(logins()).toBe(2);
   });
 
-  it("is not waited for by one who gives up", async () => {
+  it("does not hold a request that is aborted", async () => {
     const abort = new AbortController();
     const authenticator = new SessionAuthenticator(() => Promise.withResolvers<SessionCookies>().promise);
     void authenticator.authorize();

@@ -23,7 +23,7 @@ describe("the login", () => {
     expect(service.counts).toMatchObject({ requests: 5, logins: 1, retries: 0, throttled: 0 });
   });
 
-  it("sends the envelope of the interface, and says who we are", async () => {
+  it("sends the envelope of the interface and a User-Agent", async () => {
     const seen: unknown[] = [];
     await using server = await httpServer(async (request, response) => {
       seen.push(request.method, request.url, (await request.toArray()).join(""), request.headers);
@@ -107,7 +107,7 @@ describe("the login", () => {
     },
   );
 
-  it.each(["reset", "hang"] as const)("is repeated where no answer came (%s)", async (kind) => {
+  it.each(["reset", "hang"] as const)("is retried if no response came (%s)", async (kind) => {
     await using connection = await connect(
       { faults: [{ match: { path: "login", times: 2 }, fault: { kind } }] },
       { timeoutMs: 100 },
@@ -120,7 +120,7 @@ describe("the login", () => {
     expect(service.counts).toMatchObject({ requests: 4, retries: 2, logins: 1 });
   });
 
-  it("is given up after six attempts without an answer", async () => {
+  it("fails after six attempts without a response", async () => {
     await using connection = await connect({}, { baseUrl: "http://127.0.0.1:1" });
 
     const error = await errorOf(connection.service.list());
@@ -134,7 +134,7 @@ describe("the login", () => {
   });
 
   it.each(["truncate", "reset-mid-body", "hang-mid-body"] as const)(
-    "is an answer as soon as its headers are there (%s)",
+    "succeeds as soon as its headers have come (%s)",
     async (kind) => {
       await using connection = await connect(
         { faults: [{ match: { path: "login" }, fault: { kind } }] },

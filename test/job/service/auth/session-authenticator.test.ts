@@ -35,7 +35,7 @@ const refuse = async (authorization: Authorization): Promise<Authorization> => {
   return renewed;
 };
 
-/** What became of a promise by now. */
+/** The present state of a promise. */
 const state = async (promise: Promise<unknown>): Promise<"waits" | "done" | "failed"> => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   return Promise.race([
@@ -48,7 +48,7 @@ const state = async (promise: Promise<unknown>): Promise<"waits" | "done" | "fai
 };
 
 describe("a session", () => {
-  it("is opened by the first who needs it, once, and tried out by one while others wait", async () => {
+  it("is opened by the first request, once, and tried by one while others wait", async () => {
     const { authenticator, logins } = setUp();
 
     const first = await authenticator.authorize();
@@ -60,7 +60,7 @@ describe("a session", () => {
     expect(logins).toEqual([1]);
   });
 
-  it("that no answer came to is tried out by the next who waits, without another login", async () => {
+  it("whose trial got no response is tried by the next waiting request, without another login", async () => {
     const { authenticator, logins } = setUp();
 
     const first = await authenticator.authorize();
@@ -75,7 +75,7 @@ describe("a session", () => {
     expect(logins).toEqual([1]);
   });
 
-  it("that is refused is renewed once for all who used it, and tried out by the one who found out", async () => {
+  it("that is refused is renewed once for all requests, and tried by the one that found it refused", async () => {
     const { authenticator, logins } = setUp();
     accept(await authenticator.authorize());
     const authorizations = await Promise.all([
@@ -115,7 +115,7 @@ describe("a session", () => {
     await expect(authenticator.authorize()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
-  it("that is renewed and refused at its first use ends the run, for those who wait too", async () => {
+  it("that is renewed and refused at its first use ends the run, also for waiting requests", async () => {
     const { authenticator, logins } = setUp();
     accept(await authenticator.authorize());
     const [finder, other] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
@@ -172,7 +172,7 @@ describe("a session", () => {
     ]);
   });
 
-  it("keeps the cookies of a late answer to an old one apart", async () => {
+  it("keeps the cookies of a late response to an old one apart", async () => {
     const { authenticator } = setUp();
     accept(await authenticator.authorize());
     const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);

@@ -33,7 +33,7 @@ describe("session cookies", () => {
     for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
   });
 
-  it("that an answer renews are taken over", async () => {
+  it("that a response renews replace the old ones", async () => {
     const cookies: (string | undefined)[] = [];
     await using server = await httpServer((request, response) => {
       cookies.push(request.headers.cookie);
@@ -86,7 +86,7 @@ describe("session cookies", () => {
     }
   });
 
-  it("that each answer adds do not grow, and the session stays", async () => {
+  it("that each response adds are limited, and the session stays", async () => {
     const cookies: string[] = [];
     await using server = await httpServer((request, response) => {
       cookies.push(request.headers.cookie ?? "");

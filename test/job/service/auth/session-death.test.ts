@@ -77,7 +77,7 @@ describe("a session that dies", () => {
     expect(simulator.counts.logins).toBe(service.counts.logins);
   });
 
-  it("while a new one's first request gets no answer is renewed once", async () => {
+  it("is renewed once if the first request of the new one gets no response", async () => {
     await using connection = await connect({
       events: makeEvents(40),
       latencyMs: 500,
@@ -103,7 +103,7 @@ describe("a session that dies", () => {
 });
 
 describe("a fresh session", () => {
-  it("whose first request is given up is tried out by the next who waits", async () => {
+  it("whose first request is aborted is tried by the next waiting request", async () => {
     const abort = new AbortController();
     const [first, second] = [EVENTS[0]?.uuid ?? "", EVENTS[1]?.uuid ?? ""];
     await using connection = await connect({
@@ -124,7 +124,7 @@ describe("a fresh session", () => {
     expect(simulator.counts.logins).toBe(1);
   });
 
-  it("is opened before those send who waited for the budget with the old one", async () => {
+  it("is opened before requests are sent that waited for the rate limiter with the old one", async () => {
     const clock = new ManualClock(1_000_000);
     const refusal = Promise.withResolvers<{ status: number }>();
     const transport = scriptedTransport((name, nth) =>

@@ -88,7 +88,7 @@ describe("a detail", () => {
     [`{"item":{"uuid":"${B}"}}`, "/item"],
     ['{"item":{"uuid":7}}', "/item"],
     [`{"uuid":"${A}","uuid":"${B}"}`, undefined],
-  ])("%s is another event (pointer %s): unusable, and another attempt may mend it", (text, pointer) => {
+  ])("%s is another event (pointer %s): unusable, and a retry may succeed", (text, pointer) => {
     const error = errorOf(text, pointer);
 
     expect(error).toBeInstanceOf(UnusableBody);
@@ -105,7 +105,7 @@ describe("a detail", () => {
     `{"uuid":"${A}"}{}`,
     `{"uuid":"${A}",}`,
     `{"uuid":"${A}","n":.5}`,
-  ])("%s is not JSON: unusable, and another attempt may mend it", (text) => {
+  ])("%s is not JSON: unusable, and a retry may succeed", (text) => {
     const error = errorOf(text);
 
     expect(error).toBeInstanceOf(UnusableBody);

@@ -93,7 +93,7 @@ describe("the list", () => {
     expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(pointer) });
   });
 
-  it("whose pages lead in a circle ends the run", async () => {
+  it("whose pages form a circle ends the run", async () => {
     await using connection = await connect({
       events: EVENTS,
       list: { pageSize: 4, nextUrl: () => "?is_listed=true&page=2" },

@@ -12,7 +12,7 @@ const limited = () => ({ events: EVENTS, latencyMs: 200, clock: acceleratedClock
 
 describe("a service that limits", () => {
   it.each(["seconds", "http-date"] as const)(
-    "is obeyed where we were not told: nobody sends while a Retry-After (%s) lasts, and all events come",
+    "that is not configured is obeyed: no request is sent while a Retry-After (%s) lasts, and all events are fetched",
     async (retryAfter) => {
       await using connection = await connect({ ...limited(), limits: { requestsPerWindow: 30, retryAfter } });
       const { service, simulator } = connection;
@@ -39,7 +39,7 @@ describe("a service that limits", () => {
     expect(texts(fetched)).toEqual(truth(connection.simulator));
   });
 
-  it("never says 429 where we were told its limit", async () => {
+  it("is never exceeded if it is configured", async () => {
     await using connection = await connect(
       { ...limited(), limits: { requestsPerWindow: 20 } },
       { limits: { requestsPerWindow: 20 } },
@@ -53,7 +53,7 @@ describe("a service that limits", () => {
     expect(simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(18);
   });
 
-  it("never says 429 where we were told its limit in bytes", async () => {
+  it("is never exceeded if it is configured, in bytes", async () => {
     const bytesPerWindow = 12_000; // the list alone is 10,000
     await using connection = await connect(
       { ...limited(), limits: { bytesPerWindow } },
@@ -69,7 +69,7 @@ describe("a service that limits", () => {
     expect(simulator.counts.fullestWindow.bytes).toBeLessThanOrEqual(bytesPerWindow);
   });
 
-  it("is served as fast as it allows, and the wait for our own budget is shown", async () => {
+  it("is used as fast as it allows, and the wait for the budget is shown", async () => {
     const clock = new ManualClock(1_000_000);
     await using connection = await connect(
       { clock },

@@ -142,7 +142,7 @@ describe("a page of the list", () => {
     `{"data":{"${A}":{"n":+1}}}`,
     `{"result":nul}`,
     `{'data':[]}`,
-  ])("%s is not JSON: unusable, and another attempt may mend it", (text) => {
+  ])("%s is not JSON: unusable, and a retry may succeed", (text) => {
     const error = errorOf(text);
 
     expect(error).toBeInstanceOf(UnusableBody);

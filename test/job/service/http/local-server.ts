@@ -45,7 +45,7 @@ async function listening(server: Server): Promise<LocalServer> {
   };
 }
 
-/** Hands connections on to another server, and sends `interim` before each of its answers. */
+/** Forwards connections to another server, and sends `interim` before each of its responses. */
 export async function interimProxy(interim: string, targetUrl: string): Promise<LocalServer> {
   const { hostname, port } = new URL(targetUrl);
   return listening(

@@ -1,4 +1,4 @@
-// A service without a network, for tests that need every instant to be exact: the test decides each answer.
+// A service without a network, for tests that need exact instants: the test decides each response.
 
 import type {
   HttpResponse,
@@ -17,18 +17,18 @@ export interface ScriptedTransport extends Transport {
 }
 
 /**
- * `answer` gets the request's name and how many times it was sent; undefined is a 200. Every login gives the
+ * `respond` gets the request's name and how many times it was sent; undefined is a 200. Every login gives the
  * cookie `s=1`, `s=2` …; every event consists of its uuid, which is its name.
  */
 export function scriptedTransport(
-  answer: (name: string, nth: number) => Script | Promise<Script> | undefined = () => undefined,
+  respond: (name: string, nth: number) => Script | Promise<Script> | undefined = () => undefined,
 ): ScriptedTransport {
   const sent: [string, string | undefined][] = [];
   const send = async ({ url, headers }: TransportRequest): Promise<HttpResponse> => {
     const name = /[^/]+$/.exec(url.pathname)?.[0] ?? "";
     sent.push([name, headers["cookie"]]);
     const nth = sent.filter(([each]) => each === name).length;
-    const script = (await answer(name, nth)) ?? {};
+    const script = (await respond(name, nth)) ?? {};
     const { status = 200 } = script;
     const all = { ...script.headers, ...(name === "login" ? { "set-cookie": `s=${nth}` } : {}) };
     const bytes = Buffer.from(JSON.stringify({ uuid: name }));

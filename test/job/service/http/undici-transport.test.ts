@@ -20,7 +20,7 @@ describe("an attempt", () => {
       response.setHeader("set-cookie", ["a=1", "b=2"]).end(TEXT);
     });
 
-    const answer = await transport().send({
+    const response = await transport().send({
       ...get(server.url),
       method: "POST",
       headers: { "x-test": "yes" },
@@ -28,12 +28,12 @@ describe("an attempt", () => {
     });
 
     expect(seen).toEqual(["POST", "/v1/events?is_listed=true", "yes", "payload"]);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 200,
       wireBytes: 17,
       body: { kind: "whole", bytes: Buffer.from(TEXT) },
     });
-    expect(answer.headers.get("set-cookie")).toEqual(["a=1", "b=2"]);
+    expect(response.headers.get("set-cookie")).toEqual(["a=1", "b=2"]);
   });
 
   it.each([
@@ -47,10 +47,10 @@ describe("an attempt", () => {
       response.setHeader("content-encoding", encoding).end(body),
     );
 
-    const answer = await transport().send(get(server.url));
+    const response = await transport().send(get(server.url));
 
-    expect(answer).toMatchObject({ wireBytes: body.length, body: { kind: "whole" } });
-    expect(answer.body.kind === "whole" && Buffer.from(answer.body.bytes).toString()).toBe(TEXT);
+    expect(response).toMatchObject({ wireBytes: body.length, body: { kind: "whole" } });
+    expect(response.body.kind === "whole" && Buffer.from(response.body.bytes).toString()).toBe(TEXT);
   });
 
   it.each([
@@ -137,13 +137,13 @@ describe("an attempt", () => {
     await using server = await httpServer((_, response) => response.writeHead(status, headers).end("secret"));
     const one = transport(5_000, 1);
 
-    const answers = [await one.send(get(server.url)), await one.send(get(server.url))];
+    const responses = [await one.send(get(server.url)), await one.send(get(server.url))];
 
-    expect(answers).toMatchObject([{ status, body: { kind: "unread" }, wireBytes: 6 }, { status }]);
+    expect(responses).toMatchObject([{ status, body: { kind: "unread" }, wireBytes: 6 }, { status }]);
     expect(server.connections).toBe(1);
   });
 
-  it("waits for the answer that follows an interim one", async () => {
+  it("waits for the response that follows an interim one", async () => {
     const hints = "HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n";
     await using server = await rawServer((socket) =>
       socket.end(`${hints}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`),
@@ -152,7 +152,7 @@ describe("an attempt", () => {
     expect(await transport().send(get(server.url))).toMatchObject({ status: 200, body: { kind: "whole" } });
   });
 
-  it("answers with the status of an error whose body breaks off", async () => {
+  it("resolves with the status of an error whose body is incomplete", async () => {
     await using server = await rawServer((socket) =>
       socket.end("HTTP/1.1 404 No\r\ncontent-length: 100\r\n\r\nhalf"),
     );

@@ -23,7 +23,7 @@ describe("the byte budget", () => {
     expect(details(rateLimiter)).toBeGreaterThan(1);
   });
 
-  it("reserves the largest of late for each detail in flight", () => {
+  it("reserves the largest recent size for each detail in flight", () => {
     const { rateLimiter } = setUp({ bytesPerWindow: 1_000, share: 1 });
 
     acquired(rateLimiter).settle(100);

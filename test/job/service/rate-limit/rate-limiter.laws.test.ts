@@ -8,7 +8,7 @@ const WINDOW = 100;
 interface Arrival {
   /** Since the arrival before. */
   readonly afterMs: number;
-  /** From the permit to the answer; the service counts the request somewhere in between. */
+  /** From the permit to the response; the service counts the request at some point in between. */
   readonly latencyMs: number;
   readonly countedAfter: number;
 }

@@ -14,7 +14,7 @@ describe("the request budget", () => {
     expect(free(rateLimiter)).toBe(expected);
   });
 
-  it("gives a request's place free a window after its answer", () => {
+  it("frees the place of a request one window after its response", () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
 
     const permit = acquired(rateLimiter);
@@ -47,7 +47,7 @@ describe("the request budget", () => {
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW, requests: 1, bytes: 7 }]);
   });
 
-  it("serves those who wait in the order they came", async () => {
+  it("serves waiting requests in order of arrival", async () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
     const order: number[] = [];
     acquired(rateLimiter).settle(0);
@@ -67,7 +67,7 @@ describe("the request budget", () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it("lets nobody pass by those who wait", async () => {
+  it("lets no request overtake waiting ones", async () => {
     const { rateLimiter } = setUp({ bytesPerWindow: 100, share: 1 });
     acquired(rateLimiter).settle(60);
     const detail = rateLimiter.acquire("detail");
@@ -77,7 +77,7 @@ describe("the request budget", () => {
     detail.catch(() => undefined);
   });
 
-  it("goes on without one who gives up", async () => {
+  it("continues without an aborted request", async () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
     const abort = new AbortController();
     acquired(rateLimiter).settle(0);
@@ -91,7 +91,7 @@ describe("the request budget", () => {
     await expect(second).resolves.toBeDefined();
   });
 
-  it("serves the next at once when the one before, who alone had no room, gives up", async () => {
+  it("serves the next request at once when the one before it, the only one without room, is aborted", async () => {
     const { rateLimiter } = setUp({ bytesPerWindow: 100, share: 1 });
     const abort = new AbortController();
     acquired(rateLimiter).settle(60);
@@ -104,7 +104,7 @@ describe("the request budget", () => {
     await expect(other).resolves.toBeDefined();
   });
 
-  it("forgets the signal of one who was served", async () => {
+  it("forgets the signal of a request that was served", async () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
     const abort = new AbortController();
     const served = await rateLimiter.acquire("other", abort.signal);
@@ -117,7 +117,7 @@ describe("the request budget", () => {
     await expect(waiting).resolves.toBeDefined();
   });
 
-  it("sets no alarm once nobody waits any more", async () => {
+  it("sets no alarm when no request waits any more", async () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
     const abort = new AbortController();
     acquired(rateLimiter).settle(0);
@@ -130,7 +130,7 @@ describe("the request budget", () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it("refuses one who has given up already", async () => {
+  it("refuses a request that is already aborted", async () => {
     const { rateLimiter } = setUp();
 
     await expect(rateLimiter.acquire("other", AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
@@ -147,7 +147,7 @@ describe("the request budget", () => {
     await expect(waiting).resolves.toBeDefined();
   });
 
-  it("goes on when the clock is set back while somebody waits", async () => {
+  it("continues when the clock is set back while a request waits", async () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 1 });
     acquired(rateLimiter).settle(0);
     const waiting = rateLimiter.acquire("other");

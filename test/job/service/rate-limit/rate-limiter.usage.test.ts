@@ -3,7 +3,7 @@ import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-lim
 import { acquired, free, NOW, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the use of the last window", () => {
-  it("is told in at most about 60 buckets, each not before what it holds", () => {
+  it("is exported in at most about 60 buckets, each not earlier than what it holds", () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 100_000, bytesPerWindow: "unlimited" });
     for (let n = 0; n < 600; n += 1) {
       acquired(rateLimiter).settle(3);
@@ -45,7 +45,7 @@ describe("the use of the last window", () => {
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
   });
 
-  it("is no longer told after a window", () => {
+  it("is no longer exported after a window", () => {
     const { clock, rateLimiter } = setUp({ requestsPerWindow: 100 });
     acquired(rateLimiter).settle(40);
     clock.advance(WINDOW + 1);

@@ -32,7 +32,7 @@ describe("a cooldown", () => {
     expect(cooldown.isOver).toBe(true);
   });
 
-  it("holds those who wait until the longest of all that was asked for", async () => {
+  it("lasts until the latest of all requested ends", async () => {
     const clock = new ManualClock(NOW);
     const cooldown = new Cooldown(clock);
 
@@ -50,7 +50,7 @@ describe("a cooldown", () => {
     await over;
   });
 
-  it("of 15 minutes is waited for; one of more ends the run, for everybody and for good", async () => {
+  it("of 15 minutes is waited for; a longer one ends the run, for all later requests too", async () => {
     const clock = new ManualClock(NOW);
     const cooldown = new Cooldown(clock);
 
@@ -78,7 +78,7 @@ describe("a cooldown", () => {
     expect(() => cooldown.extend(1, 429)).toThrow(throttled);
   });
 
-  it("starts adding up anew after a success", () => {
+  it("restarts its total after a success", () => {
     const clock = new ManualClock(NOW);
     const cooldown = new Cooldown(clock);
 
@@ -115,7 +115,7 @@ describe("a cooldown", () => {
     expect(cooldown.isOver).toBe(false);
   });
 
-  it("ends at once for one who gives up", async () => {
+  it("ends at once for an aborted request", async () => {
     const abort = new AbortController();
     const cooldown = new Cooldown(new ManualClock(NOW));
     cooldown.extend(10_000, 429);

@@ -12,7 +12,7 @@ const status = (code: number, headers: Readonly<Record<string, string>> = {}): F
   headers,
 });
 
-describe("an answer that nothing mends", () => {
+describe("a response that no retry can fix", () => {
   const wrong: readonly (readonly ["list" | "detail", Fault, string, string])[] = [
     ["list", status(403), "NOT_ENTITLED", "may not list events"],
     ["list", status(404), "UNEXPECTED_RESPONSE", "--base-url"],
@@ -61,7 +61,7 @@ describe("an answer that nothing mends", () => {
   });
 });
 
-describe("an error that nobody foresaw", () => {
+describe("an unexpected error", () => {
   it.each(["login", "events"])("is neither retried nor swallowed (%s)", async (endpoint) => {
     const mistake = new TypeError("not of the network");
     const transport = scriptedTransport((name) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect } from "../connection.ts";
 
-describe("one who gives up", () => {
+describe("an aborted request", () => {
   it.each(["login", "list", "detail"] as const)(
     "is let go at once, in the middle of a %s request",
     async (path) => {

@@ -4,9 +4,9 @@ import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { httpServer, rawServer } from "../http/local-server.ts";
 import { get, transport } from "../http/transport-setup.ts";
 
-describe("an attempt without an answer", () => {
+describe("an attempt without a response", () => {
   it.each([
-    ["nobody listens", undefined, "ECONNREFUSED"],
+    ["no server listens", undefined, "ECONNREFUSED"],
     ["the connection ends", "end", "CONNECTION_LOST"],
     ["the connection is reset", "reset", "ECONNRESET"],
     ["something else than HTTP comes", "garbage", "NOT_HTTP"],
@@ -77,7 +77,7 @@ describe("an attempt without an answer", () => {
     await expect(sent).rejects.toBe(reason);
   });
 
-  it("that is our own mistake is no network error", async () => {
+  it("is not assumed for a programming error", async () => {
     const sent = transport().send({ ...get("http://127.0.0.1:1"), headers: { "bad header": "x" } });
 
     await expect(sent).rejects.toMatchObject({ code: "UND_ERR_INVALID_ARG" });

@@ -55,7 +55,7 @@ describe("Retry-After", () => {
     expect(connection.simulator.counts.list).toBe(3);
   });
 
-  it("stops everybody, also those who had nothing to do with it", async () => {
+  it("stops all requests, unrelated ones included", async () => {
     const victim = EVENTS[20]?.uuid ?? "";
     await using connection = await connect({
       ...LIMITED,
@@ -69,7 +69,7 @@ describe("Retry-After", () => {
     expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
   });
 
-  it("stops those too who were waiting for our own budget", async () => {
+  it("stops requests that wait for the rate limiter, too", async () => {
     const clock = new ManualClock(1_000_000);
     const transport = scriptedTransport((name, nth) =>
       name === "b" && nth === 1 ? { status: 503, headers: { "retry-after": "100" } } : undefined,
@@ -104,7 +104,7 @@ describe("Retry-After", () => {
 describe("a request that is throttled", () => {
   const [victim = "", bystander = ""] = EVENTS.map(({ uuid }) => uuid);
 
-  it("without a Retry-After stops everybody for its own delay", async () => {
+  it("without a Retry-After stops all requests for its own delay", async () => {
     const clock = new ManualClock(1_000_000);
     const transport = scriptedTransport((name, nth) =>
       name === victim && nth === 1 ? { status: 429 } : undefined,

@@ -6,8 +6,8 @@ const setUp = () => {
   return { waits: new WaitReporter((wait) => shown.push(wait)), shown };
 };
 
-describe("what everybody waits for", () => {
-  it("is shown when somebody begins to wait, and taken back when nobody does", async () => {
+describe("the reason for waiting", () => {
+  it("is shown when a wait begins, and removed when none is left", async () => {
     const { waits, shown } = setUp();
 
     await waits.during(
@@ -54,7 +54,7 @@ describe("what everybody waits for", () => {
     expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }, undefined]);
   });
 
-  it("is the service's wish before our budget before a retry, and of one kind the first to end", async () => {
+  it("is the service's request before the budget before a retry, and of one kind the first to end", async () => {
     const { waits, shown } = setUp();
     const nested = (): Promise<void> =>
       waits.during(
