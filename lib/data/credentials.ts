@@ -32,7 +32,8 @@ export class Credentials extends Construct {
     const secret = new CfnSecret(this, account, {
       description: `Credentials of the account ${account} at the Brand Metrics Service, as JSON`,
     });
-    secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    // Retained, but deleted when its creation is rolled back: a failed first deployment leaves nothing behind.
+    secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     Validations.of(secret).acknowledge({
       id: "AwsSolutions-SMG4",
       reason:

@@ -24,8 +24,10 @@ describe("the secrets", () => {
     for (const { properties } of secrets) expect(Object.keys(properties)).toEqual(["Description"]);
   });
 
-  it("are retained when the stack is destroyed", () => {
-    for (const { deletionPolicy } of secrets) expect(deletionPolicy).toBe("Retain");
+  it("are retained when the stack is destroyed or would replace them, and deleted when their creation is rolled back", () => {
+    for (const { deletionPolicy, updateReplacePolicy } of secrets) {
+      expect([deletionPolicy, updateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
+    }
   });
 
   it("are read by the function at run time, never by CloudFormation", () => {

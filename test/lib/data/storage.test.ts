@@ -8,8 +8,8 @@ const template = synthesized();
 const bucket = template.only("AWS::S3::Bucket");
 
 describe("the bucket", () => {
-  it("is retained when the stack is destroyed or would replace it", () => {
-    expect([bucket.deletionPolicy, bucket.updateReplacePolicy]).toEqual(["Retain", "Retain"]);
+  it("is retained when the stack is destroyed or would replace it, and deleted when its creation is rolled back", () => {
+    expect([bucket.deletionPolicy, bucket.updateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
   });
 
   it("is encrypted, versioned, and has no access lists", () => {
