@@ -12,7 +12,7 @@ import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 
 /** Spares each process what the one before has compiled. */
-const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
+export const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
 export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
 export interface Ended {

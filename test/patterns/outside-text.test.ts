@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseS3Location } from "../../bin/cli/options/s3-location.ts";
-import { displayWidth } from "../../bin/cli/output/display-width.ts";
+import { formatTable } from "../../bin/cli/output/table.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
 import { redactKey } from "../../lambdas/job/json/redact-key.ts";
@@ -96,7 +96,11 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
     (text) => suggestColumns([{ pointer: `/${text}`, count: 1, types: { string: 1 } }], 1),
     [times("_"), times("aB"), times("AB"), `${times("_")}!`, times("é"), times("a\u0301")],
   ],
-  ["the text of a cell", displayWidth, [times("\u0301"), times("\u200d"), times("👍"), `${times("a")}\n`]],
+  [
+    "the text of a cell",
+    (text) => formatTable({ columns: ["x"], rows: [[text]] }, { maxWidth: LENGTH }),
+    [times("\u0301"), times("\u200d"), times("👍"), `${times("a")}\n`],
+  ],
   [
     "--base-url",
     parseBaseUrl,

@@ -1,6 +1,6 @@
-// The result of a query as a person reads it on a terminal: columns in line, long values cut, rows counted.
+// The result of a query for a person at a terminal: columns aligned, long values cut, rows counted.
 
-import { cutToWidth, displayWidth } from "./display-width.ts";
+import terminalWidth from "fast-string-truncated-width";
 import { oneLine } from "./terminal-text.ts";
 
 export interface TableRows {
@@ -19,12 +19,12 @@ export function formatTable(result: TableRows, { maxWidth = 60 }: TableOptions =
   const header = result.columns.map((name) => cell(name, maxWidth));
   const rows = result.rows.map((row) => row.map((value) => cell(value ?? "NULL", maxWidth)));
   const widths = header.map((name, index) =>
-    rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), displayWidth(name)),
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? "")), widthOf(name)),
   );
 
   const line = (cells: readonly string[]): string =>
     cells
-      .map((text, index) => text + " ".repeat((widths[index] ?? 0) - displayWidth(text)))
+      .map((text, index) => text + " ".repeat((widths[index] ?? 0) - widthOf(text)))
       .join("  ")
       .trimEnd();
   const rule = widths.map((width) => "─".repeat(width)).join("  ");
@@ -32,4 +32,13 @@ export function formatTable(result: TableRows, { maxWidth = 60 }: TableOptions =
   return `${[line(header), rule, ...rows.map(line), count].join("\n")}\n`;
 }
 
-const cell = (value: string, maxWidth: number): string => cutToWidth(oneLine(value), maxWidth);
+function cell(value: string, maxWidth: number): string {
+  // A column takes at least one code unit but for marks, so the rest of a long text needs no look.
+  const text = oneLine(value.slice(0, maxWidth * 16));
+  const { index, truncated } = terminalWidth(text, { limit: maxWidth, ellipsis: "…" });
+  return truncated ? `${text.slice(0, index)}…` : text;
+}
+
+function widthOf(text: string): number {
+  return terminalWidth(text).width;
+}

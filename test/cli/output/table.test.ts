@@ -1,7 +1,6 @@
 // A result on a terminal: columns in line, long values cut, nothing that controls the terminal.
 
 import { describe, expect, it } from "vitest";
-import { cutToWidth, displayWidth } from "../../../bin/cli/output/display-width.ts";
 import { formatTable } from "../../../bin/cli/output/table.ts";
 
 describe("formatTable", () => {
@@ -64,9 +63,9 @@ describe("formatTable", () => {
   });
 });
 
-describe("displayWidth", () => {
+describe("a column", () => {
   it.each([
-    ["", 0],
+    ["", 1],
     ["abc", 3],
     ["é", 1],
     ["e\u0301", 1],
@@ -76,14 +75,13 @@ describe("displayWidth", () => {
     ["😀", 2],
     ["👨‍👩‍👧", 2],
     ["❤️", 2],
-    ["\u200b", 0],
     ["…", 1],
-  ])("of %j is %i", (text, width) => {
-    expect(displayWidth(text)).toBe(width);
-  });
-});
+  ])("of %j is %i wide", (text, width) => {
+    const rule = formatTable({ columns: ["x"], rows: [[text]] }).split("\n")[1];
 
-describe("cutToWidth", () => {
+    expect(rule).toBe("─".repeat(width));
+  });
+
   it.each([
     ["abcd", 4, "abcd"],
     ["abcde", 4, "abc…"],
@@ -92,7 +90,9 @@ describe("cutToWidth", () => {
     ["日本語", 4, "日…"],
     ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
     ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
-  ])("cuts %j to %i columns as %j", (text, width, expected) => {
-    expect(cutToWidth(text, width)).toBe(expected);
+  ])("cuts %j to %i columns as %j", (text, maxWidth, expected) => {
+    const shown = formatTable({ columns: ["x"], rows: [[text]] }, { maxWidth }).split("\n")[2];
+
+    expect(shown).toBe(expected);
   });
 });

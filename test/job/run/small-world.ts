@@ -134,6 +134,11 @@ export class SmallWorld {
   }
 }
 
-const uuid = (n: number): string => uuidOf(`small ${n}`);
+const uuids = new Map<number, string>();
+function uuid(n: number): string {
+  const known = uuids.get(n) ?? uuidOf(`small ${n}`);
+  uuids.set(n, known);
+  return known;
+}
 const eventText = (n: number, version: number): string =>
   `{"uuid":"${uuid(n)}","date":"2026-01-01","version":${version}}`;
