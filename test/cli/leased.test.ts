@@ -89,5 +89,5 @@ test("a damaged lease stops neither status nor a run", async () => {
   expect(lastJson(status)).toMatchObject({ lease: null });
   expect([status.exitCode, run.exitCode]).toEqual([0, 0]);
   expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED" });
-  expect(run.stderr).toContain("accounts/default/lease.json is damaged; it is made again");
+  expect(run.stderr).toContain("accounts/default/lease.json is damaged; it is written again");
 });

@@ -19,7 +19,7 @@ import { countsOf, NO_COUNTS, type RunEnd, type RunState } from "./run-state.ts"
 
 interface Shared {
   readonly snapshotId: string;
-  /** Although files of the head are damaged. */
+  /** Publishes although files of the head are damaged. */
   readonly overDamaged?: boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ export type AcceptOrRollback = Shared &
   (
     | {
         readonly action: "accept";
-        /** Also one older than the head. */
+        /** Takes a snapshot older than the head, too. */
         readonly force: boolean;
       }
     | {
@@ -42,7 +42,7 @@ export type AcceptOrRollbackPorts = Pick<
   "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
 >;
 
-/** Publishes the snapshot against the present head, or says why not. Comes back with the attempt's row in every outcome. */
+/** Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome. */
 export async function acceptOrRollback(
   ports: AcceptOrRollbackPorts,
   account: string,
@@ -79,7 +79,7 @@ async function publishAgain(
   return publishedEnd(store, account, published);
 }
 
-/** The manifest of a snapshot that this action takes. Throws `SNAPSHOT_NOT_FOUND` for any other, saying what to do. */
+/** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */
 async function requirePublishable(
   store: Store,
   account: string,
@@ -88,7 +88,7 @@ async function requirePublishable(
   if (runInstant(snapshotId) === undefined) {
     throw notFound(
       snapshotId,
-      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status shows those there are",
+      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
     );
   }
   if ((await readRetired(store, account, snapshotId)) !== undefined) {
@@ -101,11 +101,11 @@ async function requirePublishable(
   if ((await store.read(layout.manifest(account, snapshotId))) === undefined) {
     if (published)
       throw notFound(snapshotId, "was published, but its files are missing. Restore them from a backup");
-    throw notFound(snapshotId, "does not exist. Look at status and query publications for the ids there are");
+    throw notFound(snapshotId, "does not exist. Look at status and query publications for the ids");
   }
   if (published) return readManifest(store, account, snapshotId);
   const isHeld = (await readHold(store, account, snapshotId)) !== undefined;
-  if (!isHeld) throw notFound(snapshotId, "is not finished. Start run again, which finishes it");
+  if (!isHeld) throw notFound(snapshotId, "is not finished. Start run again to finish it");
   if (action === "rollback")
     throw notFound(snapshotId, "is held and was never published. Publish it with accept");
   return readManifest(store, account, snapshotId);
@@ -121,6 +121,6 @@ function olderThan(head: Publication, snapshotId: string): RunEnd {
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",
-    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one all the same, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
+    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one anyway, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
   };
 }

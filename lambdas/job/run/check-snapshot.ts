@@ -13,9 +13,9 @@ import type { RunPorts } from "./run-ports.ts";
 
 export type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
 
-/** For what comes after it. */
+/** Time for what follows the verification. */
 const RESERVE_MS = 30_000;
-/** Named in one message. */
+/** How many files one message names. */
 const MAX_NAMED = 10;
 
 /** The head, if there is one. Throws `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs out. */

@@ -1,4 +1,4 @@
-// Tries everything a run needs, once, and says for each what is wrong and what to do.
+// Tries everything a run needs, once, and says what is wrong and what to do.
 
 import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
@@ -19,15 +19,15 @@ export interface Check {
   readonly remedy: string | null;
 }
 
-/** Events whose details are tried before their absence counts as a failure: one may be gone or not ours. */
+/** How many details are tried before their absence counts as a failure: one event may be gone or forbidden. */
 const DETAIL_TRIES = 3;
 
-type Attempt = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | undefined>;
+type RunCheck = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | undefined>;
 
 /**
- * The checks in order; what cannot be tried because an earlier one failed is left out. Publishes nothing. Holds the
- * lease while it talks to the service; where another process holds it, the service is sent nothing and `lease` is in
- * the list. It is there only then.
+ * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
+ * the service. Where another process holds the lease, nothing is sent to the service and the list has a check `lease`,
+ * which it has only then.
  * @param deep verifies everything that is kept, not only what readers see
  */
 export async function check(
@@ -36,7 +36,7 @@ export async function check(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  const attempt: Attempt = async (name, work) => {
+  const runCheck: RunCheck = async (name, work) => {
     try {
       const value = await work();
       checks.push({ name, ok: true, code: null, remedy: null });
@@ -52,35 +52,35 @@ export async function check(
   const openWithoutLease: OpenService = () =>
     openAccount(ports, settings.account, unusedRateLimiter(ports, settings), "manual");
   const skipped = await withLease(ports, settings, "check", (open, leased) =>
-    tryService(leased, open, attempt),
+    tryService(leased, open, runCheck),
   ).catch((error: unknown) => {
-    // The store failed, so no run can work on the account either. What the service says is worth knowing all the same.
+    // The store failed, so no run can work on the account either. The checks of the service are still worth making.
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
-    return tryService(ports, openWithoutLease, attempt);
+    return tryService(ports, openWithoutLease, runCheck);
   });
   if (skipped) {
-    if (checks.length === 0) await attempt("credentials", async () => (await openWithoutLease()).close());
+    if (checks.length === 0) await runCheck("credentials", async () => (await openWithoutLease()).close());
     checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
   }
-  const isStoreWritable = await attempt("store", () => tryStore(ports, settings.account));
+  const isStoreWritable = await runCheck("store", () => tryStore(ports, settings.account));
   if (isStoreWritable) {
-    await attempt("catalog", () => ports.catalog.refresh(settings.account));
-    await attempt("snapshot", () => (deep ? checkEverything : checkHead)(ports, settings.account));
+    await runCheck("catalog", () => ports.catalog.refresh(settings.account));
+    await runCheck("snapshot", () => (deep ? checkEverything : checkHead)(ports, settings.account));
   }
   return checks;
 }
 
-async function tryService(ports: RunPorts, open: OpenService, attempt: Attempt): Promise<void> {
-  const service = await attempt("credentials", open);
+async function tryService(ports: RunPorts, open: OpenService, runCheck: RunCheck): Promise<void> {
+  const service = await runCheck("credentials", open);
   if (service === undefined) return;
   try {
-    const loggedIn = await attempt("login", async () => {
+    const loggedIn = await runCheck("login", async () => {
       await service.logIn(ports.signal);
       return true;
     });
-    const list = loggedIn ? await attempt("list", () => service.list(ports.signal)) : undefined;
+    const list = loggedIn ? await runCheck("list", () => service.list(ports.signal)) : undefined;
     const events = list?.events ?? [];
-    if (events.length > 0) await attempt("detail", () => tryDetail(ports, service, events));
+    if (events.length > 0) await runCheck("detail", () => tryDetail(ports, service, events));
   } finally {
     await service.close();
   }
@@ -98,7 +98,7 @@ async function tryDetail(
   }
   throw new SyncError(
     "NOT_ENTITLED",
-    `None of the first ${tried.length} listed events gives its details to this account. Ask the service's operator what the account is licensed for.`,
+    `This account may not read the details of any of the first ${tried.length} listed events. Ask the service's operator what the account is licensed for.`,
   );
 }
 

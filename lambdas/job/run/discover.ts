@@ -1,4 +1,4 @@
-// Looks at a sample of the events: which fields they have, and which of them are worth a column.
+// Reads a sample of the events: which fields they have, and which fields are worth a column.
 
 import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent } from "../service/event-service.ts";
@@ -29,8 +29,8 @@ const MAX_SAMPLE = 500;
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
 
 /**
- * At most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile. Throws
- * `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
+ * Reads at most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile.
+ * Throws `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
  */
 export async function discover(
   ports: RunPorts,
@@ -86,7 +86,7 @@ async function readSample(
   };
 }
 
-/** The first ones by uuid may be the oldest ones, so the sample is taken from all over. */
+/** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */
 function spread<Item>(items: readonly Item[], limit: number): readonly Item[] {
   if (items.length <= limit) return items;
   return Array.from({ length: limit }, (_, index) => Math.floor((index * items.length) / limit)).flatMap(
@@ -97,7 +97,7 @@ function spread<Item>(items: readonly Item[], limit: number): readonly Item[] {
 function tooLarge(limit: number): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Give one of ${MAX_SAMPLE} or less.`,
+    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Set a limit of ${MAX_SAMPLE} or less.`,
     { fields: { limit } },
   );
 }
@@ -105,6 +105,6 @@ function tooLarge(limit: number): SyncError {
 function noneReadable(tried: number): SyncError {
   return new SyncError(
     "NOT_ENTITLED",
-    `None of ${tried} listed events gives its details to this account. Ask the service's operator what the account is licensed for.`,
+    `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
   );
 }

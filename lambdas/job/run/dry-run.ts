@@ -1,4 +1,4 @@
-// A dry run: everything a run does but write. It says what would be published and why it would be held.
+// A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
 
 import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { eventColumns } from "../snapshot/rows/lifted-column.ts";
 import type { RunSettings } from "./run-ports.ts";
 
-/** Raise it when the same answers of the service would give other rows than before. */
+/** Raise it when the same responses of the service would give other rows than before. */
 const ROW_FORMAT = 1;
 
-/** SHA-256 in hex. Holds no credentials: who logs in is named by the account. */
+/** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
 export function fingerprint(settings: RunSettings): string {
   const { account, baseUrl, isListed, listPointer, detailPointer, lifted } = settings;
   const shaping = [

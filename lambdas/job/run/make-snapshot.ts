@@ -1,4 +1,4 @@
-// PLAN and COLLECT of one attempt, going on from what an earlier one has left; then PUBLISH.
+// PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
 import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
@@ -21,12 +21,12 @@ import type { RunEnd } from "./run-state.ts";
 export interface MakeSnapshotTask {
   readonly session: RunSession;
   readonly head: Publication | undefined;
-  /** True for a manual start without `--fresh`: it may go on with an unfinished run of another id. */
+  /** True for a manual start without `--fresh`: it may continue an unfinished run with another id. */
   readonly mayAdopt: boolean;
   readonly baseOf: BaseOf;
 }
 
-/** Ends with a snapshot published or held, or with a later one in its place. Throws for everything else. */
+/** Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else. */
 export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const { session, head, baseOf } = task;
   const { ports, settings, state } = session;
@@ -74,7 +74,7 @@ async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | u
   return unfinished;
 }
 
-/** Lists the events and freezes the work. Where another process of this run was first, its plan stands. */
+/** Lists the events and freezes the work. A plan that another process of this run wrote first is used as it is. */
 async function makePlan({ ports, settings, state }: RunSession, service: CountingService): Promise<Plan> {
   const { store, clock, logger } = ports;
   const list = await service.list(ports.signal);

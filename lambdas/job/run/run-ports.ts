@@ -36,13 +36,13 @@ export interface RunPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** The process this runs in, where another one can tell whether it still exists. */
+  /** Identifies this process, so that another one can find out whether it still exists. */
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
   /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
   readonly openService: (rateLimiter: RateLimiter) => Promise<CountingService>;
   readonly onProgress: (progress: Progress) => void;
-  /** Told the run's id once it is known, and again when the start adopts another run. */
+  /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;
   readonly version: string;
   /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
@@ -51,7 +51,7 @@ export interface RunPorts {
   readonly timeLeftMs?: () => number;
 }
 
-/** How far the collection is: events done, of how many, and what the service made it repeat. */
+/** How far the collection is: finished events, all events, and retries. */
 export interface Progress {
   readonly done: number;
   readonly total: number;

@@ -1,4 +1,4 @@
-// What an account's warehouse says about itself: what readers see, who works on it, what is held, the last runs.
+// What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
@@ -20,7 +20,7 @@ export interface Status {
   readonly account: string;
   readonly head: Publication | null;
   readonly lease: { readonly run_id: string; readonly expires_at: string } | null;
-  /** Snapshots that wait for a person, oldest first. */
+  /** Snapshots that wait for a decision, oldest first. */
   readonly held: readonly HeldSnapshot[];
   /** The last attempts, newest first. */
   readonly runs: readonly RunLogEntry[];
@@ -76,7 +76,7 @@ async function newsOf(
       await readManifest(store, account, snapshotId),
     );
   } catch (error) {
-    // A damaged manifest is for check and run to report: here it must not hide everything else.
+    // check and run report a damaged manifest: here it must not hide everything else.
     if (!isDamage(error)) throw error;
     return undefined;
   }
@@ -87,13 +87,13 @@ async function lastRuns(store: Store, account: string): Promise<readonly RunLogE
   const rows: RunLogEntry[] = [];
   for (const { key } of files.sort(byEnd).slice(-LAST_RUNS).reverse()) {
     const stored = await store.read(key);
-    if (stored === undefined) throw new SyncError("STORE_CORRUPT", `The run log entry ${key} is gone.`);
+    if (stored === undefined) throw new SyncError("STORE_CORRUPT", `The run log entry ${key} is missing.`);
     rows.push(parseJson(stored.bytes, key, runLogEntrySchema));
   }
   return rows;
 }
 
-/** A run that was resumed ends after ones that began later, so its id says nothing. */
+/** A resumed run ends after runs that began later, so the order of ids is not that of ends. */
 function byEnd(a: StoredKey, b: StoredKey): number {
   return a.modifiedAtMs - b.modifiedAtMs || a.key.localeCompare(b.key, "en", { numeric: true });
 }

@@ -118,7 +118,7 @@ describe("a request limit that is configured", () => {
     const { row } = await world.run();
 
     expect(row.outcome).toBe("PUBLISHED");
-    expect(log.text).toContain(`the file ${LEASE} is damaged; it is made again`);
+    expect(log.text).toContain(`the file ${LEASE} is damaged; it is written again`);
     expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
     expect(world.refused).toBe(0);
   });

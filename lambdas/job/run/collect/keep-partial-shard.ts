@@ -1,4 +1,4 @@
-// Keeps what an unfinished run has fetched of shards that it had only unstaged, so that the next start need not ask again.
+// Keeps what an unfinished run has fetched of begun shards, so that the next start does not fetch it again.
 
 import type { Logger } from "../../runtime/logger.ts";
 import type { BrokenShard } from "../../snapshot/staging/breakable-shard.ts";
@@ -7,7 +7,7 @@ import type { Store } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
 import type { UnfinishedRun } from "./unfinished-run.ts";
 
-/** Other processes that work on this run by accident may keep theirs. */
+/** Other processes that work on this run by accident may write such files, too. */
 const MAX_TRIES = 5;
 
 export interface KeepingTask {
@@ -19,7 +19,7 @@ export interface KeepingTask {
   readonly unstaged: readonly number[];
 }
 
-/** One write. Never throws: it is only a saving, and the error to report is the one that ended the run. */
+/** Writes once. Never throws: this only saves requests, and the error to report is the one that ended the run. */
 export async function keepPartialShard(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
   const { store, logger, account, work, unstaged } = task;
   const { plan, keptFiles } = work;
@@ -35,7 +35,9 @@ export async function keepPartialShard(task: KeepingTask, { file, events }: Brok
       return;
     }
   } catch {
-    // Said below: the finished events of unstaged shards are fetched again.
+    // The warning below covers it: these events are fetched again.
   }
-  logger.warn("what was fetched of the unit under way could not be kept; the next start fetches it again");
+  logger.warn(
+    "the events fetched for unfinished shards could not be kept; the next start fetches them again",
+  );
 }

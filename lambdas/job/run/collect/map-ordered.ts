@@ -9,7 +9,7 @@ export interface OrderedOptions<Result> {
   readonly maxWeight: number;
   readonly weigh: (result: Result) => number;
   readonly signal: AbortSignal;
-  /** Told at the end, before a failure is thrown, which results were finished but not taken, in the order of their items. */
+  /** Called at the end, before a failure is thrown, with the results that were finished but not taken, in the order of their items. */
   readonly onUntaken?: (results: readonly Result[]) => void;
 }
 

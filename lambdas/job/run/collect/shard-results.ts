@@ -5,9 +5,9 @@ import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 
 export interface ShardResultsOptions {
-  /** Of the shard. */
+  /** The events of the shard. */
   readonly events: readonly PlannedEvent[];
-  /** Of every event that is not kept, in order; stays open for the shards after this one. */
+  /** The results of all events that are not kept, in order; stays open for the shards after this one. */
   readonly fetched: AsyncGenerator<StagedResult, void>;
   readonly kept: PartialShards;
   readonly onFetched: () => void;
@@ -32,7 +32,7 @@ export class ShardResults implements AsyncIterable<StagedResult> {
   }
 
   /**
-   * What else is finished once no more is fetched, in plan order: results that waited for an older one, and kept ones.
+   * The other finished results once no more is fetched, in plan order: those that waited for an older one, and kept ones.
    * @param planned the events of this shard and of those after it
    */
   async *rest(

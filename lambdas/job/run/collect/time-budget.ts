@@ -1,12 +1,12 @@
-// The one rule for time (design section 3): a start works until the time left no longer covers its next unit.
+// The one rule for time: a start works until the time left no longer covers its next unit.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { RunPorts } from "../run-ports.ts";
 
-/** For what comes after the last unit (run log, lease, the news of it), and for a unit slower than any before. */
+/** For what follows the last unit (run log, lease, event), and for a unit slower than any before. */
 const RESERVE_MS = 30_000;
 
-/** Measures units of work: items that are done in one piece or again from the beginning. */
+/** Measures units of work. A unit is done as a whole, or again from its beginning. */
 export class TimeBudget {
   readonly #ports: Pick<RunPorts, "clock" | "timeLeftMs">;
   #unitAtMs: number;
@@ -19,21 +19,20 @@ export class TimeBudget {
   }
 
   /**
-   * Whether there is time for so many items, at the speed of the slowest unit so far, and for the reserve. Always,
-   * where nothing limits the time. As long as nothing is known of the speed the reserve is enough, so every start
-   * gets on.
+   * Whether there is time for so many items, at the speed of the slowest unit so far, and for the reserve. Always true
+   * without a time limit. While no speed is known the reserve is enough, so every start makes progress.
    */
   covers(items: number): boolean {
     const leftMs = this.#ports.timeLeftMs?.();
     return leftMs === undefined || leftMs >= items * (this.#slowestMsPerItem ?? this.#speed()) + RESERVE_MS;
   }
 
-  /** So many items of this unit are done. */
+  /** So many more items of this unit are done. */
   advance(items: number): void {
     this.#unitItems += items;
   }
 
-  /** The unit is done; the next one begins now. One without any item to do says nothing of the speed. */
+  /** The unit is done; the next one begins now. A unit without items shows no speed. */
   endUnit(): void {
     if (this.#unitItems > 0) {
       this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
@@ -51,6 +50,6 @@ export class TimeBudget {
 export function outOfTime(soFar: string): SyncError {
   return new SyncError(
     "INTERRUPTED",
-    `The time limit is near, so the run stops here: ${soFar}. What is staged is kept: the next start of this run goes on from there.`,
+    `The time limit is near, so the run stops here: ${soFar}. What is staged is kept, and the next start of this run resumes there.`,
   );
 }

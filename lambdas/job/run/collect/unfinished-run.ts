@@ -1,4 +1,4 @@
-// Looks for work that an earlier start has left: a plan, the shards that are staged, and what is finished beside them.
+// Looks for work that an earlier start has left: a plan, staged shards, and finished events of other shards.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { PartialShards } from "../../snapshot/staging/partial-shards.ts";
@@ -11,13 +11,13 @@ export interface UnfinishedRun {
   readonly plan: Plan;
   /** Indices of staged shards. */
   readonly staged: ReadonlySet<number>;
-  /** What is finished beside them. */
+  /** Finished events of the other shards. */
   readonly kept: PartialShards;
-  /** How many files of such work there are: the number of the next one. */
+  /** How many files of such events there are: the number of the next one. */
   readonly keptFiles: number;
 }
 
-/** The work of this very run, as far as it got. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
+/** What is staged of this run. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
 export async function findOwnWork(
   store: Store,
   account: string,
@@ -42,11 +42,11 @@ export interface AdoptionTerms {
   readonly head: string | undefined;
   /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
   readonly progressSinceMs: number;
-  /** True for a run that was published, though nothing says that it is finished: its outcome is recorded by then. */
+  /** Records the outcome of a run that was published but not recorded, and returns true; false for any other run. */
   readonly settle: (runId: string) => Promise<boolean>;
 }
 
-/** The newest unfinished run of the account that a manual start may go on with. */
+/** The newest unfinished run of the account that a manual start may continue. */
 export async function findAdoptable(
   store: Store,
   account: string,
@@ -54,7 +54,7 @@ export async function findAdoptable(
 ): Promise<UnfinishedRun | undefined> {
   const byRun = new Map<string, StoredKey[]>();
   const prefix = layout.runs(account);
-  // From the head's own run on, which may have died when it had just published.
+  // From the head's own run on: it may have crashed right after its publication.
   const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
   for await (const file of store.list(prefix, after)) {
     const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
@@ -89,7 +89,7 @@ async function open(
   return { plan, staged, kept: await findKept(store, keptKeys, plan), keptFiles: keptKeys.length };
 }
 
-/** The newest that is whole: each holds what the ones before it held and was not staged by then. */
+/** The newest whole file: each one has the events of the files before it that were not staged by then. */
 async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<PartialShards> {
   for (const key of keys.toReversed()) {
     const kept = await PartialShards.read(store, key, header.sha256);

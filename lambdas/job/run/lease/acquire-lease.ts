@@ -1,4 +1,4 @@
-// Takes an account's lease: a free one, an expired one, one whose holder is dead, or one that is damaged.
+// Takes an account's lease if it is free, expired or damaged, or if its holder no longer exists.
 
 import { layout } from "../../storage/layout.ts";
 import { Lease, type LeaseOptions, RENEWAL_MS } from "./lease.ts";
@@ -17,32 +17,32 @@ import { commandOf, workOf } from "./lease-name.ts";
 const POLL_MS = 5_000;
 
 export interface AcquireOptions extends LeaseOptions {
-  /** True only if that process surely no longer exists; where that cannot be known, always false. */
+  /** True only if that process certainly no longer exists; false where that cannot be known. */
   readonly isGone: (holder: Holder) => boolean;
 }
 
 export interface LeaseRequest {
   readonly runId: string;
-  /** A triggered start that meets its own run's lease waits for it to expire, and gives up once it is renewed. */
+  /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
   readonly waitForOwnRun: boolean;
-  /** A run that meets the lease of a command, which is brief, waits a minute for its end. */
+  /** A run that finds the lease of a command, which is brief, waits up to a minute for its end. */
   readonly waitForCommand: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The lease is held by another: by which run or command, and until when. */
+/** Another process holds the lease: for which run or command, and until when. */
 export interface LeaseTaken {
   readonly takenBy: string;
   readonly expiresAt: string;
 }
 
-/** What the first look at a lease of another showed. */
+/** A reading of another process's lease. */
 interface Sight {
   readonly version: string;
   readonly monotonicMs: number;
 }
 
-/** Takes the account's lease, or says who holds it. */
+/** Takes the account's lease, or says which run or command holds it. */
 export async function acquireLease(
   options: AcquireOptions,
   request: LeaseRequest,
@@ -66,7 +66,7 @@ export async function acquireLease(
         continue;
       }
     }
-    if (stored && !found) logger.warn(`the file ${key} is damaged; it is made again`);
+    if (stored && !found) logger.warn(`the file ${key} is damaged; it is written again`);
     const lease = encodeLease(leaseOf(request.runId, holder, clock.now(), found?.use ?? []));
     const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
     if (version === undefined) continue;
@@ -76,8 +76,8 @@ export async function acquireLease(
 }
 
 /**
- * How long a lease of another is still waited for; 0 when it is free, undefined when it is taken. Where its clock is
- * ahead of ours, its dates say nothing of its end: one that changes is alive, one that does not for a whole term is free.
+ * How long to wait for another process's lease; 0 when it is free, undefined when it is taken. Where its clock is ahead
+ * of ours, its dates do not show its end: a lease that changes is alive, one that does not change for a minute is free.
  */
 function patienceMs(
   found: LeaseFile,
@@ -99,7 +99,7 @@ function takenBy(lease: LeaseFile, nowMs: number): LeaseTaken {
   return { takenBy: lease.run_id ?? "", expiresAt: new Date(expiryMs(lease, nowMs)).toISOString() };
 }
 
-/** Up to when a holder that did not free the lease may have sent requests that are not in it. */
+/** Until when a holder that did not free the lease may have sent requests that are not counted in it. */
 function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefined {
   if (lease.run_id === null) return undefined;
   return Math.min(Date.parse(lease.renewed_at) + RENEWAL_MS, Date.parse(lease.expires_at), nowMs);

@@ -1,4 +1,4 @@
-// What `accounts/<account>/lease.json` says: who works on the account, until when, and the recent use of the budget.
+// `accounts/<account>/lease.json`: which process works on the account, until when, and the recent use of the budget.
 
 import { z } from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
@@ -7,10 +7,10 @@ import { parseJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
-/** A lease that is not renewed for so long is free. */
+/** A lease that has not been renewed for so long is free. */
 export const EXPIRY_MS = 60_000;
 
-/** A process that may hold a lease. All but the token only where a living process can be told from a dead one. */
+/** A process that may hold a lease. Only the token is always there: the rest needs a system that shows whether a process lives. */
 const holderSchema = z.object({
   token: z.string(),
   host: z.string().optional(),
@@ -22,7 +22,7 @@ const holderSchema = z.object({
 });
 export type Holder = Readonly<z.infer<typeof holderSchema>>;
 
-/** Keys that only a later version knows are no damage. */
+/** Unknown keys, written by a later version, are no damage. */
 const leaseSchema = z.object({
   run_id: z.string().nullable(),
   holder: holderSchema.nullable(),
@@ -35,7 +35,7 @@ export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
 
 export interface StoredLease {
   readonly version: string;
-  /** Undefined where the file is damaged: then it says nothing, and it is made again. */
+  /** Undefined where the file is damaged; it is then written again. */
   readonly lease: LeaseFile | undefined;
 }
 
@@ -66,14 +66,14 @@ export function encodeLease(lease: LeaseFile): Uint8Array {
 }
 
 /**
- * When it ends unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than a
- * process that renews it now would say.
+ * When it expires unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than
+ * a process that renews it now would write.
  */
 export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): number {
   return Math.min(Date.parse(expires_at), Date.parse(renewed_at) + EXPIRY_MS, nowMs + EXPIRY_MS);
 }
 
-/** True while a process that is not known to be dead holds it. */
+/** True while a process holds it, as far as the file shows. */
 export function isHeld(lease: LeaseFile, nowMs: number): boolean {
   return lease.run_id !== null && expiryMs(lease, nowMs) > nowMs;
 }

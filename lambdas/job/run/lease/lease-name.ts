@@ -1,4 +1,4 @@
-// What stands as `run_id` in the lease: a run's id, or the name of a command that makes no run.
+// The `run_id` of a lease: a run's id, or the name of a command that makes no run.
 
 import { formatRunId } from "../../storage/run-id.ts";
 

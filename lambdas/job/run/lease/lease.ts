@@ -21,9 +21,9 @@ export interface LeaseOptions {
 
 /** A lease that is ours, renewed in the background until it is released or lost. */
 export class Lease {
-  /** The budget's use by whoever held it before, in the last window. */
+  /** The use of the budget by earlier holders, in the last window. */
   readonly earlier: RateLimiterUsage;
-  /** Set where the one before died without a release: up to this instant it may have sent requests that nobody counted. */
+  /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
   readonly crashedAtMs: number | undefined;
   /** Aborts with a `LeaseLost` when another process has taken the lease. */
   readonly lost: AbortSignal;
@@ -51,18 +51,18 @@ export class Lease {
     this.#renewing = this.#renewUntilStopped();
   }
 
-  /** Tells where the budget's use is read from, at every renewal and at the release. */
+  /** Sets the source of the budget's use, which is written at every renewal and at the release. */
   carry(use: () => RateLimiterUsage): void {
     this.#use = use;
   }
 
-  /** The lease now stands for another run: one that this start has adopted. */
+  /** From now on the lease is that of another run, which this start has adopted. */
   async adopt(runId: string): Promise<void> {
     this.#runId = runId;
     await this.#write(leaseOf(runId, this.#options.holder, this.#options.clock.now(), this.#use()));
   }
 
-  /** Frees the lease and leaves the budget's use in it for the next start. Never throws: it expires by itself. */
+  /** Frees the lease and leaves the budget's use in it for the next start. Never throws: the lease expires by itself. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
@@ -89,8 +89,8 @@ export class Lease {
   }
 
   /**
-   * Compare-and-swap on our own last version. Neither a lost answer to an earlier write of ours nor a file that was
-   * damaged since is a loss of the lease.
+   * Compare-and-swap on our own last version. A lost response to an earlier write of ours is no loss of the lease, nor is
+   * a file that was damaged since.
    */
   async #write(lease: LeaseFile): Promise<void> {
     const { store, account, holder } = this.#options;
@@ -120,7 +120,7 @@ export class Lease {
   }
 }
 
-/** Another process has taken the lease over and goes on with the account. */
+/** Another process has taken the lease over and works on the account now. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
   readonly takenBy: string | null;

@@ -1,5 +1,5 @@
-// `accounts/<account>/login-refused.json`: which version of the credentials the service refused last, and when. As long
-// as that is so, a schedule sends no login: each one more could lock the account.
+// `accounts/<account>/login-refused.json`: which version of the credentials the service refused last, and when. Until
+// they change, a schedule sends no login: every further one could lock the account.
 
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
@@ -7,18 +7,18 @@ import { readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
-/** After so long a schedule tries once more: an account may be enabled again without a new password. */
+/** After so long a schedule tries again: an account may be enabled without a new password. */
 const IN_FORCE_MS = 24 * 60 * 60_000;
 
 const schema = z.object({
   code: z.enum(ERROR_CODES),
   refused_at: z.iso.datetime(),
-  /** What the secret's version was called; a new value has another name. */
+  /** The id of the secret's version; a new value has another id. */
   credentials_version: z.string(),
 });
 export type LoginRefusal = Readonly<z.infer<typeof schema>>;
 
-/** The last refusal; undefined where there is none, or where the file is damaged: nothing but a courtesy is lost. */
+/** The last refusal; undefined where there is none, or where the file is damaged, which costs one login at most. */
 export async function readRefusal(store: Store, account: string): Promise<LoginRefusal | undefined> {
   try {
     return await readJson(store, layout.loginRefused(account), schema);
@@ -28,7 +28,7 @@ export async function readRefusal(store: Store, account: string): Promise<LoginR
   }
 }
 
-/** Instead of the refusal before it. Where another process writes at the same time, that one's stands. */
+/** Replaces the refusal before it, unless another process writes at the same time. */
 export async function writeRefusal(store: Store, account: string, refusal: LoginRefusal): Promise<void> {
   const key = layout.loginRefused(account);
   const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
@@ -37,7 +37,7 @@ export async function writeRefusal(store: Store, account: string, refusal: Login
   else await store.replace(key, bytes, stored.version);
 }
 
-/** Asks first: in a bucket with versions each deletion leaves a mark, also that of nothing. */
+/** Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key. */
 export async function deleteRefusal(store: Store, account: string): Promise<void> {
   const key = layout.loginRefused(account);
   if ((await store.read(key)) !== undefined) await store.delete(key);
@@ -50,7 +50,7 @@ export function withheldUntil(
   nowMs: number,
 ): number | undefined {
   const refusedAtMs = Date.parse(refused_at);
-  // An instant in the future was written by a wrong clock, and must not hold for as long as that was wrong.
+  // An instant in the future was written by a wrong clock, and must not withhold the login until then.
   const isRecent = Math.abs(nowMs - refusedAtMs) < IN_FORCE_MS;
   return isRecent && credentials_version === version ? refusedAtMs + IN_FORCE_MS : undefined;
 }

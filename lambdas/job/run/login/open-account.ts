@@ -1,4 +1,4 @@
-// Opens the service for an account: not for a schedule whose credentials the service has just refused.
+// Opens the service for an account, but not for a schedule whose credentials the service has refused.
 
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Trigger } from "../record/run-log.ts";
@@ -7,7 +7,7 @@ import type { RunEnd } from "../run-state.ts";
 import { readRefusal, withheldUntil } from "./login-refusal.ts";
 import { recordLoginRefusals } from "./record-login-refusals.ts";
 
-/** A schedule would send credentials that the service has just refused. */
+/** The schedule would send credentials that the service has refused. */
 export class LoginWithheld extends Error {
   override readonly name = "LoginWithheld";
   readonly end: RunEnd;

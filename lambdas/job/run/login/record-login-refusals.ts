@@ -1,50 +1,49 @@
-// A service whose refused login is remembered in the warehouse, and forgotten once it accepts one.
+// A service whose refused login is recorded in the warehouse, until it accepts one.
 
 import { isRefusedLogin } from "../../errors/is-refused-login.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import { deleteRefusal, writeRefusal } from "./login-refusal.ts";
 
-/** Credentials without versions (a file on a laptop) are not remembered: no schedule of ours uses them. */
+/** Nothing is recorded for credentials without versions (a file on a laptop): no schedule of ours uses them. */
 export function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger }: Pick<RunPorts, "store" | "clock" | "logger">,
   account: string,
 ): CountingService {
-  const forget = once(async () => {
+  const clear = once(async () => {
     if (service.credentialsVersion !== undefined) await deleteRefusal(store, account);
   });
-  const remember = once(async ({ code }: SyncError) => {
+  const record = once(async ({ code }: SyncError) => {
     const credentials_version = service.credentialsVersion;
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
     await writeRefusal(store, account, { code, refused_at, credentials_version });
   });
-  /** What the service said counts, whatever becomes of the note about it. */
-  const noting = async (note: Promise<void>): Promise<void> => {
+  const warnOnFailure = async (work: Promise<void>): Promise<void> => {
     try {
-      await note;
+      await work;
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
-      logger.warn(`the result of the login could not be noted: ${error.message}`, {
+      logger.warn(`the result of the login could not be recorded: ${error.message}`, {
         error_code: error.code,
       });
     }
   };
-  const noted = async <Answer>(asking: Promise<Answer>): Promise<Answer> => {
+  const recorded = async <T>(request: Promise<T>): Promise<T> => {
     try {
-      const answer = await asking;
-      await noting(forget());
-      return answer;
+      const result = await request;
+      await warnOnFailure(clear());
+      return result;
     } catch (error) {
-      if (isRefusedLogin(error)) await noting(remember(error));
+      if (isRefusedLogin(error)) await warnOnFailure(record(error));
       throw error;
     }
   };
   return {
-    logIn: (signal) => noted(service.logIn(signal)),
-    list: (signal) => noted(service.list(signal)),
-    detail: (requestAs, signal) => noted(service.detail(requestAs, signal)),
+    logIn: (signal) => recorded(service.logIn(signal)),
+    list: (signal) => recorded(service.list(signal)),
+    detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
     close: () => service.close(),
     get counts() {
       return service.counts;
@@ -55,7 +54,7 @@ export function recordLoginRefusals(
   };
 }
 
-/** However often it is called, and at the same time: the first call does it for all. */
+/** The first call does the work for all, also for concurrent ones. */
 function once<Args extends readonly unknown[]>(
   work: (...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {

@@ -11,12 +11,12 @@ import type { RunPorts } from "../run-ports.ts";
 /** The snapshot to compare with, by the head of this moment; null for none, and then every event is `added`. */
 export type BaseOf = (head: Publication | undefined) => Promise<string | null>;
 
-/** As in every run that is not told otherwise: a damaged head shows when it is read, and ends the run. */
+/** Without `--over-damaged`: damage of the head is found when the head is read, and ends the run. */
 export const headAsBase: BaseOf = async (head) => head?.snapshot_id ?? null;
 
 /**
- * Verifies before it is relied on. Snapshots never change, so each is read once, however often the base is asked for.
- * A retired one is no base: its files are about to go, and readers that restart from it would find nothing.
+ * Verifies a snapshot before it is the base. Snapshots never change, so each is verified once, however often the base is
+ * needed. A retired one is no base: its files will be deleted, and readers that restart from it would find nothing.
  */
 export function wholeBase(
   { store, signal, logger }: Pick<RunPorts, "store" | "signal" | "logger">,
@@ -28,17 +28,17 @@ export function wholeBase(
     verified.set(snapshotId, damage);
     return damage;
   };
-  let told: string | undefined;
+  let reported: string | undefined;
   return async (head) => {
     if (head === undefined) return null;
     const damage = await damageOf(head.snapshot_id);
     if (damage === undefined) return head.snapshot_id;
     const base = await newestWhole(store, account, async (id) => (await damageOf(id)) === undefined);
-    if (told !== head.snapshot_id)
+    if (reported !== head.snapshot_id)
       logger.warn(
         `the snapshot ${head.snapshot_id}, which readers see, is damaged (${damage.fields["key"]}); the changes are those against ${base ?? "nothing: every event is added"}`,
       );
-    told = head.snapshot_id;
+    reported = head.snapshot_id;
     return base;
   };
 }

@@ -15,9 +15,8 @@ import { explainDamage } from "./damaged-head.ts";
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
 /**
- * Publishes a snapshot (design section 6, steps 3 to 5). `decide` is asked before each try, with the head of
- * that moment, and may end it with a word of its own; a lost race reads the log again. `baseOf` says what the changes
- * are found against.
+ * Publishes a snapshot. `decide` is called before each try, with the head of that moment, and may end the commit with a
+ * decision of its own; a lost race reads the log again. `baseOf` says what the changes are found against.
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
@@ -36,7 +35,7 @@ export async function commit<Decision>(
     if (decision !== undefined) return decision;
 
     const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
-    // A lost race moves the head. A number that is taken and not in the log would be lost again for ever.
+    // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
     const changes = await writeChanges(ports, number, base, manifest).catch(async (error: unknown) => {
@@ -60,7 +59,7 @@ export async function commit<Decision>(
 function unlisted(key: string): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it. Look at the folder (its rights, its links, its disk), then start again.`,
+    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it. Check the folder (permissions, links, disk), then start again.`,
     { fields: { key } },
   );
 }
@@ -88,7 +87,7 @@ async function writeChanges(
   return counts;
 }
 
-/** Comparing takes long where nothing has changed, and then writes nothing that would notice. */
+/** A comparison without changes writes nothing, so it would not notice the signal. */
 async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncGenerator<Row> {
   for await (const row of rows) {
     signal.throwIfAborted();
@@ -96,7 +95,7 @@ async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncG
   }
 }
 
-/** The rows that changes are found against, sorted by uuid; none where nothing is. */
+/** The rows that changes are found against, sorted by uuid; none without a base. */
 export async function* baseRows(store: Store, account: string, base: string | null): AsyncGenerator<Row> {
   if (base !== null) yield* rowsOf(store, await readManifest(store, account, base));
 }

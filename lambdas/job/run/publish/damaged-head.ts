@@ -1,4 +1,4 @@
-// A comparison with the head met damage: which file it is, and the way out.
+// A comparison with the head found damage: which file is damaged, and the remedy.
 
 import { isDamage } from "../../errors/is-damage.ts";
 import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.ts";
@@ -6,8 +6,8 @@ import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /**
- * What the error of a comparison comes from. A damaged part shows in its rows before it shows in its checksum, and a
- * row does not know its file; so both snapshots are verified then, the base first.
+ * The cause of a comparison's error. A damaged part shows in its rows before it shows in its checksum, and a row does not
+ * know its file; so both snapshots are verified, the base first.
  */
 export async function explainDamage(
   error: unknown,

@@ -19,7 +19,7 @@ export interface Hold {
 export interface GuardLimits {
   /** Percent: how many fewer events than the head are still published. */
   readonly maxDropPercent: number;
-  /** Percent of the listed that may be missing; 5 events always may. */
+  /** Percent of the listed events that may be missing; 5 events always may. */
   readonly maxMissingPercent: number;
 }
 
@@ -34,7 +34,7 @@ export interface GuardCounts {
 const ALWAYS_MAY_BE_MISSING = 5;
 const MIN_ROWS_PERCENT = 80;
 
-/** Why this snapshot must wait for a person; undefined if it may be published. Design section 6, step 2. */
+/** Why this snapshot is held; undefined if it may be published. */
 export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefined {
   const { listed, events, missing, headEvents } = counts;
   if (events === 0) {

@@ -1,4 +1,4 @@
-// The mark of a held snapshot: complete and verified, but kept from readers until a person has looked.
+// The mark of a held snapshot: complete and verified, but not published until a person accepts it.
 
 import { z } from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
@@ -13,14 +13,14 @@ const heldSchema = z.object({
   held_at: z.iso.datetime(),
 });
 
-/** Of a snapshot whose mark is there but cannot be read: it was held, and stays held. */
+/** For a snapshot whose mark cannot be read: it was held, and stays held. */
 const REASON_LOST: Hold = {
   reason: "MARK_DAMAGED",
   explanation:
-    "The file that said why this snapshot is held was damaged. Look at the snapshot's counts before it is published.",
+    "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
 };
 
-/** Why this snapshot is held; undefined if it is not. Of a damaged mark only the reason is lost. */
+/** Why this snapshot is held; undefined if it is not. A damaged mark loses only the reason. */
 export async function readHold(store: Store, account: string, snapshotId: string): Promise<Hold | undefined> {
   try {
     const mark = await readJson(store, layout.held(account, snapshotId), heldSchema);
@@ -32,8 +32,8 @@ export async function readHold(store: Store, account: string, snapshotId: string
 }
 
 /**
- * Marks the snapshot. The first mark stands, unless it is damaged: a snapshot once held stays held, whatever the head
- * is by now.
+ * Marks the snapshot. An earlier mark is kept, unless it is damaged: a held snapshot stays held, whatever the head is
+ * now.
  */
 export async function hold(
   store: Store,
@@ -46,7 +46,7 @@ export async function hold(
   await ensureJson(store, layout.held(account, snapshotId), heldSchema, mark);
 }
 
-/** Makes a damaged mark again. */
+/** Writes a damaged mark again. */
 export async function renewHold(
   store: Store,
   account: string,

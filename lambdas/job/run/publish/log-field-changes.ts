@@ -1,4 +1,4 @@
-// Tells in the log what a publication changed in the fields of events.
+// Logs what a publication changed in the fields of events.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { describeFieldChanges, fieldChanges } from "../../snapshot/fields/field-changes.ts";
@@ -17,9 +17,9 @@ export async function logFieldChanges(
     const before = await readManifest(store, manifest.account, base);
     for (const line of describeFieldChanges(fieldChanges(before, manifest))) logger.info(line);
   } catch (error) {
-    // The snapshot is published; that its news cannot be told must not fail the run.
+    // The snapshot is published: a failure here must not fail the run.
     if (!(error instanceof SyncError)) throw error;
-    logger.warn(`what is new in the fields of events cannot be told: ${error.message}`, {
+    logger.warn(`the changes of the events' fields could not be compared: ${error.message}`, {
       error_code: error.code,
     });
   }

@@ -70,7 +70,7 @@ export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: 
   });
 }
 
-/** What is found out on the way, beside the rows. */
+/** Collected beside the rows. */
 interface Findings {
   readonly leftOut: LeftOut[];
   readonly profiler: FieldProfiler;

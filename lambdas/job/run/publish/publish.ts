@@ -25,7 +25,7 @@ export interface PublishTask {
   readonly baseOf: BaseOf;
 }
 
-/** The last thing that a run does; design section 6. */
+/** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { ports, settings, plan, state } = task;
   const { store, clock } = ports;
@@ -62,8 +62,8 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
 type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
 
 /**
- * Design section 6, steps 2 and 3, by the head of this very moment: the one at the start may be long gone. Whatever
- * process got there first, one publication carries this run, and that it exists is asked before anything else.
+ * Decides by the head of this moment: the head at the start may be outdated. One publication at most carries this run,
+ * whichever process wrote it, so that is checked before anything else.
  */
 async function decide(
   { ports, settings, head: atStart }: PublishTask,
@@ -100,7 +100,7 @@ function guardAgainst(
   return guard({ listed, events, missing, headEvents: head?.events }, limits);
 }
 
-/** A later snapshot is what readers see, so this run has nothing to give them. */
+/** Readers already see a later snapshot. */
 export function superseded(runId: string, head: Publication): RunEnd {
   return {
     outcome: "SUPERSEDED",

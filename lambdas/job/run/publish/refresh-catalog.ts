@@ -10,8 +10,8 @@ import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 
 /**
- * A catalog that reads manifests can neither follow to a head whose manifest is damaged nor say which columns it has.
- * Over such a head it stays as it is until there is a new one, and the columns are those of the base.
+ * A catalog that reads manifests can neither be refreshed to a head whose manifest is damaged nor list its columns.
+ * It then stays as it is until there is a new head, and the columns are those of the base.
  * @returns the catalog to work with
  */
 export async function refreshOver(

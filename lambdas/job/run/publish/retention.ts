@@ -1,5 +1,5 @@
-// Takes old snapshots away in two steps, so that no query under way loses its files: retired first, deleted by a
-// run at least a day later.
+// Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
+// deleted by a run at least a day later.
 
 import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
@@ -9,7 +9,7 @@ import type { RunPorts } from "../run-ports.ts";
 import { renewHold } from "./hold.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** What nobody published in that time, held or left behind by a run that died, nobody will. */
+/** A snapshot that was not published in that time, held or left by a crashed run, is due. */
 const UNPUBLISHED_DAYS = 30;
 
 export interface RetentionTask {
@@ -19,7 +19,7 @@ export interface RetentionTask {
   readonly retainDays: number | undefined;
 }
 
-/** Design section 6. Never touches the head, nor what was the head within the last day. */
+/** Never deletes the head, nor a snapshot that was the head within the last day. */
 export async function applyRetention(task: RetentionTask): Promise<void> {
   const { ports, account } = task;
   const { store, clock, logger } = ports;
@@ -32,7 +32,7 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
     const { snapshotId } = snapshot;
     if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
     if (snapshot.isRetired && inUse.has(snapshotId)) {
-      // Somebody published it again while it was being retired.
+      // It was published again while it was being retired.
       await store.delete(layout.retired(account, snapshotId));
       hasCatalogChanged = true;
     } else if (snapshot.isRetired) {
@@ -40,7 +40,7 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
     } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
       await markRetired(store, account, snapshotId, nowMs);
       hasCatalogChanged = true;
-      logger.info(`retires the snapshot ${snapshotId}; its files are deleted in a day`);
+      logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
     }
   }
   if (hasCatalogChanged) await ports.catalog.refresh(account);
@@ -61,7 +61,7 @@ function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, no
   return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
 }
 
-/** The mark stays, so that a snapshot that was taken away is never mistaken for one that got lost. */
+/** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
 async function deleteIfDue(
   { ports, account }: RetentionTask,
   snapshot: SnapshotFiles,
@@ -71,7 +71,7 @@ async function deleteIfDue(
   const { snapshotId, keys } = snapshot;
   const retiredAtMs = await readRetired(store, account, snapshotId);
   if (retiredAtMs === "damaged") {
-    // Since when is lost, so the day begins again: queries under way may still read the files.
+    // Its date is lost, so the day begins again: queries under way may still read the files.
     await markRetired(store, account, snapshotId, nowMs);
     return;
   }
@@ -79,5 +79,5 @@ async function deleteIfDue(
   const files = keys.filter((key) => key !== layout.retired(account, snapshotId));
   if (files.length === 0) return;
   for (const key of files) await store.delete(key);
-  logger.info(`has deleted the retired snapshot ${snapshotId}`);
+  logger.info(`deleted the retired snapshot ${snapshotId}`);
 }

@@ -1,4 +1,4 @@
-// The end of what has published: read off the log, so that any process finds the same.
+// The end of a run that has published, read from the log, so that every process finds the same.
 
 import { publicationId } from "../../storage/layout.ts";
 import { type Publication, readPublication } from "../../storage/publication-log.ts";
@@ -18,6 +18,6 @@ export async function publishedEnd(
   return {
     outcome: "PUBLISHED",
     reason: "DAMAGED_HEAD",
-    explanation: `What readers saw before, ${head.snapshot_id}, is damaged. ${against}: whatever folds event_changes starts again from there.`,
+    explanation: `What readers saw before, ${head.snapshot_id}, is damaged. ${against}: a reader that applies event_changes in order starts again from there.`,
   };
 }

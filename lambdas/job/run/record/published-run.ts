@@ -15,7 +15,7 @@ import { countsOf, NO_COUNTS, type RunEnd, type SnapshotCounts } from "../run-st
 import { publishedEnd } from "./published-end.ts";
 import { recordAttempt, startNow } from "./record-attempt.ts";
 
-/** How the run ended by itself, read off what it has left. */
+/** How the run ended, read from what it has written. */
 export interface PublishedRun {
   readonly end: RunEnd;
   readonly counts: SnapshotCounts;
@@ -39,20 +39,22 @@ export async function publishedRun(
   return { end: await heldAtFirst(store, account, newest), counts };
 }
 
-/** Records the end of a run that died before it could; false where its snapshot was not published. */
+/** Records the end of a run that crashed before it could; false where its snapshot was not published. */
 export async function recordPublishedRun(
   ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
   account: string,
   runId: string,
 ): Promise<boolean> {
-  const end = await publishedRun(ports.store, account, runId);
-  if (end === undefined) return false;
-  const state = { runId, snapshotId: runId, counts: end.counts, service: undefined };
+  const published = await publishedRun(ports.store, account, runId);
+  if (published === undefined) return false;
+  const state = { runId, snapshotId: runId, counts: published.counts, service: undefined };
   const started = startNow(ports.clock);
-  // A start that its trigger names looks for its own run only, so this one is manual.
-  const { error } = await recordAttempt({ ports, account, trigger: "manual", started, state }, end.end);
+  // A start with a run id of its own never looks for other runs, so this one is manual.
+  const { error } = await recordAttempt({ ports, account, trigger: "manual", started, state }, published.end);
   if (error) throw error;
-  ports.logger.info(`records that the run ${runId} ended as ${end.end.outcome}; it died before it could`);
+  ports.logger.info(
+    `records that the run ${runId} ended as ${published.end.outcome}; it crashed before it could record that`,
+  );
   return true;
 }
 
@@ -61,7 +63,7 @@ async function hasSnapshot(store: Store, account: string, runId: string): Promis
   return false;
 }
 
-/** Of a retired snapshot, which has no manifest any more, and of a damaged one, the publication is all that is known. */
+/** A retired snapshot has no manifest any more: of it, and of a damaged one, only the publication is known. */
 async function countsOfRun(
   store: Store,
   account: string,
@@ -78,7 +80,7 @@ async function countsOfRun(
   return { ...NO_COUNTS, events, added, changed, removed };
 }
 
-/** Its run did not publish it, so it was held, and a person has published it. */
+/** Its run did not publish it: it was held, and a person has published it. */
 async function heldAtFirst(
   store: Store,
   account: string,

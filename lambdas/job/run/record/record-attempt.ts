@@ -1,4 +1,4 @@
-// The end of an attempt: its line in the run log, and the outcome when the run is finished for good.
+// The end of an attempt: its line in the run log, and the outcome file when the run is finished.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";

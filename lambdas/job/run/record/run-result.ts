@@ -1,4 +1,4 @@
-// How a finished run ended. It is the run's last write: a start that finds it makes no request.
+// How a finished run ended. This is the run's last write: a start that finds it sends no request.
 
 import { z } from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
@@ -7,13 +7,13 @@ import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
-/** What a start of a run comes back with. `error` is there exactly when the outcome is `FAILED`. */
+/** What a start of a run returns. `error` is present exactly when the outcome is `FAILED`. */
 export interface RunResult {
   readonly row: RunLogEntry;
   readonly error?: SyncError;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
-  /** Why a run was held or skipped and what to do, for a person. */
+  /** For a person: why the run was held or skipped, and what to do. */
   readonly explanation?: string;
 }
 

@@ -226,6 +226,6 @@ describe("the note of a refusal", () => {
     const { error } = await world.scheduled({ store });
 
     expect(error?.code).toBe("LOGIN_REFUSED");
-    expect(world.log.text).toContain("the result of the login could not be noted: no rights");
+    expect(world.log.text).toContain("the result of the login could not be recorded: no rights");
   });
 });
