@@ -3,6 +3,7 @@
 import { Annotations, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
+import { isPlaceholder } from "../lambdas/job/settings/base-url.ts";
 import { environmentOf, type FunctionSettings } from "../lambdas/sync/environment.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
@@ -72,6 +73,7 @@ export class EventSyncStack extends Stack {
     if (settings.alarmEmail === undefined) {
       Annotations.of(this).addInfo("eventSync.alarmEmail: not set, so alarms send no e-mail.");
     }
+    warnOfPlaceholders(this, accounts);
     const { runbookUrl } = settings;
     const alarms = new Alarms(this, "Alarms", {
       accounts,
@@ -94,6 +96,15 @@ export class EventSyncStack extends Stack {
       warehouse: storage.location("").replace(/\/$/, ""),
     });
   }
+}
+
+function warnOfPlaceholders(stack: Stack, accounts: Settings["accounts"]): void {
+  const names = Object.keys(accounts).filter((name) => isPlaceholder(accounts[name]?.baseUrl ?? ""));
+  if (names.length === 0) return;
+  Annotations.of(stack).addWarningV2(
+    "brand-events-sync:placeholder",
+    `eventSync.baseUrl: the address of the service is still a placeholder (${names.join(", ")}). Set your own; until then runs fail with CONFIG_INVALID.`,
+  );
 }
 
 /** The settings that the function needs for each account. The stack uses the others. */

@@ -15,12 +15,15 @@ import { accountRunSettings } from "./account-run-settings.ts";
 import { consoleLinks } from "./console-links.ts";
 import { type FunctionPorts, functionRunPorts } from "./function-ports.ts";
 import { invocationError } from "./invocation-error.ts";
+import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
 import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
 import { responseOf } from "./response.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { UNEXPECTED_ERROR_METRICS } from "./telemetry/metrics.ts";
 import { timeLimit } from "./time-limit.ts";
+
+const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set(["run", "check", "discover"]);
 
 /**
  * Throws `InvocationError` for a run that failed and for everything else that did not work.
@@ -65,6 +68,7 @@ async function respond(
   const accountSettings = environment.accounts[account];
   if (accountSettings === undefined) throw new Error("the request names an unknown account");
   const settings = accountRunSettings(account, accountSettings, environment);
+  if (SENDS_REQUESTS.has(request.action)) refusePlaceholder(settings);
   using limit = timeLimit(context);
   const host: RunPorts = { ...functionRunPorts(ports, accountSettings, settings, limit), onRunId };
 

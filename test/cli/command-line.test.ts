@@ -167,6 +167,11 @@ test.each([
     says: '--requests-per-minute: expected a whole number from 1 to 1000000000000, or "unlimited", and got 0',
   },
   {
+    what: "a limit in words",
+    args: ["run", ...LOOPBACK, "--requests-per-minute", "fast"],
+    says: '--requests-per-minute: expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
+  },
+  {
     what: "a wrong percentage",
     args: ["run", ...LOOPBACK, "--max-drop", "120"],
     says: "--max-drop: expected a percentage",

@@ -102,3 +102,42 @@ describe("an environment that the stack does not make", () => {
     expect(read).toThrow(names);
   });
 });
+
+test.each([
+  [
+    { baseUrl: "api.example.com" },
+    "baseUrl: expected an absolute URL such as https://api.example.com, and got",
+  ],
+  [
+    { requestsPerMinute: "fast" },
+    'expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
+  ],
+  [{ concurrency: "16" }, 'concurrency: expected a whole number from 1 to 256, and got "16"'],
+  [{ isListed: true }, 'isListed: expected "true", "false" or "any", and got true'],
+  [{ maxDropPercent: null }, "maxDropPercent: expected a percentage from 0 to 100, and got null"],
+  [{ password: "hunter2" }, "uk.password: expected no such key, and got one; is it misspelt?"],
+  [{ secretId: undefined }, "uk.secretId: expected the id of the account's secret, and got nothing"],
+])("%j is named by its key, with what was expected and what came", (changes, says) => {
+  const uk = { secretId: "s", baseUrl: "https://service.example", ...changes };
+  const variables = { ...environmentOf(SETTINGS), BRAND_EVENTS_ACCOUNTS: JSON.stringify({ uk }) };
+
+  const read = (): unknown => readEnvironment(variables);
+
+  expect(read).toThrow(says);
+  expect(read).not.toThrow(/--base-url|Invalid|hunter2/);
+});
+
+test("a setting that has its default takes no room", () => {
+  const defaults = {
+    requestsPerMinute: 200,
+    bytesPerMinute: 10_485_760,
+    isListed: "true",
+    maxDropPercent: 20,
+  } as const;
+  const given = environmentOf({
+    ...SETTINGS,
+    accounts: { uk: { secretId: "s", baseUrl: "https://service.example", ...defaults } },
+  });
+
+  expect(given["BRAND_EVENTS_ACCOUNTS"]).toBe('{"uk":{"secretId":"s","baseUrl":"https://service.example"}}');
+});

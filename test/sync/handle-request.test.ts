@@ -339,3 +339,25 @@ test.each([
     expect(world.metrics).toEqual([]);
   },
 );
+
+describe("the placeholder as the address of the service", () => {
+  test.each(["run", "check", "discover"])(
+    "ends %s as CONFIG_INVALID before anything begins",
+    async (action) => {
+      await using world = await FunctionWorld.start({}, { baseUrl: "https://api.example.com" });
+
+      await expect(world.invoke({ action })).rejects.toMatchObject({
+        name: "CONFIG_INVALID",
+        message: expect.stringContaining("Set eventSync.baseUrl in cdk.json"),
+      });
+
+      expect(world.store.keys()).toEqual([]);
+    },
+  );
+
+  test("does not stop status, which sends no request", async () => {
+    await using world = await FunctionWorld.start({}, { baseUrl: "https://api.example.com" });
+
+    expect(await world.invoke({ action: "status" })).toMatchObject({ account: "uk", head: null });
+  });
+});

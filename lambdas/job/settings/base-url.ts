@@ -3,6 +3,9 @@
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 
+/** The address in the `cdk.json` of this project, which stands for the user's own. */
+const PLACEHOLDER = "https://api.example.com/";
+
 const ABSOLUTE = "expected an absolute URL such as https://api.example.com";
 
 /** The URL as text, without its trailing `/v1` or `/` below the host. Run fingerprints contain it. */
@@ -17,6 +20,11 @@ export const baseUrl = z.string(ABSOLUTE).transform((text, context) => {
   });
   return z.NEVER;
 });
+
+/** @param canonical as the schema makes it */
+export function isPlaceholder(canonical: string): boolean {
+  return canonical === PLACEHOLDER;
+}
 
 /** Throws `CONFIG_INVALID`; the message never repeats the text, which may hold a password by mistake. */
 export function parseBaseUrl(text: string): URL {

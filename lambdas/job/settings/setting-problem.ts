@@ -30,7 +30,7 @@ export function parseSetting<Output>(schema: z.ZodType<Output>, value: unknown):
 export function plainEnglish(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "invalid_type") return `expected ${KINDS[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") {
-    return `expected ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
   }
   return "expected another value";
 }

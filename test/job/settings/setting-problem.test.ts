@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
+
+const { baseUrl } = accountSettings.shape;
+const HIDDEN = "and got a text that is not shown here, because it may hold a password";
+
+describe("an address that may hold a secret", () => {
+  test.each([
+    "https://me:hunter2@api.example.com",
+    "me:hunter2@api.example.com",
+    "https://api.example.com?token=hunter2",
+    "api.example.com?token=hunter2",
+    "api.example.com/#hunter2",
+  ])("is not shown: %s", (text) => {
+    const parse = (): unknown => parseSetting(baseUrl, text);
+
+    expect(parse).toThrow(HIDDEN);
+    expect(parse).not.toThrow("hunter2");
+  });
+});
+
+// Every kind of issue that the schemas can raise, from schemas without words of their own.
+test.each<[string, z.ZodType, unknown, string]>([
+  ["nothing for an object", z.object({}), undefined, "key: expected an object, and got nothing"],
+  ["a number for a text", z.string(), 7, "key: expected a text, and got 7"],
+  ["a text for a number", z.number(), "x", 'key: expected a number, and got "x"'],
+  ["a text for a list", z.array(z.string()), "x", 'key: expected a list, and got "x"'],
+  ["a list for a record", z.record(z.string(), z.string()), [], "key: expected an object, and got a list"],
+  ["an item of another type", z.array(z.string()), [1], "key.0: expected a text, and got 1"],
+  ["another word", z.enum(["a", "b"]), "c", 'key: expected "a" or "b", and got "c"'],
+  ["a number too small", z.number().min(2), 1, "key: expected another value, and got 1"],
+  [
+    "an unknown key",
+    z.strictObject({}),
+    { a: "x" },
+    "key.a: expected no such key, and got one; is it misspelt?",
+  ],
+  [
+    "a wrong key",
+    z.record(z.string().max(1), z.any()),
+    { ab: 1 },
+    'key.ab: expected another value, and got "ab"',
+  ],
+])("%s is described in plain English", (_, schema, value, line) => {
+  const { error } = schema.safeParse(value, { error: plainEnglish });
+
+  expect(problemsOf(error?.issues ?? [], value, (path) => ["key", ...path].join("."))).toEqual([line]);
+});
+
+test("a long value is shown only so far that it is recognised", () => {
+  expect(() => parseSetting(z.number(), "A".repeat(1_000))).toThrow(/and got "A{79}…$/);
+});

@@ -1,0 +1,154 @@
+// The same settings have the same fingerprint, wherever they are given: each place resumes the work of the others.
+
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
+import { fingerprint } from "../../../lambdas/job/run/fingerprint.ts";
+import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import { accountRunSettings } from "../../../lambdas/sync/account-run-settings.ts";
+import { environmentOf, readEnvironment } from "../../../lambdas/sync/environment.ts";
+import { synthesized } from "../synthesized.ts";
+
+interface Given {
+  readonly baseUrl: string;
+  readonly isListed: "true" | "any";
+  readonly listPointer: string;
+  readonly detailPointer: string;
+  readonly lifted: readonly { readonly name: string; readonly pointer: string }[];
+}
+
+const BRAND = { name: "brand", pointer: "/brand/name" };
+const SECTOR = { name: "sector", pointer: "/sector" };
+const SHAPE = {
+  isListed: "any",
+  listPointer: "/a",
+  detailPointer: "",
+  lifted: [BRAND, SECTOR],
+} as const;
+
+const ADDRESSES: readonly [given: string, canonical: string][] = [
+  ["https://s.example", "https://s.example/"],
+  ["https://s.example/", "https://s.example/"],
+  ["https://s.example//", "https://s.example/"],
+  ["https://s.example/v1", "https://s.example/"],
+  ["https://s.example/v1/", "https://s.example/"],
+  ["https://s.example/v1/v1/", "https://s.example/"],
+  [" https://s.example\n", "https://s.example/"],
+  ["HTTPS://S.EXAMPLE", "https://s.example/"],
+  ["https://s.example:443/v1", "https://s.example/"],
+  ["https://s.example:8443", "https://s.example:8443/"],
+  ["https://s.example./", "https://s.example./"],
+  ["https://s.example/Brands/v1/", "https://s.example/Brands"],
+  ["https://bücher.example", "https://xn--bcher-kva.example/"],
+  ["http://127.1:80/", "http://127.0.0.1/"],
+];
+
+const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS];
+
+const liftTexts = ({ lifted }: Given): readonly string[] =>
+  lifted.map(({ name, pointer }) => `${name}=${pointer}`);
+
+function byOptions(given: Given): RunSettings {
+  const { lifted, ...others } = given;
+  const options: GivenOptions = { ...others, account: "uk", lift: liftTexts(given) };
+  return givenSettings(readOptions(OPTIONS, options, {}));
+}
+
+function byVariables(given: Given): RunSettings {
+  const variables = {
+    BRAND_ACCOUNT: "uk",
+    BRAND_BASE_URL: given.baseUrl,
+    BRAND_IS_LISTED: given.isListed,
+    BRAND_LIST_POINTER: given.listPointer,
+    BRAND_LIFT: JSON.stringify(liftTexts(given)),
+  };
+  // An empty variable counts as absent, so this pointer is an option.
+  return givenSettings(readOptions(OPTIONS, { detailPointer: given.detailPointer }, variables));
+}
+
+function byFunctionEnvironment({ lifted, ...account }: Given): RunSettings {
+  const variables = environmentOf({
+    bucket: "bucket",
+    bucketOwner: "123456789012",
+    database: "database",
+    workgroup: "workgroup",
+    accounts: { uk: { secretId: "secret", ...account } },
+    lifted: [...lifted],
+  });
+  return inFunction(variables);
+}
+
+/** One template for all of `ADDRESSES`: each is the address of an account of its own. */
+const variablesOfAll = variablesOf(
+  SHAPE.lifted,
+  Object.fromEntries(ADDRESSES.map(([baseUrl], index) => [`uk${index}`, { ...SHAPE, baseUrl }])),
+);
+
+function byTemplate(given: Given): RunSettings {
+  const index = ADDRESSES.findIndex(([baseUrl]) => baseUrl === given.baseUrl);
+  if (given.lifted === SHAPE.lifted && index !== -1) return inFunction(variablesOfAll, `uk${index}`);
+  return inFunction(variablesOf(given.lifted, { uk: given }));
+}
+
+function variablesOf(
+  lifted: Given["lifted"],
+  accounts: Readonly<Record<string, Given>>,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(accounts).map(([name, { lifted: _, ...account }]) => {
+    return [name, { schedule: "rate(1 day)", ...account }] as const;
+  });
+  const template = synthesized({ lifted, accounts: Object.fromEntries(entries) });
+  const { Variables } = z
+    .object({ Variables: z.record(z.string(), z.string()) })
+    .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
+  return Variables;
+}
+
+function inFunction(variables: Readonly<Record<string, string>>, name = "uk"): RunSettings {
+  const environment = readEnvironment(variables);
+  const account = environment.accounts[name];
+  if (account === undefined) throw new Error("the account is missing");
+  return accountRunSettings("uk", account, environment);
+}
+
+describe.each([
+  ["options", byOptions],
+  ["environment variables", byVariables],
+  ["the function's environment", byFunctionEnvironment],
+  ["cdk.json", byTemplate],
+])("settings by %s", (_, settingsOf) => {
+  it.each(ADDRESSES)("have for %j the fingerprint of %s", (baseUrl, canonical) => {
+    const settings = settingsOf({ ...SHAPE, baseUrl });
+
+    expect(settings.baseUrl).toBe(canonical);
+    expect(fingerprint(settings)).toBe(
+      fingerprint({ ...settings, ...SHAPE, account: "uk", baseUrl: canonical }),
+    );
+  });
+
+  it("have the fingerprint that runs of version 0.1 on the command line have", () => {
+    const { fingerprint: expected, ...given } = {
+      baseUrl: "https://service.example",
+      isListed: "true",
+      listPointer: "/data",
+      detailPointer: "/data/event",
+      lifted: [
+        { name: "sector", pointer: "/sector/name" },
+        { name: "revision", pointer: "/revision" },
+      ],
+      fingerprint: "cd9833623e53c76b2de6db9923ea76631eb6557ae715f0808bebc747f9db8837",
+    } as const;
+
+    expect(fingerprint(settingsOf(given))).toBe(expected);
+  });
+
+  it("have another fingerprint with the lifted columns in another order", () => {
+    const given = { ...SHAPE, baseUrl: "https://service.example" };
+
+    const other = settingsOf({ ...given, lifted: [SECTOR, BRAND] });
+
+    expect(other.lifted).toEqual([SECTOR, BRAND]);
+    expect(fingerprint(other)).not.toBe(fingerprint(settingsOf(given)));
+  });
+});
