@@ -1,10 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { publishedRun } from "../../../lambdas/job/run/record/published-run.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
+import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
 let world: SmallWorld;
 

@@ -2,16 +2,16 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import type { RunStart } from "../../../lambdas/job/run/run.ts";
-import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
-import { settableClock } from "../../simulator/clocks.ts";
-import { ManualClock } from "../../simulator/manual-clock.ts";
-import type { SimulatorOptions } from "../../simulator/settings.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { Crashed, CrashPoint } from "./crash.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
+import type { RunPorts, RunSettings } from "../../../../../lambdas/job/run/run-ports.ts";
+import { settableClock } from "../../../../simulator/clocks.ts";
+import { ManualClock } from "../../../../simulator/manual-clock.ts";
+import type { SimulatorOptions } from "../../../../simulator/settings.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { Crashed, CrashPoint } from "../../crash.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { inVirtualTime } from "./virtual-time.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { hostileEvents } from "../../simulator/hostile-events.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
+import { hostileEvents } from "../../../../simulator/hostile-events.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const events = [...makeEvents(30), ...hostileEvents().filter(({ source }) => source.length < 100_000)];
 

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { makeEvent } from "../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { makeEvent } from "../../../../simulator/simulated-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const POOL = 12;
 

@@ -1,11 +1,11 @@
 // A start whose time runs out stops at a unit's edge, and the next one goes on from there.
 
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const RUN = "2026-01-02T06-00-00.000Z";
 const SHARD = 4;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const MIB = 1024 * 1024;
 const NOTE = `["${'\\"'.repeat(1.95 * MIB)}"]`; // 3.9 MiB of a detail, 7.8 MiB of each column that has it

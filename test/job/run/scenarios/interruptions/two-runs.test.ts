@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { realClock } from "../../simulator/clocks.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { realClock } from "../../../../simulator/clocks.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 

@@ -1,9 +1,9 @@
 // A publication that exists and that no listing shows: an error that names it, never an endless loop.
 
 import { expect, test } from "vitest";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "./interposed-store.ts";
-import { SmallWorld } from "./small-world.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../interposed-store.ts";
+import { SmallWorld } from "../../small-world.ts";
 
 test("a commit that is refused while the log does not move fails, and the next run finishes it", async () => {
   const world = new SmallWorld();

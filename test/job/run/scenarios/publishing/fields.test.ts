@@ -2,16 +2,16 @@
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { mergeShards } from "../../../lambdas/job/run/publish/merge-shards.ts";
-import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
-import { createPlan } from "../../../lambdas/job/snapshot/staging/plan.ts";
-import { writeShard } from "../../../lambdas/job/snapshot/staging/shard.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { hostileEvents } from "../../simulator/hostile-events.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { customEvent } from "./custom-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { mergeShards } from "../../../../../lambdas/job/run/publish/merge-shards.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
+import { rowLine } from "../../../../../lambdas/job/snapshot/rows/row.ts";
+import { createPlan } from "../../../../../lambdas/job/snapshot/staging/plan.ts";
+import { writeShard } from "../../../../../lambdas/job/snapshot/staging/shard.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { hostileEvents } from "../../../../simulator/hostile-events.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { customEvent } from "../../custom-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 test("the same events give the same profile, whatever their shards", async () => {
   const profiles = new Set<string>();

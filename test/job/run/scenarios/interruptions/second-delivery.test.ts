@@ -1,10 +1,10 @@
 // The same trigger delivered twice: the second start asks again, once it has the lease, whether its run is finished.
 
 import { expect, test } from "vitest";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 

@@ -1,10 +1,10 @@
 // Whatever effect a process dies at, before or after it: readers see one whole snapshot, and a new start finishes.
 
 import { describe, expect, test } from "vitest";
-import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
-import { Crashed, CrashPoint, type Moment } from "./crash.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
+import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 11;
 const SHARD_SIZE = 4;

@@ -1,10 +1,10 @@
 // The session may die at any request: one more login, every event there, the same bytes.
 
 import { expect, test } from "vitest";
-import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { realClock } from "../../simulator/clocks.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
+import { realClock } from "../../../../simulator/clocks.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 20;
 

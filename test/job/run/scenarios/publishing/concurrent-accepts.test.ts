@@ -1,11 +1,11 @@
 // `accept`, `rollback` and runs at the same time: whatever the moment, the log is one that some serial order gives.
 
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { CrashPoint } from "./crash.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { CrashPoint } from "../../crash.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 interface Due {
   readonly world: SmallWorld;

@@ -1,11 +1,11 @@
 // What depends on the head is decided when a run commits: what readers saw at its start may be long gone.
 
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 interface Due {
   readonly world: SmallWorld;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Sandbox } from "./sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 

@@ -2,11 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "./interposed-store.ts";
-import { SmallWorld } from "./small-world.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../interposed-store.ts";
+import { SmallWorld } from "../../small-world.ts";
 
 /** Enough that the compressor has something to write before the shard is whole. */
 const NOISE = randomBytes(75_000).toString("hex");

@@ -3,11 +3,11 @@
 import { inspect } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { CANARY } from "../../simulator/account.ts";
-import type { Fault, FaultMatch } from "../../simulator/faults.ts";
-import type { SimulatorOptions } from "../../simulator/settings.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { Sandbox } from "./sandbox.ts";
+import { CANARY } from "../../../../simulator/account.ts";
+import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
+import type { SimulatorOptions } from "../../../../simulator/settings.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { Sandbox } from "../../sandbox.ts";
 
 const CANARIES = [
   CANARY.email,

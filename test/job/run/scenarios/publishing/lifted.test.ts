@@ -1,15 +1,15 @@
 // Columns of one's own, from the service to the warehouse.
 
 import { expect, test } from "vitest";
-import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
-import { readParts } from "../../../lambdas/job/snapshot/files/parts.ts";
-import { parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { lifter } from "../../../lambdas/job/snapshot/rows/lifter.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { hostileEvents } from "../../simulator/hostile-events.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { customEvent } from "./custom-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
+import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";
+import { parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { lifter } from "../../../../../lambdas/job/snapshot/rows/lifter.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { hostileEvents } from "../../../../simulator/hostile-events.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { customEvent } from "../../custom-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const lifted = (...texts: readonly string[]): { lifted: ReturnType<typeof parseLiftedColumns> } => ({
   lifted: parseLiftedColumns(texts),

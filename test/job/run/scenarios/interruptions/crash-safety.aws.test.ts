@@ -2,19 +2,19 @@
 // finishes the same run.
 
 import { afterAll, expect, test } from "vitest";
-import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
-import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
-import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../aws/aws-warehouse.ts";
-import { isEmulated, newAwsClients, onEmulator } from "../../aws/emulator.ts";
-import { mortalClients } from "../../aws/mortal-clients.ts";
-import { AwsFront } from "../../e2e/aws-front.ts";
-import { callsBeyondTheRole } from "../../e2e/deployed-role.ts";
-import { realClock } from "../../simulator/clocks.ts";
-import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
-import { Crashed, CrashPoint } from "./crash.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { GlueCatalog } from "../../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
+import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
+import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../../../aws/aws-warehouse.ts";
+import { isEmulated, newAwsClients, onEmulator } from "../../../../aws/emulator.ts";
+import { mortalClients } from "../../../../aws/mortal-clients.ts";
+import { AwsFront } from "../../../../e2e/aws-front.ts";
+import { callsBeyondTheRole } from "../../../../e2e/deployed-role.ts";
+import { realClock } from "../../../../simulator/clocks.ts";
+import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
+import { Crashed, CrashPoint } from "../../crash.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 5;
 const SCHEDULED = "2099-01-01T00-00-00.000Z";

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { Crashed, CrashPoint } from "./crash.ts";
-import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "./small-world.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { Crashed, CrashPoint } from "../../crash.ts";
+import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../../small-world.ts";
 
 type Step =
   | {

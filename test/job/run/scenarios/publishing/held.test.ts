@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import type { Simulator } from "../../simulator/simulator.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import type { Simulator } from "../../../../simulator/simulator.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 /** One hundred events are published; then `spoil` makes the service give worse data. */
 async function heldRun(spoil: (simulator: Simulator) => void): Promise<Sandbox> {

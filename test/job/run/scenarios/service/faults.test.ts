@@ -1,14 +1,14 @@
 // Completeness: whatever the service does, a snapshot has every listed event or accounts for it, or there is none.
 
 import { describe, expect, test } from "vitest";
-import type { ErrorCode } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import type { DetailShape } from "../../simulator/detail-endpoint.ts";
-import type { Fault, FaultMatch } from "../../simulator/faults.ts";
-import type { ListOptions } from "../../simulator/list-endpoint.ts";
-import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { RunSettings } from "../../../../../lambdas/job/run/run-ports.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { DetailShape } from "../../../../simulator/detail-endpoint.ts";
+import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
+import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
+import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const status = (code: number, headers: Record<string, string> = {}): Fault => ({
   kind: "status",

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { status } from "../../../lambdas/job/run/status.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "./interposed-store.ts";
-import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
+import { status } from "../../../../../lambdas/job/run/status.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../interposed-store.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
 let world: SmallWorld;
 

@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { status } from "../../../lambdas/job/run/status.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { Crashed, CrashPoint } from "./crash.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import { status } from "../../../../../lambdas/job/run/status.ts";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { Crashed, CrashPoint } from "../../crash.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const UNFINISHED = "2026-01-03T06-00-00.000Z";
 

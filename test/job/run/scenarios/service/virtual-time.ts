@@ -1,8 +1,8 @@
 // Time that passes only while a run has nothing else to do, so that no test depends on the speed of the machine.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ManualClock } from "../../simulator/manual-clock.ts";
-import type { Simulator } from "../../simulator/simulator.ts";
+import type { ManualClock } from "../../../../simulator/manual-clock.ts";
+import type { Simulator } from "../../../../simulator/simulator.ts";
 
 /** Client and simulator share one event loop: after so many turns without a request or a response both are idle. */
 const IDLE_TURNS = 30;
