@@ -1,4 +1,4 @@
-// `npm start`: the whole job against a simulated service, with the commands that a person would type.
+// `npm start`: the whole job against a simulated service, with the commands that a person types.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { Terminal } from "./cli/output/terminal.ts";
 import { stopSignals } from "./cli/wiring/stop-signals.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
-/** An account of its own, so that a snapshot of one's real account never has the simulated one for its head. */
+/** An account of its own, so that simulated and real events are never mixed. */
 const ACCOUNT = "demo";
 
 const LATEST = `SELECT uuid, event_date, json_extract_scalar(event, '$.name') AS name
@@ -24,7 +24,7 @@ class DemoStopped extends Error {}
 
 const stdout = new Terminal(process.stdout);
 
-// The command at work is told, and ends in good order; what this process has made is removed after it.
+// The running command gets the signal and ends in good order; then the files of this process are deleted.
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
 
 const folder = await mkdtemp(join(tmpdir(), "brand-events-demo-"));
@@ -63,7 +63,7 @@ async function demo(): Promise<void> {
   await sync("query", CHANGES);
   await sync("status", "--account", ACCOUNT);
 
-  say(`Go on with your own account:
+  say(`Continue with your own account:
   1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)
   2. Try it:                  npm run sync -- check --base-url https://your.service
   3. Make a snapshot:         npm run sync -- run --base-url https://your.service
@@ -75,16 +75,16 @@ async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
   stdout.text(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
-  const tell = (): unknown => child.kill("SIGTERM");
-  stop.addEventListener("abort", tell);
+  const passOn = (): unknown => child.kill("SIGTERM");
+  stop.addEventListener("abort", passOn);
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", resolve);
   });
-  stop.removeEventListener("abort", tell);
+  stop.removeEventListener("abort", passOn);
   throwIfStopped();
   if (exitCode !== 0)
-    throw new DemoStopped(`It ended with exit code ${exitCode}; the demonstration stops here.`);
+    throw new DemoStopped(`The command failed with exit code ${exitCode}, so the demonstration stops.`);
 }
 
 function throwIfStopped(): void {

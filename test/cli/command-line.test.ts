@@ -241,7 +241,7 @@ test("a warehouse that is a file exits with 1 and a message that says what to do
   expect(ended.stderr).not.toMatch(/^ {4}at /m);
 });
 
-test("check goes on after a failure and gives each its remedy", async () => {
+test("check continues after a failure and gives each its remedy", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ account: { disabled: true } });
   await writeCredentials(cwd, simulator);

@@ -11,7 +11,7 @@ import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 
-/** Spares each process what the one before has compiled. */
+/** Processes share what one of them has compiled. */
 export const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
 export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 

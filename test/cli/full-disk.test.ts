@@ -1,4 +1,4 @@
-// A disk that fills while a run writes: told with its remedy, nothing published lost, and the next run finishes.
+// A disk that fills while a run writes: the error names the remedy, nothing published is lost, the next run finishes.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ async function syncWithin(
   return { code, stderr };
 }
 
-test("a disk that fills in mid-write fails the run as STORE_FAILED, and the next run goes on", async () => {
+test("a disk that fills in mid-write fails the run as STORE_FAILED, and the next run finishes", async () => {
   const cwd = await temporaryDirectory();
   const noise = (n: number): string =>
     `"noise":"${Buffer.from(`${n}`.repeat(3)).toString("hex").repeat(40)}"`;

@@ -1,7 +1,7 @@
 // A real process of the laptop's job that kills itself with SIGKILL at a point that a test names.
 
 import { parseArgs } from "node:util";
-import { composeHost } from "../../bin/cli/wiring/compose.ts";
+import { localRunPorts } from "../../bin/cli/wiring/local-run-ports.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
 import { run } from "../../lambdas/job/run/run.ts";
@@ -45,7 +45,7 @@ const settings: RunSettings = {
 const directory = values.warehouse;
 const store = mortal(new DirectoryStore({ directory, random: systemRandom }));
 const logger = new LogLines();
-const host = composeHost({
+const ports = localRunPorts({
   warehouse: { store, catalog: new DuckdbCatalog({ store, directory }) },
   credentials: new FileCredentials(values.credentials, logger),
   settings,
@@ -56,7 +56,7 @@ const host = composeHost({
   onWait: () => undefined,
   signal: new AbortController().signal,
 });
-const result = await run(host, settings, { trigger: "manual" });
+const result = await run(ports, settings, { trigger: "manual" });
 process.stdout.write(`survived: ${JSON.stringify(result.row)}\n`);
 
 function mortal(inner: Store): Store {

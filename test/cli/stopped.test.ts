@@ -10,7 +10,7 @@ import { against, lastJson, type Started, start, startSync, sync, writeCredentia
 
 const DEMO = fileURLToPath(new URL("../../bin/demo.ts", import.meta.url));
 
-/** A run that works on 40 slow details, two of which have come. */
+/** A run of 40 slow details, two of which have arrived. */
 async function working(cwd: string, simulator: Simulator): Promise<Started> {
   await writeCredentials(cwd, simulator);
   const started = startSync(["run", "--concurrency", "1", ...against(simulator)], { cwd });
@@ -37,7 +37,7 @@ test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 1
   });
 });
 
-test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and keeps what is fetched", async () => {
+test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and keeps what it fetched", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
   const run = await working(cwd, simulator);
@@ -61,7 +61,7 @@ test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and 
   expect(simulator.counts.details).toBe(sent + 40 - kept);
 });
 
-test("the demonstration ends with its command and leaves no file of its own", async () => {
+test("the demonstration stops with its command and leaves no file behind", async () => {
   const cwd = await temporaryDirectory();
   const files = await temporaryDirectory();
   const demo = start(DEMO, [], { cwd, env: { TMPDIR: files } });

@@ -56,7 +56,7 @@ async function publish(
 ): Promise<number> {
   const { account, json } = values;
   const { store, catalog } = await openWarehouse(values, context.cwd);
-  const host = {
+  const ports = {
     store,
     catalog,
     clock: systemClock,
@@ -65,7 +65,7 @@ async function publish(
     version: VERSION,
     signal: context.signal,
   };
-  const exitCode = report(context, await acceptOrRollback(host, account, request), json);
+  const exitCode = report(context, await acceptOrRollback(ports, account, request), json);
   if (!json) {
     const head = await readHead(store, account);
     context.stdout.lines(describeHead(head, systemClock.now()));

@@ -3,7 +3,7 @@
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { serviceHost } from "../wiring/service-ports.ts";
+import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "deep"] as const;
@@ -15,8 +15,8 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- check --base-url https://service.example",
   execute: async (values, context) => {
     const settings = givenSettings(values);
-    const { host, display } = await serviceHost(values, settings, context);
-    const checks = await check(host, settings, { deep: values.deep }).finally(() => display.end());
+    const { ports, display } = await servicePorts(values, settings, context);
+    const checks = await check(ports, settings, { deep: values.deep }).finally(() => display.end());
     const ok = checks.every((one) => one.ok);
     if (values.json) context.stdout.json({ ok, checks });
     else {

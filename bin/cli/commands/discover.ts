@@ -8,7 +8,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { count } from "../output/progress-text.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { serviceHost } from "../wiring/service-ports.ts";
+import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
@@ -20,8 +20,10 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- discover --base-url https://service.example --limit 200",
   execute: async (values, context) => {
     const settings = givenSettings(values);
-    const { host, display } = await serviceHost(values, settings, context);
-    const found = await discover(host, settings, values.limit ?? DEFAULT_SAMPLE).finally(() => display.end());
+    const { ports, display } = await servicePorts(values, settings, context);
+    const found = await discover(ports, settings, values.limit ?? DEFAULT_SAMPLE).finally(() =>
+      display.end(),
+    );
     if ("outcome" in found) {
       if (values.json) context.stdout.json(found);
       context.stderr.message(`${found.outcome}: ${found.explanation}`);

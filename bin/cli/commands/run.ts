@@ -6,7 +6,7 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { failureJson, report } from "../output/run-report.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
-import { serviceHost } from "../wiring/service-ports.ts";
+import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS, "dryRun", "limit", "fresh", "overDamaged"] as const;
@@ -24,13 +24,13 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         "--limit goes with --dry-run only: a published snapshot is never partial.",
       );
     }
-    const { host, warehouse, credentials, display } = await serviceHost(values, settings, context);
+    const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
     await credentials.read();
     if (!warehouse.expiresByItself) {
       await expireRuns(warehouse.store, settings.account, systemClock.now());
     }
     const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-    const result = await run(host, settings, {
+    const result = await run(ports, settings, {
       trigger: "manual",
       fresh: values.fresh,
       overDamaged: values.overDamaged,

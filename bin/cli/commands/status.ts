@@ -1,4 +1,4 @@
-// `status`: when the data is from, who works on it, what is held and why, what the last runs did.
+// `status`: when the data is from, which run is active, what is held and why, what the last runs did.
 
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
@@ -48,17 +48,17 @@ export function describeHead(head: Publication | undefined, nowMs: number): read
 function describe(found: Status, nowMs: number): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
-  lines.push(`  at work      ${lease ? `the run ${lease.run_id}` : "nobody"}`);
+  lines.push(`  running      ${lease ? lease.run_id : "none"}`);
   const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
   for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
     lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
-    lines.push(`               publish it all the same with: npm run sync -- accept ${snapshotId}`);
+    lines.push(`               publish it anyway: npm run sync -- accept ${snapshotId}`);
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
     lines.push(`  fields       ${line}`);
   const older = held.filter((one) => !isPublishable(one)).length;
   if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
-  if (runs.length > 0) lines.push("last attempts, newest first", ...runs.map((row) => describeRun(row)));
+  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
   return lines;
 }
 

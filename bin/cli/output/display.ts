@@ -12,8 +12,8 @@ import type { Terminal } from "./terminal.ts";
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
 const LINE_EVERY_MS = 10_000;
-/** A wait that is over sooner is not worth a line. */
-const WORTH_A_LINE_MS = 1_000;
+/** Shorter waits get no line. */
+const REPORT_AFTER_MS = 1_000;
 
 export interface DisplayOptions {
   readonly terminal: Terminal;
@@ -24,7 +24,7 @@ export interface DisplayOptions {
 /** Logger and progress in one, because log lines must not tear the bar. */
 export class Display implements Logger {
   readonly #options: DisplayOptions;
-  readonly #pace: ProgressRateMeter;
+  readonly #rate: ProgressRateMeter;
   #progress: Progress | undefined;
   #wait: Wait | undefined;
   #lastMs = 0;
@@ -33,7 +33,7 @@ export class Display implements Logger {
 
   constructor(options: DisplayOptions) {
     this.#options = options;
-    this.#pace = new ProgressRateMeter(options.requestsPerMinute);
+    this.#rate = new ProgressRateMeter(options.requestsPerMinute);
   }
 
   info(message: string, _fields?: LogFields): void {
@@ -70,10 +70,10 @@ export class Display implements Logger {
     if (!isNew) return;
     this.#waitEnds.abort();
     this.#waitEnds = new AbortController();
-    if (wait) void this.#tellIfItLasts(wait, this.#waitEnds.signal);
+    if (wait) void this.#reportIfItLasts(wait, this.#waitEnds.signal);
   }
 
-  /** Takes the bar away; what follows is the result. */
+  /** Removes the bar. The result follows. */
   end(): void {
     clearInterval(this.#ticker);
     this.#waitEnds.abort();
@@ -87,13 +87,13 @@ export class Display implements Logger {
   }
 
   #text(progress: Progress, nowMs: number): string {
-    return progressText(progress, this.#pace.measure(progress.done, progress.total, nowMs));
+    return progressText(progress, this.#rate.measure(progress.done, progress.total, nowMs));
   }
 
-  async #tellIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(WORTH_A_LINE_MS, over).catch(() => undefined);
+  async #reportIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(REPORT_AFTER_MS, over).catch(() => undefined);
     if (over.aborted) return;
-    if (kind === "budget") this.#pace.waitsForBudget();
+    if (kind === "budget") this.#rate.waitsForBudget();
     if (!this.#onTerminal) this.#line(this.#waitText());
   }
 

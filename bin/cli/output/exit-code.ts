@@ -1,4 +1,4 @@
-// The exit code of a command (design section 7).
+// The exit code of a command.
 
 import type { ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";

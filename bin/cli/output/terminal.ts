@@ -9,7 +9,7 @@ const ERASE_LINE = "\r\u001b[K";
 
 /**
  * Writes never fail: a reader that leaves (`| head -1`) is no error, and a log that cannot be written (a full
- * disk) must not end a run. After other errors than a closed pipe the next write is tried again.
+ * disk) must not end a run. After any error but a closed pipe the next write is tried again.
  */
 export class Terminal {
   readonly #stream: TerminalStream;
@@ -22,7 +22,7 @@ export class Terminal {
     });
   }
 
-  /** Whether a person watches, so that a line can be drawn again. */
+  /** Whether a line can be drawn again. */
   get isInteractive(): boolean {
     return this.#stream.isTTY === true;
   }
@@ -57,7 +57,7 @@ export class Terminal {
     this.#write(`${ERASE_LINE}${oneLine(text).slice(0, (this.#stream.columns ?? 80) - 1)}`);
   }
 
-  /** Takes away what `redraw` drew. */
+  /** Erases what `redraw` drew. */
   erase(): void {
     this.#write(ERASE_LINE);
   }

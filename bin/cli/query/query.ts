@@ -31,7 +31,7 @@ const MAX_MESSAGE_CHARS = 2000;
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
 
-/** How DuckDB begins its answer to a file, a URL or an extension that is locked away. */
+/** How DuckDB's message begins for a file, a URL or an extension that it may not open. */
 const LOCKED = "Permission Error: ";
 
 const ALLOWED =

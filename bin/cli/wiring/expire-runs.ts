@@ -1,4 +1,4 @@
-// Deletes what runs staged more than 14 days ago (design section 5). In a bucket a lifecycle rule does it.
+// Deletes what runs staged more than 14 days ago. In a bucket a lifecycle rule does it.
 
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";

@@ -1,4 +1,4 @@
-// What a command that talks to the service works with, from its options.
+// What a command that sends requests to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
@@ -7,30 +7,30 @@ import type { SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext } from "./command-context.ts";
-import { composeHost } from "./compose.ts";
+import { localRunPorts } from "./local-run-ports.ts";
 import { openCredentials } from "./open-credentials.ts";
 import { openWarehouse } from "./open-warehouse.ts";
 import type { Warehouse } from "./warehouse.ts";
 
-export interface ServiceHost {
-  readonly host: RunPorts;
+export interface ServicePorts {
+  readonly ports: RunPorts;
   readonly warehouse: Warehouse;
   readonly credentials: Credentials;
-  /** To be ended before the result is printed. */
+  /** End it before the result is printed. */
   readonly display: Display;
 }
 
 /** Reads no credentials yet, and sends nothing. */
-export async function serviceHost(
+export async function servicePorts(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
   settings: RunSettings,
   { stderr, signal, cwd }: CommandContext,
-): Promise<ServiceHost> {
+): Promise<ServicePorts> {
   const { requestsPerMinute } = settings;
   const display = new Display({ terminal: stderr, clock: systemClock, requestsPerMinute });
   const warehouse = await openWarehouse(values, cwd);
   const credentials = await openCredentials(values.credentials, cwd, display);
-  const host = composeHost({
+  const ports = localRunPorts({
     warehouse,
     credentials,
     settings,
@@ -39,5 +39,5 @@ export async function serviceHost(
     onWait: (wait) => display.waiting(wait),
     signal,
   });
-  return { host, warehouse, credentials, display };
+  return { ports, warehouse, credentials, display };
 }

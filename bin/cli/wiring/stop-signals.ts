@@ -1,27 +1,27 @@
-// The signals that stop the program: the first one in good order, a second one of a person at once.
+// The signals that stop the program: the first one in good order, a second Ctrl-C at once.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { EXIT } from "../output/exit-code.ts";
 
-/** Ctrl-C, the end of a service or a container, and the terminal or connection that was closed. */
+/** Ctrl-C; a service or container that stops; a closed terminal or connection. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * One Ctrl-C may arrive twice, from the terminal and from npm, which passes it on; a closed terminal sends SIGHUP
- * once or more. A signal that comes so soon after the first one is the same wish.
+ * once or more. A signal so soon after the first one is the same request.
  */
-const SAME_WISH_MS = 500;
+const SAME_REQUEST_MS = 500;
 
 export interface StopSignalsOptions {
   readonly process: {
     on(signal: (typeof SIGNALS)[number], listener: () => void): unknown;
     exit(code: number): unknown;
   };
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsedMs: () => number;
 }
 
-/** Aborts with `INTERRUPTED` at the first signal. A later SIGINT or SIGTERM ends the process without tidying up. */
+/** Aborts with `INTERRUPTED` at the first signal. A later SIGINT or SIGTERM ends the process without cleaning up. */
 export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSignal {
   const stop = new AbortController();
   let firstAtMs: number | undefined;
@@ -30,7 +30,7 @@ export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSi
       if (firstAtMs === undefined) {
         firstAtMs = elapsedMs();
         stop.abort(stoppedBy(signal));
-      } else if (signal !== "SIGHUP" && elapsedMs() - firstAtMs >= SAME_WISH_MS) {
+      } else if (signal !== "SIGHUP" && elapsedMs() - firstAtMs >= SAME_REQUEST_MS) {
         process.exit(EXIT.interrupted);
       }
     });
@@ -41,6 +41,6 @@ export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSi
 function stoppedBy(signal: string): SyncError {
   return new SyncError(
     "INTERRUPTED",
-    `Stopped by ${signal}. A run keeps what it has fetched: the next one continues from there.`,
+    `Stopped by ${signal}. A run keeps what it has fetched: the next one resumes there.`,
   );
 }

@@ -1,10 +1,10 @@
-// Tells a dead process of this computer from a living one, so that a dead one's lease need not be waited for.
+// Whether a process of this computer still exists, so that a run need not wait for a dead one's lease.
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Holder } from "../../../lambdas/job/run/lease/lease-file.ts";
 
-/** What says of a process which one it is, beyond its host's name and its id, which two containers may share. */
+/** Identifies a process beyond its host's name and its id, which two containers may share. */
 type Identity = Required<Pick<Holder, "boot_id" | "pid_namespace" | "start_ticks">>;
 
 export function thisProcess(): Omit<Holder, "token"> {
@@ -13,7 +13,7 @@ export function thisProcess(): Omit<Holder, "token"> {
 
 /**
  * True only if the process ran on this computer since its last start, among the processes that this one can see, and no
- * longer exists. Linux alone says all that; elsewhere a process is never known to be gone.
+ * longer exists. Only Linux says all that; elsewhere a process is never known to be gone.
  */
 export function isGone({ host, pid, boot_id, pid_namespace, start_ticks }: Holder): boolean {
   const own = identity();
@@ -24,7 +24,7 @@ export function isGone({ host, pid, boot_id, pid_namespace, start_ticks }: Holde
   return startTicks !== undefined && startTicks !== start_ticks; // another process has its id now
 }
 
-/** Undefined where the system does not say it all: outside Linux, or with a /proc of other processes than ours. */
+/** Undefined where the system does not say all of it: outside Linux, or with a /proc of another process namespace. */
 function identity(): Identity | undefined {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;

@@ -71,7 +71,7 @@ describe("in a pipe", () => {
     display.end();
   });
 
-  test("a wait is told once it has lasted a second, in the words of what is waited for", async () => {
+  test("a wait is reported once it has lasted a second, with its reason", async () => {
     const { display, clock, text } = shown({ isTTY: false, requestsPerMinute: 200 });
 
     display.waiting({ kind: "budget", untilMs: clock.now() + 40_000 });

@@ -1,4 +1,4 @@
-// Puts a run together on a laptop: warehouse and credentials from wherever they are, this machine, the network.
+// What a run works with on a laptop: its warehouse and credentials, this machine, the network.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
@@ -11,7 +11,7 @@ import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.t
 import { isGone, thisProcess } from "./this-process.ts";
 import type { Warehouse } from "./warehouse.ts";
 
-export interface HostOptions {
+export interface LocalRunPortsOptions {
   readonly warehouse: Pick<Warehouse, "store" | "catalog">;
   readonly credentials: Credentials;
   readonly settings: RunSettings;
@@ -21,7 +21,7 @@ export interface HostOptions {
   readonly signal: AbortSignal;
 }
 
-export function composeHost(options: HostOptions): RunPorts {
+export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
   const { warehouse, credentials, settings, logger, onProgress, onWait, signal } = options;
   return {
     store: warehouse.store,
