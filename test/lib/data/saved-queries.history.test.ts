@@ -1,10 +1,13 @@
 // The saved queries on a history with a comeback, a second removal, an empty snapshot and a rollback, executed by
 // DuckDB.
 
-import { describe, expect, it } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
 import { savedQueries } from "../../../lib/data/saved-queries.ts";
-import { eventRow, type Warehouse, warehouse } from "../../cli/warehouse.ts";
+import { eventRow, Warehouse } from "../../cli/warehouse.ts";
 
 const A = "00000000-0000-0000-0000-000000000000";
 const B = "bbbbbbbb-0000-0000-0000-000000000000";
@@ -47,31 +50,41 @@ const HISTORY: readonly Step[] = [
   { snapshot: 4, events: { [A]: OF_A }, changes: [added(A, OF_A)], action: "rollback" },
 ];
 
-const EMPTY_HEAD = HISTORY.slice(0, 5);
+let directory: string;
+let withHistory: Warehouse;
+let withEmptyHead: Warehouse;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "brand-events-"));
+  withHistory = await warehouseOf("history", HISTORY);
+  withEmptyHead = await warehouseOf("empty-head", HISTORY.slice(0, 5));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe("on a history with comebacks and a rollback, the saved query", () => {
   it("Events that disappeared has one row for each event, with its last details", async () => {
-    expect(await ask(HISTORY, "Events that disappeared")).toEqual([[day(4), B, SECOND_OF_B]]);
+    expect(await ask(withHistory, "Events that disappeared")).toEqual([[day(4), B, SECOND_OF_B]]);
   });
 
   it("Latest events returns the snapshot that was rolled back to", async () => {
-    expect(await ask(HISTORY, "Latest events")).toEqual([[A, "2026-11-01", "uk", OF_A]]);
+    expect(await ask(withHistory, "Latest events")).toEqual([[A, "2026-11-01", "uk", OF_A]]);
   });
 
   it("What am I reading names the rollback and the snapshot", async () => {
-    expect(await ask(HISTORY, "What am I reading")).toEqual([
+    expect(await ask(withHistory, "What am I reading")).toEqual([
       ["uk", "0000000006", "rollback", snapshotId(4), day(6), "1", "true"],
     ]);
   });
 
   it("What changed returns the changes of the rollback", async () => {
-    expect(await ask(HISTORY, "What changed in the last publication")).toEqual([
+    expect(await ask(withHistory, "What changed in the last publication")).toEqual([
       ["added", A, null, null, OF_A],
     ]);
   });
 
   it("An event's history has each change, in order", async () => {
-    const rows = await ask(HISTORY, "An event's history");
+    const rows = await ask(withHistory, "An event's history");
 
     expect(rows.map(([at, change]) => [at, change])).toEqual([
       [day(1), "added"],
@@ -82,7 +95,7 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
 
   it("Events as of a date returns what readers saw last before it", async () => {
     expect(
-      await ask(HISTORY, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-03T12:00:00Z"]),
+      await ask(withHistory, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-03T12:00:00Z"]),
     ).toEqual([
       [A, "2026-11-01", "uk", OF_A],
       [B, "2026-11-01", "uk", SECOND_OF_B],
@@ -91,16 +104,18 @@ describe("on a history with comebacks and a rollback, the saved query", () => {
 
   it("Events as of a date returns nothing where readers saw the empty snapshot", async () => {
     expect(
-      await ask(HISTORY, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-05T12:00:00Z"]),
+      await ask(withHistory, "Events as of a date", ["2027-01-01T00:00:00Z", "2027-01-05T12:00:00Z"]),
     ).toEqual([]);
   });
 
   it("Events by month counts the head's events once", async () => {
-    expect(await ask(HISTORY, "Events by month")).toEqual([["2026-11", "1"]]);
+    expect(await ask(withHistory, "Events by month")).toEqual([["2026-11", "1"]]);
   });
 
   it("One field returns an object as JSON text", async () => {
-    expect(await ask(HISTORY, "One field of the events")).toEqual([[A, "2026-11-01", '{"country":"uk"}']]);
+    expect(await ask(withHistory, "One field of the events")).toEqual([
+      [A, "2026-11-01", '{"country":"uk"}'],
+    ]);
   });
 });
 
@@ -108,20 +123,20 @@ describe("on an empty head, the saved query", () => {
   it.each(["Latest events", "Events by month", "One field of the events"])(
     "%s returns no row",
     async (title) => {
-      expect(await ask(EMPTY_HEAD, title)).toEqual([]);
+      expect(await ask(withEmptyHead, title)).toEqual([]);
     },
   );
 
   it("Events that disappeared returns every event once, the latest removal first", async () => {
-    expect(await ask(EMPTY_HEAD, "Events that disappeared")).toEqual([
+    expect(await ask(withEmptyHead, "Events that disappeared")).toEqual([
       [day(5), A, OF_A],
       [day(4), B, SECOND_OF_B],
     ]);
   });
 });
 
-async function warehouseOf(steps: readonly Step[]): Promise<Warehouse> {
-  const made = await warehouse();
+async function warehouseOf(name: string, steps: readonly Step[]): Promise<Warehouse> {
+  const made = new Warehouse(join(directory, name));
   for (const [index, { action = "run", snapshot, events, changes }] of steps.entries()) {
     const publication = `000000000${index + 1}`;
     const id = snapshotId(snapshot);
@@ -144,12 +159,11 @@ async function warehouseOf(steps: readonly Step[]): Promise<Warehouse> {
 }
 
 async function ask(
-  steps: readonly Step[],
+  { views }: Warehouse,
   title: string,
   [from, to]: readonly [string, string] = ["", ""],
 ): Promise<readonly (readonly (string | null)[])[]> {
   const sql = savedQueries("uk").find((each) => each.title === title)?.sql;
   if (sql === undefined) throw new Error(`no saved query "${title}"`);
-  const { views } = await warehouseOf(steps);
   return (await query(views, sql.replace(from, to))).rows;
 }
