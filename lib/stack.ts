@@ -33,7 +33,6 @@ export class EventSyncStack extends Stack {
     const warehouse = new Warehouse(this, "Warehouse", {
       database: settings.database,
       bucketName: storage.bucket.bucketName,
-      accounts: names,
       lifted,
     });
     const workgroup = new Workgroup(this, "Analysis", {

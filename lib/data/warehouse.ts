@@ -1,11 +1,10 @@
 // The tables that Athena reads, described by the code that writes them, and the permission to move their partitions.
 
 import { ArnFormat, Stack } from "aws-cdk-lib";
-import { CfnDatabase, CfnPartition, CfnTable } from "aws-cdk-lib/aws-glue";
+import { CfnDatabase, CfnTable } from "aws-cdk-lib/aws-glue";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import {
-  linesStorage,
   TABLE_PARAMETERS,
   TABLE_TYPE,
   tableStorage,
@@ -15,8 +14,9 @@ import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column
 import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
-/** The function moves their partitions with each publication. Those of the other two are created here, one per account. */
+/** The function moves their partitions with each publication. */
 const FOLLOWING = ["events", "event_snapshots", "event_changes"] as const satisfies readonly TableName[];
+/** The job makes the one partition that each account has in them, and never deletes it. */
 const LINES = ["publications", "sync_runs"] as const satisfies readonly TableName[];
 
 const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
@@ -30,7 +30,6 @@ const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
 export interface WarehouseProps {
   readonly database: string;
   readonly bucketName: string;
-  readonly accounts: readonly string[];
   readonly lifted: readonly LiftedColumn[];
 }
 
@@ -60,21 +59,10 @@ export class Warehouse extends Construct {
           storageDescriptor: tableStorage(name, location, lifted),
         },
       });
-    for (const name of FOLLOWING) table(name);
-    for (const name of LINES) {
-      const { ref } = table(name);
-      for (const account of props.accounts) {
-        new CfnPartition(this, `${name}-${account}`, {
-          catalogId,
-          databaseName: database.ref,
-          tableName: ref,
-          partitionInput: { values: [account], storageDescriptor: linesStorage(name, location, account) },
-        });
-      }
-    }
+    for (const name of [...FOLLOWING, ...LINES]) table(name);
   }
 
-  /** Allows the function to move the partitions of events, not to change a table, and returns the database. */
+  /** Allows the function to make and move partitions, not to change a table, and returns the database. */
   grantTo(role: Role): Pick<FunctionSettings, "database"> {
     const arn = (resource: string, resourceName?: string): string =>
       Stack.of(this).formatArn({
@@ -82,9 +70,10 @@ export class Warehouse extends Construct {
         resource,
         ...(resourceName === undefined ? { arnFormat: ArnFormat.NO_RESOURCE_NAME } : { resourceName }),
       });
-    role.addToPolicy(
-      new PolicyStatement({
+    const statements = [
+      {
         sid: "FollowPublications",
+        tables: FOLLOWING,
         actions: [
           "glue:GetTable",
           "glue:GetPartition",
@@ -93,13 +82,18 @@ export class Warehouse extends Construct {
           "glue:UpdatePartition",
           "glue:BatchDeletePartition",
         ],
-        resources: [
-          arn("catalog"),
-          arn("database", this.database),
-          ...FOLLOWING.map((table) => arn("table", `${this.database}/${table}`)),
-        ],
-      }),
-    );
+      },
+      {
+        sid: "ShowAccounts",
+        tables: LINES,
+        actions: ["glue:GetTable", "glue:GetPartition", "glue:BatchCreatePartition", "glue:UpdatePartition"],
+      },
+    ];
+    for (const { sid, tables, actions } of statements) {
+      const named = tables.map((table) => arn("table", `${this.database}/${table}`));
+      const resources = [arn("catalog"), arn("database", this.database), ...named];
+      role.addToPolicy(new PolicyStatement({ sid, actions, resources }));
+    }
     return { database: this.database };
   }
 }

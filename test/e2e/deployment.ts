@@ -91,7 +91,6 @@ async function makeResources(template: Template, { s3, secrets }: AwsClients): P
   for (const [type, operation, input] of [
     ["AWS::Glue::Database", "CreateDatabase", "DatabaseInput"],
     ["AWS::Glue::Table", "CreateTable", "TableInput"],
-    ["AWS::Glue::Partition", "CreatePartition", "PartitionInput"],
   ] as const) {
     for (const { id, properties } of template.all(type)) {
       const resolved = z.record(z.string(), z.unknown()).parse(template.resolve(properties));

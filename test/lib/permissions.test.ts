@@ -63,6 +63,15 @@ describe("the function", () => {
         ],
       ),
       allow(
+        ["glue:GetTable", "glue:GetPartition", "glue:BatchCreatePartition", "glue:UpdatePartition"],
+        [
+          glue("catalog"),
+          glue("database/brand_events"),
+          glue("table/brand_events/publications"),
+          glue("table/brand_events/sync_runs"),
+        ],
+      ),
+      allow(
         ["events:PutEvents"],
         ["arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/default"],
         { Condition: { StringEquals: { "events:source": "brand-events-sync" } } },

@@ -21,7 +21,6 @@ describe("the stack", () => {
       "AWS::CloudWatch::Alarm",
       "AWS::CloudWatch::Dashboard",
       "AWS::Glue::Database",
-      "AWS::Glue::Partition",
       "AWS::Glue::Table",
       "AWS::IAM::Policy",
       "AWS::IAM::Role",

@@ -33,11 +33,6 @@ const table = z.object({
     StorageDescriptor: storage,
   }),
 });
-const partition = z.object({
-  TableName: z.string(),
-  PartitionInput: z.object({ Values: z.array(z.string()), StorageDescriptor: storage }),
-});
-
 const tables = new Map(
   template.all("AWS::Glue::Table").map(({ properties }) => {
     const { TableInput } = table.parse(properties);
@@ -110,20 +105,6 @@ describe("the tables", () => {
   });
 });
 
-describe("the partitions of publications and run logs", () => {
-  it("are there from the start, one for each account, at a place that ends in a slash", () => {
-    const found = template.all("AWS::Glue::Partition").map(({ properties }) => {
-      const { TableName, PartitionInput } = partition.parse(properties);
-      return [TableName, PartitionInput.Values, PartitionInput.StorageDescriptor.Location];
-    });
-
-    const named = (name: string): string =>
-      `<${template.all("AWS::Glue::Table").find(({ properties }) => table.parse(properties).TableInput.Name === name)?.name}>`;
-    expect(found).toEqual([
-      [named("publications"), ["uk"], `s3://${bucket}/publications/uk/`],
-      [named("publications"), ["us"], `s3://${bucket}/publications/us/`],
-      [named("sync_runs"), ["uk"], `s3://${bucket}/run-log/uk/`],
-      [named("sync_runs"), ["us"], `s3://${bucket}/run-log/us/`],
-    ]);
-  });
+it("has no partitions of its own: the job makes them, so an account taken out keeps its rows", () => {
+  expect(template.all("AWS::Glue::Partition")).toEqual([]);
 });

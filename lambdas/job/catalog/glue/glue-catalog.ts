@@ -1,5 +1,6 @@
 // The catalog in AWS: Glue's tables, whose partitions follow the publication log.
 
+import { isDeepStrictEqual } from "node:util";
 import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
 import { layout } from "../../storage/layout.ts";
@@ -8,11 +9,12 @@ import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type Columns, GlueDatabase } from "./glue-database.ts";
-import { LIFTED_TABLES } from "./glue-table.ts";
+import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
 
 /** The parameter of the partition of `events` that names the publication it shows. */
 const PUBLICATION = "publication";
 const MAX_TRIES = 10;
+const LINE_TABLES = ["publications", "sync_runs"] as const satisfies readonly LineTable[];
 
 export interface GlueCatalogOptions {
   readonly client: GlueClient;
@@ -49,6 +51,7 @@ export class GlueCatalog implements Catalog {
       event_snapshots: await this.#glue.columns("event_snapshots"),
       event_changes: await this.#glue.columns("event_changes"),
     };
+    await this.#ensureLines(account);
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const head = await readHead(this.#store, account);
@@ -76,6 +79,20 @@ export class GlueCatalog implements Catalog {
       if (names.length > longest.length) longest = names;
     }
     return longest;
+  }
+
+  /**
+   * The account's partitions of `publications` and `sync_runs`, which show its files as they come. They are the job's
+   * and not the stack's, so they stay when the account is taken out of the stack.
+   */
+  async #ensureLines(account: string): Promise<void> {
+    for (const table of LINE_TABLES) {
+      const columns = await this.#glue.columns(table);
+      const location = this.#at(LINE_FOLDERS[table](account));
+      const found = await this.#glue.find(table, [account]);
+      if (found?.location === location && isDeepStrictEqual(found.columns, columns)) continue;
+      await this.#glue.put(table, columns, [{ values: [account], location }]);
+    }
   }
 
   /** `events` is moved last: what it names is then there in the other two tables as well. */

@@ -26,6 +26,11 @@ export interface Partition {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
+/** As Glue has it. A list of partitions comes without their columns. */
+export interface FoundPartition extends Partition {
+  readonly columns: Columns;
+}
+
 export interface GlueDatabaseOptions {
   readonly client: GlueClient;
   readonly database: string;
@@ -53,12 +58,14 @@ export class GlueDatabase {
   }
 
   /** The partition, or undefined where the table has none of these values. */
-  async find(table: TableName, values: readonly string[]): Promise<Partition | undefined> {
+  async find(table: TableName, values: readonly string[]): Promise<FoundPartition | undefined> {
     const request = { ...this.#in(table), PartitionValues: [...values] };
     return this.#call("GetPartition", table, async () => {
       try {
         const { Partition } = await this.#client.send(new GetPartitionCommand(request));
-        return Partition && plainPartition(Partition);
+        if (Partition === undefined) return undefined;
+        const columns = (Partition.StorageDescriptor?.Columns ?? []).map(plainColumn);
+        return { ...plainPartition(Partition), columns };
       } catch (error) {
         // Glue says the same of a missing table, which `columns` finds out.
         if (awsError(error)?.name === "EntityNotFoundException") return undefined;

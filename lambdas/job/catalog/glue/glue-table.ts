@@ -18,6 +18,14 @@ export interface GlueStorage {
 /** The tables that have lifted columns, after their own. */
 export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies readonly TableName[];
 
+/** The folder of the one partition that an account has in each table of single lines. */
+export const LINE_FOLDERS = {
+  publications: layout.publications,
+  sync_runs: layout.runLogs,
+} as const satisfies Partial<Record<TableName, (account: string) => string>>;
+
+export type LineTable = keyof typeof LINE_FOLDERS;
+
 /** Of every table: external files of JSON lines. */
 export const TABLE_TYPE = "EXTERNAL_TABLE";
 export const TABLE_PARAMETERS = { EXTERNAL: "TRUE", classification: "json" } as const;
@@ -41,16 +49,6 @@ export function tableStorage(
   lifted: readonly string[] = [],
 ): GlueStorage {
   return storageAt(`${warehouse}/${TABLE_FOLDERS[table]}`, glueColumns(table, lifted));
-}
-
-/** Of the one partition that an account has in a table of lines: `publications`, `sync_runs`. */
-export function linesStorage(
-  table: "publications" | "sync_runs",
-  warehouse: string,
-  account: string,
-): GlueStorage {
-  const prefix = table === "publications" ? layout.publications(account) : layout.runLogs(account);
-  return storageAt(`${warehouse}/${prefix}`, glueColumns(table));
 }
 
 /** JSON lines below `location`, gzipped where a file's name says so. Files that begin with `_` are skipped. */

@@ -1,11 +1,10 @@
-// What the catalog in Glue makes of others who write at the same time, of refusals, and of calls that fail half-way.
+// What the catalog in Glue does when other processes write at the same time, and when calls fail half-way.
 
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
+import { type Asked, AwsProxy, type Carried, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, emulator, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
-import { MemoryStore } from "../../storage/memory-store.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
@@ -38,11 +37,15 @@ async function makeWorld(): Promise<World> {
   };
 }
 
-/** Does something before the first request that is meant, and spoils nothing. */
+/** Whether the request is this action on one of the tables of events. */
+const isOnEvents = (action: string, asked: Asked, { body }: Carried): boolean =>
+  asked.action === `AWSGlue.${action}` && /"TableName":"event/.test(body.toString());
+
+/** Does something before the first of these requests, and breaks nothing. */
 const before = (action: string, work: () => Promise<void>) => {
   let isDone = false;
-  return async (asked: Asked): Promise<undefined> => {
-    if (isDone || asked.action !== `AWSGlue.${action}`) return;
+  return async (asked: Asked, carried: Carried): Promise<undefined> => {
+    if (isDone || !isOnEvents(action, asked, carried)) return;
     isDone = true;
     await work();
   };
@@ -50,11 +53,11 @@ const before = (action: string, work: () => Promise<void>) => {
 
 const on =
   (action: string, fault: Fault) =>
-  (asked: Asked): Fault | undefined =>
-    asked.action === `AWSGlue.${action}` ? fault : undefined;
+  (asked: Asked, carried: Carried): Fault | undefined =>
+    isOnEvents(action, asked, carried) ? fault : undefined;
 
-onEmulator("two processes that follow at once", () => {
-  it("end at the later head, though the older one's write comes last", async () => {
+onEmulator("two processes that refresh at once", () => {
+  it("end at the later head, although the older write comes last", async () => {
     await using world = await makeWorld();
     const { proxy, slow, catalog, uk, shown } = world;
     await catalog.refresh("uk");
@@ -69,7 +72,7 @@ onEmulator("two processes that follow at once", () => {
     expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
   });
 
-  it("end at the head of the log, though nobody else followed to it", async () => {
+  it("end at the head of the log, although no other process has moved to it", async () => {
     await using world = await makeWorld();
     const { proxy, slow, uk, shown, reader } = world;
     proxy.fault = before("GetPartition", () => uk.day(2, ["b"]));
@@ -80,7 +83,7 @@ onEmulator("two processes that follow at once", () => {
     expect(await reader.partitions("event_changes", "uk")).toHaveLength(2);
   });
 
-  it("are CATALOG_FAILED when others publish without an end", async () => {
+  it("are CATALOG_FAILED when other processes keep publishing", async () => {
     await using world = await makeWorld();
     const { proxy, slow, uk } = world;
     proxy.fault = async ({ action }) => {
@@ -97,7 +100,7 @@ onEmulator("two processes that follow at once", () => {
 
 onEmulator("a call that fails", () => {
   it.each(["BatchCreatePartition", "UpdatePartition", "BatchDeletePartition", "GetPartitions"])(
-    "in %s leaves what readers see, and the next follow finishes",
+    "in %s leaves what readers see, and the next refresh finishes",
     async (action) => {
       await using world = await makeWorld();
       const { proxy, slow, uk, shown } = world;
@@ -120,15 +123,15 @@ onEmulator("a call that fails", () => {
   );
 
   it.each(["BatchCreatePartition", "UpdatePartition"])(
-    "without an answer (%s) is sent again",
+    "without a response (%s) is sent again",
     async (action) => {
       await using world = await makeWorld();
       const { proxy, slow, uk, catalog, shown } = world;
       await catalog.refresh("uk");
       await uk.day(2, ["b"]);
       let isLost = false;
-      proxy.fault = (asked) => {
-        if (isLost || asked.action !== `AWSGlue.${action}`) return undefined;
+      proxy.fault = (asked, carried) => {
+        if (isLost || !isOnEvents(action, asked, carried)) return undefined;
         isLost = true;
         return "lose-answer";
       };
@@ -155,10 +158,18 @@ onEmulator("a call that fails", () => {
   });
 });
 
-onEmulator("a snapshot that is taken away", () => {
+onEmulator("a retired snapshot", () => {
   it.each([
-    { ErrorCode: "EntityNotFoundException", what: "by another process first is no error", fails: false },
-    { ErrorCode: "InternalServiceException", what: "and does not go is CATALOG_FAILED", fails: true },
+    {
+      ErrorCode: "EntityNotFoundException",
+      what: "whose partition another process has deleted is no error",
+      fails: false,
+    },
+    {
+      ErrorCode: "InternalServiceException",
+      what: "whose partition cannot be deleted is CATALOG_FAILED",
+      fails: true,
+    },
   ])("$what", async ({ ErrorCode, fails }) => {
     await using world = await makeWorld();
     const { proxy, slow, uk } = world;
@@ -177,7 +188,7 @@ onEmulator("a snapshot that is taken away", () => {
   });
 });
 
-onEmulator("a database that is not there", () => {
+onEmulator("a database that does not exist", () => {
   it("is CATALOG_FAILED and says to deploy the stack, also before anything is published", async () => {
     const { store, location } = await awsWarehouse();
     const catalog = new GlueCatalog({ client: awsClients().glue, store, database: "no_such", location });
@@ -190,71 +201,5 @@ onEmulator("a database that is not there", () => {
         ),
       });
     }
-  });
-});
-
-/** A catalog whose calls of Glue are all answered so, over a log with two publications. */
-async function answered(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
-  const proxy = await AwsProxy.start();
-  proxy.fault = fault;
-  const store = new MemoryStore();
-  const uk = new Publisher(store, "uk");
-  await uk.day(1, ["a"]);
-  await uk.day(2, ["b"]);
-  const client = newAwsClients(proxy.url).glue;
-  return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket" }), proxy];
-}
-
-const answer = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });
-
-describe("a refusal", () => {
-  it.each([
-    ["GetTable", "events"],
-    ["GetPartition", "events"],
-    ["BatchCreatePartition", "event_changes"],
-    ["GetPartitions", "event_snapshots"],
-    ["BatchDeletePartition", "event_snapshots"],
-  ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
-    const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
-    const [catalog, proxy] = await answered((asked) =>
-      asked.action === `AWSGlue.${action}`
-        ? jsonAnswer("AccessDeniedException", "User x is not authorized")
-        : answer({ Partitions }),
-    );
-    await using _ = proxy;
-
-    await expect(catalog.refresh("uk")).rejects.toMatchObject({
-      code: "CATALOG_FAILED",
-      message: expect.stringMatching(
-        new RegExp(
-          `${action} on brand\\.${table} failed: AWS refuses it\\. Give this process glue:${action} .*Lake Formation.*User x is not authorized`,
-        ),
-      ),
-      fields: { action, database: "brand", table, aws_error: "AccessDeniedException" },
-    });
-  });
-});
-
-describe("many partitions", () => {
-  it("are read page by page", async () => {
-    const at = (id: string) => ({
-      Values: ["uk", id],
-      StorageDescriptor: { Location: `s3://bucket/snapshots/uk/${id}/` },
-    });
-    let pages = 0;
-    const [catalog, proxy] = await answered(({ action }) => {
-      if (action !== "AWSGlue.GetPartitions") return answer({});
-      pages += 1;
-      return answer(
-        pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
-      );
-    });
-    await using _ = proxy;
-
-    await catalog.refresh("uk");
-
-    expect(pages).toBe(2);
-    const created = proxy.asked.filter(({ action }) => action === "AWSGlue.BatchCreatePartition");
-    expect(created).toHaveLength(2); // event_changes and events, no snapshot
   });
 });

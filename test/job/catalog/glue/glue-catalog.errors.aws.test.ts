@@ -1,0 +1,76 @@
+// What the catalog in Glue says when Glue refuses a call, and that it reads every page.
+
+import { describe, expect, it } from "vitest";
+import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
+import { newAwsClients } from "../../../aws/emulator.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { Publisher, snapshotOfDay } from "../publisher.ts";
+
+const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
+
+/** A catalog that gets these responses from Glue, over a log with two publications. */
+async function answered(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
+  const proxy = await AwsProxy.start();
+  proxy.fault = fault;
+  const store = new MemoryStore();
+  const uk = new Publisher(store, "uk");
+  await uk.day(1, ["a"]);
+  await uk.day(2, ["b"]);
+  const client = newAwsClients(proxy.url).glue;
+  return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket" }), proxy];
+}
+
+const answer = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });
+
+describe("a refusal", () => {
+  it.each([
+    ["GetTable", "events"],
+    ["GetPartition", "publications"],
+    ["BatchCreatePartition", "publications"],
+    ["GetPartitions", "event_snapshots"],
+    ["BatchDeletePartition", "event_snapshots"],
+  ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
+    const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
+    const [catalog, proxy] = await answered((asked) =>
+      asked.action === `AWSGlue.${action}`
+        ? jsonAnswer("AccessDeniedException", "User x is not authorized")
+        : answer({ Partitions }),
+    );
+    await using _ = proxy;
+
+    await expect(catalog.refresh("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringMatching(
+        new RegExp(
+          `${action} on brand\\.${table} failed: AWS refuses it\\. Give this process glue:${action} .*Lake Formation.*User x is not authorized`,
+        ),
+      ),
+      fields: { action, database: "brand", table, aws_error: "AccessDeniedException" },
+    });
+  });
+});
+
+describe("many partitions", () => {
+  it("are read page by page", async () => {
+    const at = (id: string) => ({
+      Values: ["uk", id],
+      StorageDescriptor: { Location: `s3://bucket/snapshots/uk/${id}/` },
+    });
+    let pages = 0;
+    const [catalog, proxy] = await answered(({ action }) => {
+      if (action !== "AWSGlue.GetPartitions") return answer({});
+      pages += 1;
+      return answer(
+        pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
+      );
+    });
+    await using _ = proxy;
+
+    await catalog.refresh("uk");
+
+    expect(pages).toBe(2);
+    const created = proxy.asked.filter(({ action }) => action === "AWSGlue.BatchCreatePartition");
+    expect(created).toHaveLength(4); // publications, sync_runs, event_changes and events, no snapshot
+  });
+});
