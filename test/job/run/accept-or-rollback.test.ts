@@ -3,36 +3,14 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { status } from "../../../lambdas/job/run/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
-
-interface Reviewed {
-  readonly world: SmallWorld;
-  readonly first: string;
-  readonly second: string;
-  readonly held: string;
-}
-
-/** Two published snapshots of ten events, then a held one of five. */
-async function reviewed(): Promise<Reviewed> {
-  const world = new SmallWorld();
-  const snapshots: string[] = [];
-  for (const [count, version] of [
-    [10, 1],
-    [10, 2],
-    [5, 3],
-  ] as const) {
-    world.show(count, version);
-    snapshots.push((await world.run()).row.snapshot_id ?? "");
-  }
-  const [first = "", second = "", held = ""] = snapshots;
-  return { world, first, second, held };
-}
+import { type HeldWorld, heldWorld } from "./held-world.ts";
+import { ACCOUNT, type SmallWorld } from "./small-world.ts";
 
 const head = (world: SmallWorld) => readHead(world.store, ACCOUNT);
 
 describe("accept", () => {
   test("publishes a held snapshot without a request, with its changes against the present head", async () => {
-    const { world, second, held } = await reviewed();
+    const { world, second, held } = await heldWorld();
     const details = world.details;
 
     const { row } = await world.accept(held);
@@ -61,7 +39,7 @@ describe("accept", () => {
   });
 
   test("takes an older snapshot only with force", async () => {
-    const { world, first } = await reviewed();
+    const { world, first } = await heldWorld();
 
     const refused = await world.accept(first);
     const forced = await world.accept(first, true);
@@ -73,7 +51,7 @@ describe("accept", () => {
   });
 
   test("of the head publishes an entry without changes", async () => {
-    const { world, second } = await reviewed();
+    const { world, second } = await heldWorld();
 
     const { row } = await world.accept(second);
 
@@ -88,7 +66,7 @@ describe("accept", () => {
 
 describe("rollback", () => {
   test("publishes an older snapshot and pins it: later runs are held until an accept", async () => {
-    const { world, first } = await reviewed();
+    const { world, first } = await heldWorld();
     world.show(10, 4);
 
     const rolledBack = await world.rollback(first);
@@ -116,7 +94,7 @@ describe("rollback", () => {
   });
 
   test("without a pin lets the next run replace it", async () => {
-    const { world, first } = await reviewed();
+    const { world, first } = await heldWorld();
     world.show(10, 4);
 
     await world.rollback(first, false);
@@ -126,7 +104,7 @@ describe("rollback", () => {
   });
 
   test("of the head sets the pin, and accept of the head ends it, both without changes", async () => {
-    const { world, second } = await reviewed();
+    const { world, second } = await heldWorld();
 
     const pinned = await world.rollback(second);
     const headPinned = await head(world);
@@ -138,7 +116,7 @@ describe("rollback", () => {
   });
 
   test("does not make a run that was published before publish again", async () => {
-    const { world, first } = await reviewed();
+    const { world, first } = await heldWorld();
     const runId = "2026-01-01T12-00-00.000Z";
     world.show(10, 7);
     await world.run({ runId });
@@ -153,7 +131,7 @@ describe("rollback", () => {
 });
 
 describe("a review is refused with what to do", () => {
-  test.each<{ what: string; says: string; act: (of: Reviewed) => Promise<unknown> }>([
+  test.each<{ what: string; says: string; act: (of: HeldWorld) => Promise<unknown> }>([
     {
       what: "accept of an unknown id",
       says: "Look at status",
@@ -191,7 +169,7 @@ describe("a review is refused with what to do", () => {
       },
     },
   ])("$what", async ({ says, act }) => {
-    const of = await reviewed();
+    const of = await heldWorld();
     const before = await readLog(of.world.store, ACCOUNT);
 
     const result = await act(of);
@@ -204,7 +182,7 @@ describe("a review is refused with what to do", () => {
   });
 
   test("a snapshot with a damaged part is not published", async () => {
-    const { world, held } = await reviewed();
+    const { world, held } = await heldWorld();
     const [part = ""] = world.store
       .keys(layout.snapshot(ACCOUNT, held))
       .filter((key) => key.includes("part-"));
@@ -215,39 +193,5 @@ describe("a review is refused with what to do", () => {
     expect(error).toBeInstanceOf(SyncError);
     expect(error?.code).toBe("STORE_CORRUPT");
     expect(await readLog(world.store, ACCOUNT)).toHaveLength(2);
-  });
-});
-
-describe("status", () => {
-  test("tells which fields the head's events have that the ones before had not", async () => {
-    const world = new SmallWorld();
-    world.show(3, 1);
-    await world.run();
-    world.fieldOfNote = "colour";
-    await world.run();
-
-    const { fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
-
-    expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
-    expect(fieldChanges?.gone).toEqual([]);
-  });
-
-  test("tells what is held and why, that the account is pinned, and the last attempts", async () => {
-    const { world, first, held } = await reviewed();
-    await world.rollback(first);
-    world.clock.advance(DAY_MS);
-
-    const found = await status(world.store, ACCOUNT, world.clock.now());
-
-    expect(found.head).toMatchObject({ snapshot_id: first, pinned: true });
-    expect(found.held).toMatchObject([
-      { snapshotId: held, reason: "DROPPED", explanation: expect.stringContaining("50.0 %") },
-    ]);
-    expect(found.runs.map(({ trigger, outcome }) => `${trigger} ${outcome}`)).toEqual([
-      "rollback PUBLISHED",
-      "manual HELD",
-      "manual PUBLISHED",
-      "manual PUBLISHED",
-    ]);
   });
 });

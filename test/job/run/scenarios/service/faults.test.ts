@@ -2,11 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
-import type { RunSettings } from "../../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { DetailShape } from "../../../../simulator/detail-endpoint.ts";
 import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
-import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -152,105 +149,5 @@ describe("a fault that stays", () => {
     expect(next.row).toMatchObject({ outcome: "PUBLISHED", run_id: failed.row.run_id, attempt: 2 });
     expect(sandbox.simulator.counts).toMatchObject({ list: 0, details: 6 });
     expect(sandbox.log.text).toContain(`continues ${failed.row.run_id}, 6 of 12 done`);
-  });
-});
-
-describe("a listed event without details", () => {
-  test("is left out and counted: forbidden, gone twice, oversize", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(100) });
-    const [forbidden, gone404, gone410, oversize] = sandbox.simulator.listed().map(({ uuid }) => uuid);
-    if (!forbidden || !gone404 || !gone410 || !oversize) throw new Error("too few events");
-    sandbox.simulator.restrict(forbidden);
-    sandbox.simulator.vanish(gone404);
-    sandbox.simulator.vanish(gone410, 410);
-    sandbox.simulator.change(oversize, {
-      source: `{"uuid":"${oversize}","text":"${"x".repeat(4 * 1024 * 1024)}"}`,
-    });
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({
-      outcome: "PUBLISHED",
-      listed: 100,
-      events: 96,
-      forbidden: 1,
-      gone: 2,
-      rejected: 1,
-    });
-    const expected = new Map(sandbox.truth());
-    for (const uuid of [forbidden, gone404, gone410, oversize]) expected.delete(uuid);
-    expect(await sandbox.events()).toEqual(expected);
-    const leftOut = sandbox.store.text(layout.leftOut(ACCOUNT, row.run_id))?.trimEnd().split("\n");
-    expect(leftOut?.map((line) => JSON.parse(line)).toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))).toEqual(
-      [
-        { uuid: forbidden, reason: "forbidden" },
-        { uuid: gone404, reason: "gone" },
-        { uuid: gone410, reason: "gone" },
-        { uuid: oversize, reason: "oversize" },
-      ].toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)),
-    );
-  });
-
-  test("has an entry without a uuid: rejected; a repeated entry is collapsed and counted", async () => {
-    const events = makeEvents(50);
-    await using sandbox = await Sandbox.start({
-      events,
-      list: { extra: ['{"name":"no uuid"}', '{"uuid":"not one"}'], duplicates: 3 },
-    });
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 52, events: 50, rejected: 2 });
-    const manifest = JSON.parse(sandbox.store.text(layout.manifest(ACCOUNT, row.run_id)) ?? "");
-    expect(manifest.counts).toMatchObject({ listed: 52, events: 50, rejected: 2, repeated: 3 });
-  });
-});
-
-describe("a shape the service may have", () => {
-  test.each<{ what: string; list: ListOptions; detail: DetailShape; settings?: Partial<RunSettings> }>([
-    { what: "an array", list: { shape: "array" }, detail: "bare" },
-    { what: "data: [...]", list: { shape: "data-array" }, detail: "data" },
-    { what: "data: {uuid: ...}", list: { shape: "data-map" }, detail: "data-event" },
-    { what: "data.events", list: { shape: "data-events" }, detail: "data" },
-    { what: "pages by Link", list: { pageSize: 7, members: { top: '"total":20' } }, detail: "data" },
-    {
-      what: "somewhere else, by pointers",
-      list: { shape: "result-items" },
-      detail: "result-item",
-      settings: { listPointer: "/result/items", detailPointer: "/result/item" },
-    },
-  ])("is read: $what", async ({ list, detail, settings = {} }) => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(20), list, detail: { shape: detail } },
-      settings,
-    );
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 20, listed: 20 });
-    expect(await sandbox.events()).toEqual(sandbox.truth());
-  });
-
-  test.each<{ what: string; list: ListOptions; code: ErrorCode }>([
-    { what: "a total above what came", list: { members: { top: '"total":21' } }, code: "LIST_INCOMPLETE" },
-    { what: "a next link in the body", list: { pageSize: 7, next: "body" }, code: "LIST_INCOMPLETE" },
-    {
-      what: "pages to another origin",
-      list: { pageSize: 7, nextUrl: (to) => `http://127.0.0.2:1${to}` },
-      code: "UNEXPECTED_RESPONSE",
-    },
-    {
-      what: "pages without end",
-      list: { pageSize: 7, nextUrl: () => "/v1/events?is_listed=true&page=2" },
-      code: "UNEXPECTED_RESPONSE",
-    },
-    { what: "an unknown place", list: { shape: "result-items" }, code: "UNEXPECTED_RESPONSE" },
-  ])("is refused with $code: $what", async ({ list, code }) => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(20), list });
-
-    const { row, error } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "FAILED", error_code: code });
-    expect(error?.message.length).toBeGreaterThan(40);
   });
 });

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { Sandbox } from "../sandbox.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+
+describe("an unfinished run", () => {
+  /** Three shards of ten; the run was stopped in the middle of the second. */
+  async function unfinished(settings = {}): Promise<Sandbox> {
+    const sandbox = await Sandbox.start(
+      { events: makeEvents(30) },
+      { shardSize: 10, concurrency: 1, ...settings },
+    );
+    const stop = new AbortController();
+    await sandbox.run(
+      {},
+      {
+        signal: stop.signal,
+        onProgress: ({ done }) => {
+          if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
+        },
+      },
+    );
+    sandbox.simulator.reset();
+    return sandbox;
+  }
+
+  test("is adopted by a manual start, which says so", async () => {
+    await using sandbox = await unfinished();
+
+    const { row } = await sandbox.run();
+
+    const [, done] = sandbox.log.text.match(/continues (\S+), (\d+) of 30 done/)?.slice(1) ?? [];
+    expect(sandbox.log.text).toContain(`continues ${row.run_id}, ${done} of 30 done`);
+    expect(Number(done)).toBeGreaterThanOrEqual(12);
+    expect(sandbox.simulator.counts.details).toBe(30 - Number(done));
+  });
+
+  test.each<{ why: string; change: (sandbox: Sandbox) => void; start: object }>([
+    { why: "with --fresh", change: () => undefined, start: { fresh: true } },
+    {
+      why: "by a triggered start of another run",
+      change: () => undefined,
+      start: { runId: "2099-01-01T00-00-00.000Z" },
+    },
+    {
+      why: "under other settings",
+      change: (sandbox) => {
+        sandbox.settings = { ...sandbox.settings, isListed: "any" };
+      },
+      start: {},
+    },
+    {
+      why: "when its last progress is too old",
+      change: (sandbox) => {
+        sandbox.settings = { ...sandbox.settings, resumeWithinMinutes: 0 };
+      },
+      start: {},
+    },
+    { why: "by a dry run", change: () => undefined, start: { dryRun: { limit: undefined } } },
+  ])("is not adopted $why", async ({ change, start }) => {
+    await using sandbox = await unfinished();
+    change(sandbox);
+
+    const { row } = await sandbox.run(start);
+
+    expect(["PUBLISHED", "DRY_RUN"]).toContain(row.outcome);
+    expect(sandbox.simulator.counts).toMatchObject({ list: 1, details: 30 });
+  });
+
+  test("that a later snapshot has overtaken is not adopted", async () => {
+    await using sandbox = await unfinished();
+    await sandbox.run({ fresh: true });
+    sandbox.simulator.reset();
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", attempt: 1 });
+    expect(sandbox.simulator.counts.details).toBe(30);
+  });
+
+  test("is refused by its own trigger when settings that shape rows have changed", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10, concurrency: 1 });
+    const stop = new AbortController();
+    const onProgress = ({ done }: { done: number }): void => {
+      if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
+    };
+    await sandbox.run({ runId: RUN }, { signal: stop.signal, onProgress });
+    sandbox.settings = { ...sandbox.settings, detailPointer: "/data" };
+
+    const { error } = await sandbox.run({ runId: RUN });
+
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("Start a new run"),
+    });
+  });
+});

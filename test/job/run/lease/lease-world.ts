@@ -1,0 +1,68 @@
+// One account, and as many processes as a test wants.
+
+import {
+  type AcquireOptions,
+  acquireLease,
+  type LeaseTaken,
+} from "../../../../lambdas/job/run/lease/acquire-lease.ts";
+import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
+import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import type { Clock } from "../../../../lambdas/job/runtime/clock.ts";
+import { acceleratedClock } from "../../../simulator/clocks.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+
+export const KEY = "accounts/uk/lease.json";
+const signal = new AbortController().signal;
+
+interface Dates {
+  readonly renewed_at: string;
+  readonly expires_at: string;
+}
+
+/** A minute lasts 60 ms, or longer if a test needs it. */
+export class Account {
+  readonly clock: Clock;
+  readonly store: MemoryStore;
+  readonly dead = new Set<string>();
+
+  constructor(speed = 1_000) {
+    this.clock = acceleratedClock(speed);
+    this.store = new MemoryStore(this.clock);
+  }
+
+  options(token: string): AcquireOptions {
+    return {
+      store: this.store,
+      account: "uk",
+      clock: this.clock,
+      logger: new LogLines(),
+      holder: { token },
+      isGone: (holder: Holder) => this.dead.has(holder.token),
+    };
+  }
+
+  acquire(token: string, runId: string, waitForOwnRun = false): Promise<Lease | LeaseTaken> {
+    return acquireLease(this.options(token), { runId, waitForOwnRun, waitForCommand: true, signal });
+  }
+
+  async held(token: string, runId: string): Promise<Lease> {
+    const lease = await this.acquire(token, runId);
+    if (!(lease instanceof Lease)) throw new Error("the lease is taken");
+    return lease;
+  }
+
+  /** What a process that was killed at once leaves: a lease that is not renewed. */
+  leave(token: string, runId: string, dates: Partial<Dates> = {}): void {
+    const now = this.clock.now();
+    const renewed_at = new Date(now).toISOString();
+    const expires_at = new Date(now + 60_000).toISOString();
+    const use = [{ atMs: now, requests: 7, bytes: 70 }];
+    const lease = { run_id: runId, holder: { token }, renewed_at, expires_at, use, ...dates };
+    this.store.put(KEY, JSON.stringify(lease));
+  }
+
+  lease(): { run_id: string | null; expires_at: string; use: unknown } {
+    return JSON.parse(this.store.text(KEY) ?? "null");
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { status } from "../../../lambdas/job/run/status.ts";
+import { heldWorld } from "./held-world.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
+
+describe("status", () => {
+  test("tells which fields the head's events have that the ones before had not", async () => {
+    const world = new SmallWorld();
+    world.show(3, 1);
+    await world.run();
+    world.fieldOfNote = "colour";
+    await world.run();
+
+    const { fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
+
+    expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
+    expect(fieldChanges?.gone).toEqual([]);
+  });
+
+  test("tells what is held and why, that the account is pinned, and the last attempts", async () => {
+    const { world, first, held } = await heldWorld();
+    await world.rollback(first);
+    world.clock.advance(DAY_MS);
+
+    const found = await status(world.store, ACCOUNT, world.clock.now());
+
+    expect(found.head).toMatchObject({ snapshot_id: first, pinned: true });
+    expect(found.held).toMatchObject([
+      { snapshotId: held, reason: "DROPPED", explanation: expect.stringContaining("50.0 %") },
+    ]);
+    expect(found.runs.map(({ trigger, outcome }) => `${trigger} ${outcome}`)).toEqual([
+      "rollback PUBLISHED",
+      "manual HELD",
+      "manual PUBLISHED",
+      "manual PUBLISHED",
+    ]);
+  });
+});
