@@ -8,6 +8,7 @@ export interface OutputsProps {
   readonly logGroupName: string;
   readonly failureQueueUrl: string;
   readonly workgroup: string;
+  readonly analystPolicyArn: string;
   readonly dashboard: string;
   readonly warehouse: string;
 }
@@ -34,6 +35,11 @@ export function addOutputs(stack: Stack, props: OutputsProps): void {
   );
   output("Step3Run", "Make the first snapshot", invoke({ action: "run", account: first }));
   output("Step4Query", "The Athena workgroup to choose; start with its saved queries", props.workgroup);
+  output(
+    "AnalystPolicyArn",
+    "The policy to attach to the roles and groups of analysts",
+    props.analystPolicyArn,
+  );
   output(
     "DashboardLink",
     "The dashboard with all runs",

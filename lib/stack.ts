@@ -9,8 +9,9 @@ import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
 import { Schedules } from "./compute/schedules.ts";
 import { SyncFunction } from "./compute/sync-function.ts";
+import { AnalystPolicy } from "./data/analyst-policy.ts";
 import { Credentials } from "./data/credentials.ts";
-import { Storage } from "./data/storage.ts";
+import { RESULTS_PREFIX, Storage } from "./data/storage.ts";
 import { Warehouse } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
@@ -40,6 +41,12 @@ export class EventSyncStack extends Stack {
       resultsLocation: storage.resultsLocation,
       scanLimitGigabytes: settings.scanLimitGigabytes,
       firstAccount: names[0] ?? "",
+    });
+    const analysts = new AnalystPolicy(this, "Analysts", {
+      bucket: storage.bucket,
+      resultsPrefix: RESULTS_PREFIX,
+      database: warehouse.database,
+      workgroup: workgroup.workgroupName,
     });
     const eventBus = new DefaultEventBus(this, "Events");
     const failureQueue = new FailureQueue(this, "Failures");
@@ -91,6 +98,7 @@ export class EventSyncStack extends Stack {
       logGroupName: sync.logGroup.logGroupName,
       failureQueueUrl: failureQueue.queue.queueUrl,
       workgroup: workgroup.workgroupName,
+      analystPolicyArn: analysts.policyArn,
       dashboard: dashboard.dashboardName,
       warehouse: storage.location("").replace(/\/$/, ""),
     });

@@ -20,7 +20,8 @@ const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout.loginRefuse
 /** Files that are published or will be: each object is created once and never overwritten. */
 const WRITE_ONCE = [FOLDERS.publications, FOLDERS.snapshots, FOLDERS.changes];
 
-const RESULTS_PREFIX = "athena-results/";
+/** Athena writes the results of queries here. */
+export const RESULTS_PREFIX = "athena-results/";
 
 export class Storage extends Construct {
   readonly bucket: Bucket;

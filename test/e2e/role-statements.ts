@@ -1,4 +1,5 @@
-// What the synthesized template lets the function do: the statements of every policy of its role, and of the bucket.
+// The permissions in the synthesized template: the statements of the function's role, of the policy for analysts, and
+// of the bucket's policy.
 
 import { z } from "zod";
 import { ACCOUNT_ID, REGION } from "./aws-call.ts";
@@ -27,8 +28,19 @@ export function makeNames(template: Template): void {
 
 /** Everything that the policies refer to must have been made. Throws for a role with other kinds of policies. */
 export function functionStatements(template: Template): readonly Statement[] {
-  const bucketPolicy = template.one("AWS::S3::BucketPolicy").properties["PolicyDocument"];
-  return [...roleStatements(template), ...statementsOf(template, bucketPolicy)];
+  return [...roleStatements(template), ...bucketStatements(template)];
+}
+
+/** The bucket must have been made. */
+export function analystStatements(template: Template): readonly Statement[] {
+  return [
+    ...statementsOf(template, template.one("AWS::IAM::ManagedPolicy").properties["PolicyDocument"]),
+    ...bucketStatements(template),
+  ];
+}
+
+function bucketStatements(template: Template): readonly Statement[] {
+  return statementsOf(template, template.one("AWS::S3::BucketPolicy").properties["PolicyDocument"]);
 }
 
 function roleStatements(template: Template): readonly Statement[] {

@@ -29,10 +29,11 @@ describe("the outputs", () => {
     expect(outputs.get("Step4Query")).toBe("Stack");
   });
 
-  it("give the names that the command line and the runbook need", () => {
+  it("give the names that the command line, the runbook and administrators need", () => {
     expect(outputs.get("WarehouseLocation")).toBe(`s3://<${template.only("AWS::S3::Bucket").name}>`);
     expect(outputs.get("FunctionName")).toBe(`<${template.only("AWS::Lambda::Function").name}>`);
     expect(outputs.get("LogGroupName")).toBe(`<${template.only("AWS::Logs::LogGroup").name}>`);
+    expect(outputs.get("AnalystPolicyArn")).toBe(`<${template.only("AWS::IAM::ManagedPolicy").name}>`);
     expect(outputs.get("FailureQueueUrl")).toBe(`<${template.only("AWS::SQS::Queue").name}>`);
   });
 });

@@ -22,6 +22,7 @@ describe("the stack", () => {
       "AWS::CloudWatch::Dashboard",
       "AWS::Glue::Database",
       "AWS::Glue::Table",
+      "AWS::IAM::ManagedPolicy",
       "AWS::IAM::Policy",
       "AWS::IAM::Role",
       "AWS::KMS::Key",
