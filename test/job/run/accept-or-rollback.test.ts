@@ -130,7 +130,7 @@ describe("rollback", () => {
   });
 });
 
-describe("a review is refused with what to do", () => {
+describe("accept or rollback is refused with the remedy", () => {
   test.each<{ what: string; says: string; act: (of: HeldWorld) => Promise<unknown> }>([
     {
       what: "accept of an unknown id",

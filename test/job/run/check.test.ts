@@ -9,7 +9,7 @@ import { ACCOUNT, Sandbox } from "./sandbox.ts";
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
 
 describe("check", () => {
-  test("that meets the lease of another process sends nothing, and tries all else", async () => {
+  test("that finds the lease of another process sends nothing, and makes the other checks", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
     const lease = livingLease(sandbox.clock.now());
     sandbox.store.put(LEASE, lease);
@@ -34,7 +34,7 @@ describe("check", () => {
     expect(sandbox.store.text(LEASE)).toBe(lease);
   });
 
-  test("that meets the lease of another process still says what is wrong with the credentials", async () => {
+  test("that finds the lease of another process still says what is wrong with the credentials", async () => {
     await using sandbox = await Sandbox.start();
     sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
     const openService = async (): Promise<never> => {

@@ -1,4 +1,4 @@
-// A process that dies at one of its effects: that effect happens or not, and nothing after it does.
+// A process that crashes at one of its effects: that effect happens or not, and nothing after it does.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
@@ -46,13 +46,13 @@ export class CrashPoint {
     return { store: guarded, catalog: followed };
   }
 
-  /** Something without effects, which a dead process does not do either. */
+  /** Something without effects, which a crashed process does not do either. */
   async alive<T>(work: () => Promise<T>): Promise<T> {
     this.#throwIfDead();
     return work();
   }
 
-  /** Something that counts, and at which the process may die. */
+  /** An effect that is counted, and at which the process may crash. */
   async effect<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#throwIfDead();
     this.effects.push(name);

@@ -8,7 +8,7 @@ import { ACCOUNT, Sandbox } from "./sandbox.ts";
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
 
 describe("discover", () => {
-  test("reads a sample from all over the list, and writes nothing but the lease", async () => {
+  test("reads a sample spread over the whole list, and writes nothing but the lease", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(100) });
 
     const found = await discovered(sandbox, 10);

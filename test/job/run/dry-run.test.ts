@@ -32,7 +32,7 @@ describe("a dry run", () => {
     expect(row).toMatchObject({ outcome: "DRY_RUN", listed: 100, events: 3, added: null, requests: 5 });
   });
 
-  test("tells that a run would be held", async () => {
+  test("says that a run would be held", async () => {
     await using sandbox = await Sandbox.start({ events: [] });
 
     const { row, explanation } = await sandbox.run({ dryRun: { limit: undefined } });

@@ -1,4 +1,4 @@
-// The lease of a process that lives, or has just died, on another computer.
+// The lease of a process on another computer, which lives or has just crashed.
 
 export function livingLease(nowMs: number, runId = "run-1"): string {
   const at = (ms: number): string => new Date(ms).toISOString();

@@ -8,7 +8,7 @@ import { ACCOUNT, Sandbox } from "./sandbox.ts";
 const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("a run", () => {
-  test("publishes every listed event, and writes what the design says and nothing else", async () => {
+  test("publishes every listed event, and writes the files of the warehouse format and no others", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(25) }, { shardSize: 10 });
 
     const { row } = await sandbox.run({ runId: RUN });
@@ -94,7 +94,7 @@ describe("a run", () => {
     expect(sandbox.log.text).toContain("30 requests at 20 a minute take at least 1 min");
   });
 
-  test("that is stopped keeps what is fetched, frees the lease, and goes on later", async () => {
+  test("that is stopped keeps what is fetched, frees the lease, and resumes later", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10, concurrency: 1 });
     const stop = new AbortController();
     const reason = new SyncError("INTERRUPTED", "stopped");
@@ -120,7 +120,7 @@ describe("a run", () => {
     expect(sandbox.simulator.counts.details).toBeLessThanOrEqual(15);
   });
 
-  test("does not swallow what nobody foresaw, but logs it without its message", async () => {
+  test("rethrows an unexpected error, and logs it without its message", async () => {
     await using sandbox = await Sandbox.start();
     const defect = new TypeError("canary in a message");
 

@@ -24,7 +24,7 @@ export class SmallWorld {
   readonly log = new LogLines();
   /** What the service lists: number of the event and version of its details. */
   readonly events = new Map<number, number>();
-  /** Listed events that the service no longer answers for. */
+  /** Listed events whose details are gone. */
   readonly gone = new Set<number>();
   readonly dead = new Set<number>();
   /** A field that all details have beside the usual ones. */

@@ -4,7 +4,7 @@ import { heldWorld } from "./held-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
 describe("status", () => {
-  test("tells which fields the head's events have that the ones before had not", async () => {
+  test("says which fields of the head's events are new", async () => {
     const world = new SmallWorld();
     world.show(3, 1);
     await world.run();
@@ -17,7 +17,7 @@ describe("status", () => {
     expect(fieldChanges?.gone).toEqual([]);
   });
 
-  test("tells what is held and why, that the account is pinned, and the last attempts", async () => {
+  test("says what is held and why, that the account is pinned, and the last attempts", async () => {
     const { world, first, held } = await heldWorld();
     await world.rollback(first);
     world.clock.advance(DAY_MS);

@@ -25,7 +25,7 @@ function status(code: number): Fault {
   return { kind: "status", status: code, headers: {} };
 }
 
-/** Two events are left out. Several answers at a time take different times, so that they come out of order. */
+/** Two events are left out. Concurrent responses take different times, so that they come out of order. */
 function start(settings: { shardSize?: number; concurrency?: number } = {}): Promise<Sandbox> {
   const latencyMs = ({ n }: { n: number }): number => ((settings.concurrency ?? 1) > 1 ? n % 7 : 0);
   return Sandbox.start(
@@ -37,7 +37,7 @@ function start(settings: { shardSize?: number; concurrency?: number } = {}): Pro
 
 interface Interrupted {
   readonly result: RunResult;
-  /** What the run had an answer for. */
+  /** Events that the run had a response for. */
   readonly finished: ReadonlySet<string>;
 }
 
@@ -106,7 +106,7 @@ describe("an interrupted run", () => {
       { concurrency: 64, shardSize: 7 },
     ].flatMap((settings) => [1, 2, 31, 59, 60, 61, 100, 149, 150].map((after) => ({ ...settings, after }))),
   )(
-    "after $after events, $concurrency at once, $shardSize in a unit, is finished without asking again",
+    "after $after events, $concurrency at once, $shardSize in a shard, is finished without fetching again",
     async ({ after, ...settings }) => {
       await using sandbox = await start(settings);
       const { result, finished } = await interrupt(sandbox, after);
@@ -123,7 +123,7 @@ describe("an interrupted run", () => {
     },
   );
 
-  test("again and again gets on each time, with what the times before have kept", async () => {
+  test("several times makes progress each time, with what earlier starts have kept", async () => {
     await using sandbox = await start({ concurrency: 8 });
     const finished = new Set<string>();
     for (let times = 0; times < 6; times += 1) {
@@ -169,7 +169,7 @@ describe("an interrupted run", () => {
     { what: "cut off", damage: (bytes: Uint8Array) => bytes.subarray(0, bytes.length - 9) },
     { what: "empty", damage: () => new Uint8Array() },
     { what: "not ours", damage: () => new TextEncoder().encode("hello\n") },
-  ])("whose kept file is $what asks again", async ({ damage }) => {
+  ])("whose kept file is $what fetches again", async ({ damage }) => {
     await using sandbox = await start();
     await interrupt(sandbox, 80);
     const [key = ""] = keptKeys(sandbox);
@@ -215,7 +215,7 @@ describe("an interrupted run", () => {
     expect(sandbox.log.text).toContain("10 of 150 events are kept");
   });
 
-  test("ends as INTERRUPTED when the store takes nothing more, and says what that costs", async () => {
+  test("ends as INTERRUPTED when the store fails, and says what that costs", async () => {
     await using sandbox = await start();
     const store = interposed(sandbox.store, async (key) => {
       if (key.includes("/kept-")) throw new SyncError("STORE_FAILED", "the disk is full");
@@ -229,7 +229,7 @@ describe("an interrupted run", () => {
   });
 });
 
-describe("a run that fails in mid-unit", () => {
+describe("a run that fails within a shard", () => {
   test.each([
     { code: "SERVICE_UNAVAILABLE", fault: status(503), kept: 1 },
     {
@@ -270,7 +270,7 @@ describe("a run that fails in mid-unit", () => {
   });
 });
 
-describe("a process that dies while it keeps its work", () => {
+describe("a process that crashes while it keeps its work", () => {
   test.each(["before", "after"] as const)("%s the write: the next start finishes", async (moment: Moment) => {
     await using sandbox = await start();
     let crashed = false;

@@ -51,7 +51,7 @@ describe("mapOrdered", () => {
     expect(most.filter((n) => n === 3).length).toBeGreaterThanOrEqual(6);
   });
 
-  test("goes on working while the consumer is busy, up to the bound", async () => {
+  test("keeps working while the consumer is busy, up to the bound", async () => {
     const begun: number[] = [];
     const results = mapOrdered(
       Array.from({ length: 50 }, (_, i) => i),
@@ -140,7 +140,7 @@ describe("mapOrdered", () => {
 
   test("hands over what was finished but not taken, in order, before it throws", async () => {
     const failure = new Error("no");
-    const told: (readonly number[])[] = [];
+    const untaken: (readonly number[])[] = [];
     const work = async (item: number): Promise<number> => {
       await delay(item === 0 ? 20 : 8 - item);
       if (item === 0) throw failure;
@@ -148,11 +148,11 @@ describe("mapOrdered", () => {
     };
 
     const collected = Array.fromAsync(
-      mapOrdered([0, 1, 2, 3], work, { ...options, onUntaken: (results) => told.push(results) }),
+      mapOrdered([0, 1, 2, 3], work, { ...options, onUntaken: (results) => untaken.push(results) }),
     );
 
     await expect(collected).rejects.toBe(failure);
-    expect(told).toEqual([[1, 2, 3]]);
+    expect(untaken).toEqual([[1, 2, 3]]);
   });
 
   test("throws what the items throw, also in the middle of the work", async () => {

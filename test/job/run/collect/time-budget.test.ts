@@ -48,7 +48,7 @@ describe("a unit of work", () => {
     expect(timeBudget.covers(one.items)).toBe(one.covered);
   });
 
-  test("goes by the slowest so far, not by the last", () => {
+  test("is measured by the slowest so far, not by the last", () => {
     const { timeBudget, unit } = limited(61 + 30 + 99);
     unit(10, 60);
     unit(10, 1);
@@ -57,7 +57,7 @@ describe("a unit of work", () => {
     expect(timeBudget.covers(16)).toBe(true);
   });
 
-  test("without an item says nothing of the speed of the next one", () => {
+  test("without items does not change the expected speed", () => {
     const { clock, timeBudget, unit } = limited(100);
     unit(0, 1);
     timeBudget.advance(5);
@@ -67,7 +67,7 @@ describe("a unit of work", () => {
     expect(timeBudget.covers(2)).toBe(false);
   });
 
-  test("goes by the unit under way as long as none is done", () => {
+  test("is measured by the unit under way as long as none is done", () => {
     const { clock, timeBudget } = limited(100);
     timeBudget.advance(5);
     clock.advance(50 * SECOND_MS); // 10 s each
@@ -77,7 +77,7 @@ describe("a unit of work", () => {
   });
 });
 
-test("what stops it is mended by a retry and says how far the run is", () => {
+test("its error is retryable and says how far the run is", () => {
   const error = outOfTime("8 of 12 events are staged");
 
   expect(error).toMatchObject({ code: "INTERRUPTED", isRetryable: true });

@@ -6,7 +6,7 @@ import { Account, KEY } from "./lease-world.ts";
 const FAR = "9999-12-31T23:59:59.000Z";
 
 describe("the lease", () => {
-  test("goes to one of two runs that start together, and tells the other who has it", async () => {
+  test("goes to one of two runs that start together; the other learns which run holds it", async () => {
     const account = new Account();
 
     const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
@@ -42,7 +42,7 @@ describe("the lease", () => {
     if (next instanceof Lease) await next.release();
   });
 
-  test("is waited for by a trigger of its own run, when nobody renews it", async () => {
+  test("is waited for by a trigger of its own run while it is not renewed", async () => {
     const account = new Account();
     account.leave("a", "run-1");
 
@@ -69,18 +69,21 @@ describe("the lease", () => {
     { what: "not UTF-8", content: new Uint8Array([0xff, 0xfe]) },
     { what: "of another shape", content: '{"run_id":1}' },
     { what: "without sensible use", content: freeLease({ use: [{ atMs: 0, requests: -1e9, bytes: 0 }] }) },
-  ])("that is $what is made again, and all of the budget counts as used up to now", async ({ content }) => {
-    const account = new Account();
-    account.store.put(KEY, content);
-    const before = account.clock.now();
+  ])(
+    "that is $what is written again, and all of the budget counts as used up to now",
+    async ({ content }) => {
+      const account = new Account();
+      account.store.put(KEY, content);
+      const before = account.clock.now();
 
-    const lease = await account.held("a", "run-1");
+      const lease = await account.held("a", "run-1");
 
-    expect(account.lease().run_id).toBe("run-1");
-    expect(lease.earlier).toEqual([]);
-    expect(lease.crashedAtMs).toBeGreaterThanOrEqual(before);
-    await lease.release();
-  });
+      expect(account.lease().run_id).toBe("run-1");
+      expect(lease.earlier).toEqual([]);
+      expect(lease.crashedAtMs).toBeGreaterThanOrEqual(before);
+      await lease.release();
+    },
+  );
 
   test("that a later version wrote, with keys of its own, is not damaged", async () => {
     const account = new Account();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Account, KEY } from "./lease-world.ts";
 
 describe("a lease that is held", () => {
-  test("is renewed while its run works, so that nobody takes it", async () => {
+  test("is renewed while its run works, so that no other process takes it", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
     const first = account.lease().expires_at;
@@ -30,7 +30,7 @@ describe("a lease that is held", () => {
     await next.release();
   });
 
-  test("tells its owner when another process has taken it", async () => {
+  test("informs its owner when another process has taken it", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
 
@@ -42,7 +42,7 @@ describe("a lease that is held", () => {
     expect(account.lease().run_id).toBe("run-2");
   });
 
-  test("stays its owner's when only the answer to a write of its own was lost", async () => {
+  test("stays its owner's when only the response to its own write was lost", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
     account.store.put(KEY, JSON.stringify({ ...account.lease(), use: [] }).concat("\n\n"));

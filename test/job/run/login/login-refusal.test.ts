@@ -11,7 +11,7 @@ import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 const NOTE = `accounts/${ACCOUNT}/login-refused.json`;
 
-/** A small world whose service asks for a login with the list, and refuses it if told to. */
+/** A small world whose service logs in with the list request, and refuses the login if a test says so. */
 class GuardedWorld extends SmallWorld {
   refusesWith: "LOGIN_REFUSED" | "ACCOUNT_DISABLED" | undefined = "LOGIN_REFUSED";
   /** Of the credentials that are stored now. */
@@ -66,7 +66,7 @@ async function refused(code: GuardedWorld["refusesWith"] = "LOGIN_REFUSED"): Pro
 
 describe("after a refused login a schedule", () => {
   test.each(["LOGIN_REFUSED", "ACCOUNT_DISABLED"] as const)(
-    "sends no login (%s), and says so in its answer and in sync_runs",
+    "sends no login (%s), and says so in its result and in sync_runs",
     async (code) => {
       const world = await refused(code);
 
@@ -178,7 +178,7 @@ describe("a start by hand", () => {
   });
 });
 
-describe("the note of a refusal", () => {
+describe("the recorded refusal", () => {
   test("says when, why and of which version, and nothing secret", async () => {
     const world = await refused("ACCOUNT_DISABLED");
 

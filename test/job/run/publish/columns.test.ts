@@ -32,7 +32,7 @@ describe("columns that begin with those of the tables", () => {
       ["a", "b"],
       ["a", "b", "c", "d"],
     ],
-  ])("%j, then %j, are let pass", async (tables, own) => {
+  ])("%j, then %j, are accepted", async (tables, own) => {
     await expect(checkColumns(tablesWith(...tables), lift(...own))).resolves.toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe("a start", () => {
     return { store, catalog: new MemoryCatalog(store), logger: new LogLines() };
   }
 
-  test("with another pointer under the same name is let pass with a warning", async () => {
+  test("with another pointer under the same name is accepted with a warning", async () => {
     const ports = await headWith("brand");
     const lifted = [{ name: "brand", pointer: "/brand/name" }];
 

@@ -45,7 +45,7 @@ describe("retention", () => {
     expect(files(world, first)).toEqual(["_retired.json"]);
   });
 
-  test("never takes the head away, however old it is", async () => {
+  test("never deletes the head, however old it is", async () => {
     const world = new SmallWorld({ retainDays: 1 });
     const [head = ""] = await daily(world, 1);
 
@@ -74,7 +74,7 @@ describe("retention", () => {
     expect(files(world, head)).toContain("_retired.json");
   });
 
-  test("takes held snapshots, and what runs that died have left, away after 30 days", async () => {
+  test("deletes held snapshots, and what crashed runs have left, after 30 days", async () => {
     const world = new SmallWorld();
     await daily(world, 1);
     world.clock.advance(HOUR_MS);

@@ -10,7 +10,7 @@ import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
 
-/** Lets a run die just after its publication exists, and returns its id. */
+/** Lets a run crash just after its publication exists, and returns its id. */
 async function dieAfterPublishing(world: SmallWorld, runId?: string): Promise<string> {
   return dieAfter("create publications/", world, runId);
 }
@@ -40,7 +40,7 @@ const outcome = async (world: SmallWorld, runId: string): Promise<string | undef
 const heldMark = (world: SmallWorld, runId: string): string | undefined =>
   world.store.text(layout.held(ACCOUNT, runId));
 
-describe("a run that died just after its publication existed", () => {
+describe("a run that crashed just after its publication existed", () => {
   test("gets its outcome from the next manual start, which makes a run of its own", async () => {
     const world = new SmallWorld();
     world.show(10, 1);
@@ -123,7 +123,7 @@ describe("a run that died just after its publication existed", () => {
     { what: "goes back without a pin", pin: false, back: 0 },
     { what: "has a clock two days back", pin: false, back: 2 },
   ])(
-    "is told as published to a retry of its trigger, without a request, when a rollback $what",
+    "is reported as published to a retry of its trigger, without a request, when a rollback $what",
     async ({ pin, back }) => {
       const world = new SmallWorld();
       const first = await published(world, 20, 1);
@@ -193,7 +193,7 @@ describe("a slow process of a run that another one has published meanwhile", () 
   });
 });
 
-describe("a run that died when its snapshot was just held", () => {
+describe("a run that crashed when its snapshot was just held", () => {
   /** Held, accepted by a person, and rolled back: the log names the snapshot, but no publication of the run. */
   async function acceptedAndRolledBack(runId?: string): Promise<{ world: SmallWorld; held: string }> {
     const world = new SmallWorld();

@@ -1,4 +1,4 @@
-// Whatever call of S3 or Glue a process dies at, before or after it: Athena sees one whole snapshot, and the retry
+// At whatever call of S3 or Glue a process crashes, before or after it: Athena sees one whole snapshot, and the retry
 // finishes the same run.
 
 import { afterAll, expect, test } from "vitest";
@@ -24,11 +24,11 @@ interface World extends AsyncDisposable {
   readonly warehouse: AwsWarehouse;
   /** The table `events`, as Athena reads it. */
   seen(): Promise<ReadonlyMap<string, string>>;
-  /** The scheduled run, in a process that dies there. */
+  /** The scheduled run, in a process that crashes there. */
   runUntil(point: CrashPoint): Promise<void>;
 }
 
-/** Notes every call to AWS, those of processes that die among them. */
+/** Notes every call to AWS, also those of processes that crash. */
 const front = isEmulated ? await AwsFront.start() : undefined;
 afterAll(async () => front?.[Symbol.asyncDispose]());
 
@@ -76,7 +76,7 @@ const boundaries = effects.flatMap((effect, index) =>
   (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
 );
 
-onEmulator("a process on AWS that dies", () => {
+onEmulator("a process on AWS that crashes", () => {
   test("has effects at every stage of a run, in S3 and in Glue", () => {
     const stages = [
       "PutObject accounts/uk/lease.json",

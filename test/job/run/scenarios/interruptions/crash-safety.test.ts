@@ -1,4 +1,4 @@
-// Whatever effect a process dies at, before or after it: readers see one whole snapshot, and a new start finishes.
+// At whatever effect a process crashes, before or after it: readers see one whole snapshot, and a new start finishes.
 
 import { describe, expect, test } from "vitest";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
@@ -32,7 +32,7 @@ async function effectsOfSecondRun(): Promise<readonly string[]> {
   return point.effects;
 }
 
-/** Runs until the process dies at this effect. What it held is known to be a dead process's. */
+/** Runs until the process crashes at this effect. Other processes then know that it no longer exists. */
 async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: string): Promise<void> {
   const point = new CrashPoint(at, moment);
   const ports = sandbox.ports();
@@ -50,7 +50,7 @@ const boundaries = effects.flatMap((effect, index) =>
   (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
 );
 
-describe("a process that dies", () => {
+describe("a process that crashes", () => {
   test("has effects at every stage of a run", () => {
     const stages = [
       "lease",

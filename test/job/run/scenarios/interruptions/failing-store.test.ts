@@ -1,4 +1,4 @@
-// A store that fails in mid-shard ends the run at once: nothing is waited for that nobody will take.
+// A store that fails in mid-shard ends the run at once: it waits for no result that it cannot store.
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { SmallWorld } from "../../small-world.ts";
 /** Enough that the compressor has something to write before the shard is whole. */
 const NOISE = randomBytes(75_000).toString("hex");
 
-test("a store that fails while a request waits for its answer", async () => {
+test("a store that fails while a request is in flight", async () => {
   const world = new SmallWorld({ shardSize: 100 });
   world.show(20);
   const full = new SyncError("STORE_FAILED", "the disk is full");

@@ -1,4 +1,4 @@
-// Random histories of runs, holds, accepts, rollbacks, pins, retention and crashes obey section 6 of the design.
+// Random histories of runs, holds, accepts, rollbacks, pins, retention and crashes keep the promises of the publication protocol.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -106,7 +106,7 @@ class History {
     if (point.crashed) this.world.dead.add(ports.process.pid ?? 0);
   }
 
-  /** Any snapshot that has or had files: published, held, retired, deleted or of a run that died. */
+  /** Any snapshot that has or had files: published, held, retired, deleted or of a crashed run. */
   #pick(n: number): string {
     const known = new Set(
       this.world.store.keys("publications/").concat(this.world.store.keys("snapshots/")).map(idIn),

@@ -1,4 +1,4 @@
-// The same trigger delivered twice: the second start asks again, once it has the lease, whether its run is finished.
+// The same trigger delivered twice: the second start checks again, once it holds the lease, whether its run is finished.
 
 import { expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";

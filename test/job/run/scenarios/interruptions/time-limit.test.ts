@@ -1,4 +1,4 @@
-// A start whose time runs out stops at a unit's edge, and the next one goes on from there.
+// A start whose time runs out stops between two units, and the next one resumes there.
 
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
@@ -62,7 +62,7 @@ describe("collecting", () => {
     expect(world.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
   });
 
-  test("goes on with the next start, until nothing is left, and fetches nothing twice", async () => {
+  test("resumes with the next start until all is fetched, and fetches nothing twice", async () => {
     const world = slowWorld();
 
     const first = await world.run({ runId: RUN }, within(world, 38));
@@ -75,7 +75,7 @@ describe("collecting", () => {
     expect(await world.seen()).toEqual(world.truth());
   });
 
-  test("runs many requests at once and still fetches nothing beyond the edge", async () => {
+  test("sends many requests at once and still fetches nothing beyond the last shard", async () => {
     const world = slowWorld();
     world.settings = { ...world.settings, concurrency: 8 };
     let asked = 0;
@@ -91,7 +91,7 @@ describe("collecting", () => {
     expect(world.details).toBe(SHARD);
   });
 
-  test("does not begin where less than the reserve is left", async () => {
+  test("does not begin with less time left than the reserve", async () => {
     const world = slowWorld();
 
     const { error } = await world.run({ runId: RUN }, within(world, 29));
@@ -100,7 +100,7 @@ describe("collecting", () => {
     expect(world.details).toBe(0);
   });
 
-  test("never stops where nothing limits the time", async () => {
+  test("never stops without a time limit", async () => {
     const world = slowWorld();
 
     const { row } = await world.run({ runId: RUN }, { openService: slowService(world) });

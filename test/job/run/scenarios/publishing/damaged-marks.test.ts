@@ -86,7 +86,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     const first = await world.run({ runId });
-    await world.store.delete(layout.outcome(ACCOUNT, runId)); // as if it had died just before
+    await world.store.delete(layout.outcome(ACCOUNT, runId)); // as if it had crashed just before
     world.store.put(markOf(runId), content);
 
     const second = await world.run({ runId });

@@ -1,4 +1,4 @@
-// The same events give the same uncompressed parts, whatever the order and timing of list and answers.
+// The same events give the same uncompressed parts, whatever the order and timing of list and responses.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";

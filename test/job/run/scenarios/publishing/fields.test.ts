@@ -1,4 +1,4 @@
-// The field profile of a snapshot, and what a run tells of it.
+// The field profile of a snapshot, and what a run logs about it.
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
@@ -29,25 +29,25 @@ test("the same events give the same profile, whatever their shards", async () =>
   expect(profiles.size).toBe(1);
 });
 
-test("the run that publishes tells what is new in the fields, one line of each kind, and the first one nothing", async () => {
+test("a run that publishes logs what is new in the fields, one line of each kind, and the first one nothing", async () => {
   const before = [customEvent("x", '"n":1,"old":true'), customEvent("y", '"n":2')];
   await using sandbox = await Sandbox.start({ events: before });
   await sandbox.run();
-  const told = (): readonly string[] => sandbox.log.lines.filter((line) => /field/.test(line));
-  const first = told();
+  const logged = (): readonly string[] => sandbox.log.lines.filter((line) => /field/.test(line));
+  const first = logged();
   sandbox.simulator.setEvents([customEvent("x", '"n":"1"'), customEvent("y", '"n":2,"new":{"er":null}')]);
 
   await sandbox.run();
 
   expect(first).toEqual([]);
-  expect(told()).toEqual([
+  expect(logged()).toEqual([
     "info new fields: /new (object), /new/er (null) {}",
     "info fields that are gone: /old (boolean) {}",
     "info fields that changed their type: /n (from number to string or number) {}",
   ]);
 });
 
-test("a run that is held tells nothing of fields", async () => {
+test("a run that is held logs nothing about fields", async () => {
   await using sandbox = await Sandbox.start({
     events: [customEvent("x", '"n":1'), customEvent("y", '"n":2')],
   });
@@ -60,7 +60,7 @@ test("a run that is held tells nothing of fields", async () => {
   expect(sandbox.log.text).not.toContain("field");
 });
 
-test("a run is published though the fields' news cannot be told", async () => {
+test("a run is published although the changes of the fields cannot be compared", async () => {
   await using sandbox = await Sandbox.start({ events: makeEvents(3) });
   const first = (await sandbox.run()).row.snapshot_id ?? "";
   const catalog = {

@@ -13,7 +13,7 @@ interface Due {
   readonly small: string;
 }
 
-/** Readers see 4 events, a snapshot of 10 waits for whoever puts it back, and the service lists 4. */
+/** Readers see 4 events, a snapshot of 10 waits for a rollback or an accept, and the service lists 4. */
 async function due(): Promise<Due> {
   const world = new SmallWorld();
   world.show(10, 1);
@@ -64,7 +64,7 @@ describe.each(MOMENTS)("a run under way, $when", ({ at }) => {
   });
 });
 
-test("a run that its start would have held is published where a person goes back to a smaller one meanwhile", async () => {
+test("a run that its start would have held is published where a rollback to a smaller one comes first", async () => {
   const one = await due();
   await one.world.accept(one.large, true);
 

@@ -64,7 +64,7 @@ test("folding the changes of a random history gives the events", async () => {
   );
 });
 
-test("a change of key order alone is no change, as folding compares values", async () => {
+test("a change of key order alone is no change, because changes compare values", async () => {
   await using sandbox = await Sandbox.start({ events: [makeEvent(1)] });
   const { uuid } = makeEvent(1);
   sandbox.simulator.change(uuid, { source: `{"uuid":"${uuid}","date":"2026-01-01","n":1}` });

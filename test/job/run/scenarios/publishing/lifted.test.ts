@@ -23,7 +23,7 @@ async function rowsOf(sandbox: Sandbox, snapshotId: string | null): Promise<read
   return Array.fromAsync(lines, (line) => JSON.parse(line));
 }
 
-test("lifted columns follow the others in the rows, with numbers as they were, and stand in the manifest", async () => {
+test("lifted columns follow the others in the rows, with numbers as they were, and are in the manifest", async () => {
   const events = [customEvent("x", '"n": 1.10 ,"big":{"value":1e400}')];
   await using sandbox = await Sandbox.start(
     { events },
@@ -86,7 +86,7 @@ test.each([
     settings: lifted("b=/b", "a=/a"),
   },
   { what: "of another account", start: {}, settings: { account: "de", ...lifted("c=/c") } },
-])("a run $what is refused before any request, and the next one with all of them is not", async (one) => {
+])("a run $what is refused before any request; the next one with all columns is not", async (one) => {
   await using sandbox = await Sandbox.start({ events: makeEvents(3) }, lifted("a=/a", "b=/b"));
   const before = sandbox.settings;
   await sandbox.run();
@@ -129,7 +129,7 @@ test("a run is refused at its end when another account has published other colum
   expect(await sandbox.events()).toEqual(new Map());
 });
 
-test("staged work under another pointer is not gone on with", async () => {
+test("staged work under another pointer is not resumed", async () => {
   await using sandbox = await Sandbox.start(
     { events: makeEvents(20) },
     { shardSize: 5, ...lifted("n=/name") },

@@ -58,7 +58,7 @@ describe("a damaged head", () => {
     ["rows out of order", (id) => edit(id, (text) => text.replace(/"uuid":"./, '"uuid":"z'))],
     ["a missing part", async (id) => world.store.delete(partOf(id))],
     ["a part that is no gzip", async (id) => world.store.put(partOf(id), "nonsense")],
-  ])("ends a run and a rollback with the file's name and the way out: %s", async (_, spoil) => {
+  ])("ends a run and a rollback with the file's name and the remedy: %s", async (_, spoil) => {
     const first = await publish(10, 1);
     const second = await publish(10, 2);
     await spoil(second);
@@ -253,7 +253,7 @@ describe("a damaged head", () => {
     expect(await head()).toMatchObject({ publication: "0000000004", base_snapshot_id: await oldest() });
   });
 
-  it("is the reason of a run that died once it had published, too", async () => {
+  it("is also the reason of a run that crashed once it had published", async () => {
     await publish(10, 1);
     await damage(await publish(10, 2));
     const { row } = await world.run({ overDamaged: true });
@@ -288,7 +288,7 @@ describe("--over-damaged", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, added: 10 });
   });
 
-  it("is no way round a damaged publication log", async () => {
+  it("does not help against a damaged publication log", async () => {
     await publish(10, 1);
     world.store.put(layout.publication(ACCOUNT, "0000000001"), "nonsense\n");
 

@@ -17,7 +17,7 @@ interface Made {
   readonly retired: string;
 }
 
-/** Three publications, the second one of a snapshot that is retired, a held one, and a run that died at this effect. */
+/** Three publications, the second one of a snapshot that is retired, a held one, and a run that crashed at this effect. */
 async function made(diesAt: string): Promise<Made> {
   const world = new SmallWorld();
   world.show(10, 1);
@@ -34,8 +34,8 @@ async function made(diesAt: string): Promise<Made> {
   world.gone.add(3);
   const ports = world.ports();
   const point = new CrashPoint(diesAt, "before");
-  const died = world.run({ runId: UNFINISHED }, { ...ports, ...point.wrap(ports) });
-  await expect(died).rejects.toBeInstanceOf(Crashed);
+  const crashed = world.run({ runId: UNFINISHED }, { ...ports, ...point.wrap(ports) });
+  await expect(crashed).rejects.toBeInstanceOf(Crashed);
   world.dead.add(ports.process.pid ?? 0);
   return { world, first, held, retired };
 }

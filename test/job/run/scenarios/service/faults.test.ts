@@ -121,7 +121,7 @@ describe("a fault that stays", () => {
     expect(sandbox.store.keys(layout.outcome(ACCOUNT, row.run_id))).toHaveLength(lasts ? 0 : 1);
   });
 
-  test("such as a service that nobody answers for fails the run as SERVICE_UNAVAILABLE", async () => {
+  test("such as a service that does not respond fails the run as SERVICE_UNAVAILABLE", async () => {
     await using sandbox = await Sandbox.start();
     sandbox.settings = { ...sandbox.settings, baseUrl: "http://127.0.0.1:1" };
 
@@ -135,7 +135,7 @@ describe("a fault that stays", () => {
     expect(error?.message).toContain("--base-url");
   });
 
-  test("is mended by the next start, which fetches only what is missing", async () => {
+  test("is over at the next start, which fetches only what is missing", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(12) }, { shardSize: 4, concurrency: 1 });
     const match = { path: "detail", nth: 7, times: Number.POSITIVE_INFINITY } as const;
     sandbox.simulator.configure({ faults: [{ match, fault: status(503) }] });

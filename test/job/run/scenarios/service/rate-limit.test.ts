@@ -95,7 +95,7 @@ describe("a request limit that is configured", () => {
     expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
   });
 
-  test("is not exceeded by a start after a crash, though what the dead process sent is not known", async () => {
+  test("is not exceeded by a start after a crash, though what the crashed process sent is not known", async () => {
     await using world = await World.start(
       { events: makeEvents(60) },
       { requestsPerMinute: LIMIT, shardSize: 20 },
@@ -141,7 +141,7 @@ describe("a request limit that is configured", () => {
     const { sandbox } = world;
     const runId = "2026-01-01T00-00-00.000Z";
     const ports = sandbox.ports();
-    const point = new CrashPoint(`replace ${LEASE}`); // dies when its run is finished, before it frees the lease
+    const point = new CrashPoint(`replace ${LEASE}`); // crashes when its run is finished, before it frees the lease
     const first = sandbox.run({ runId }, { ...ports, ...point.wrap(ports) });
     while (sandbox.store.text(LEASE) === undefined) await nextTurn();
     const second = sandbox.run({ runId }); // waits for the first
@@ -239,7 +239,7 @@ describe("without a limit", () => {
   });
 });
 
-/** A start that dies at an effect, in a process that is known to be gone. */
+/** A start that crashes at an effect, in a process that is known to be gone. */
 async function crash(world: World, effect: string): Promise<void> {
   const { sandbox } = world;
   const ports = sandbox.ports();

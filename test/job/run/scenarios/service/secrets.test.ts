@@ -69,7 +69,7 @@ describe.each(["session", "basic"] as const)("with the method %s", (method) => {
     .filter(({ fault, path }) => fault.kind !== "wrong-uuid" || path === "detail")
     .map((one) => ({ ...one, what: `${one.fault.kind} ${"status" in one.fault ? one.fault.status : ""}` }));
 
-  test.each(cases)("nothing leaks when the $path is answered with $what", async ({ fault, path }) => {
+  test.each(cases)("nothing leaks when the response to the $path is $what", async ({ fault, path }) => {
     const match: FaultMatch = { path, times: Number.POSITIVE_INFINITY };
 
     const text = await everythingWritten({ faults: [{ match, fault }] }, method);

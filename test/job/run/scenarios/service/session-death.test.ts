@@ -1,4 +1,4 @@
-// The session may die at any request: one more login, every event there, the same bytes.
+// The session may end at any request: one more login, every event present, the same bytes.
 
 import { expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
@@ -24,7 +24,7 @@ const expected = await undisturbed();
 const requests = Array.from({ length: EVENTS + 1 }, (_, index) => index + 2);
 
 test.each([1, 64].flatMap((inFlight) => requests.map((n) => ({ n, inFlight }))))(
-  "a session that dies at request $n with $inFlight in flight costs exactly one more login",
+  "a session that ends at request $n with $inFlight in flight costs exactly one more login",
   async ({ n, inFlight }) => {
     await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { concurrency: inFlight });
     let alive = true;
