@@ -1,9 +1,9 @@
 // The contract of the files names the keys and columns that the code has.
 
 import { expect, test } from "vitest";
-import { TABLES } from "../../lambdas/job/storage/tables.ts";
 import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
 import { layout, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
+import { TABLES } from "../../lambdas/job/storage/tables.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { column, sectionOf, tableBelow } from "./markdown.ts";
 
