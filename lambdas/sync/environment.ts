@@ -42,9 +42,9 @@ const schema = z.strictObject({
   lifted: liftedColumns.default([]),
 });
 
-/** What `lib` gives: what has a default may be left out. */
+/** What `lib` gives. Settings with a default are optional. */
 export type FunctionSettings = z.input<typeof schema>;
-/** What the function works with. `region` is Lambda's own word for where it runs. */
+/** What the function works with. `region` comes from Lambda. */
 export type FunctionEnvironment = z.output<typeof schema> & { readonly region: string };
 export type FunctionAccount = z.output<typeof functionAccount>;
 
@@ -109,6 +109,6 @@ function nameOf([key = "", ...rest]: readonly PropertyKey[]): string {
 function invalid(problem: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `The function's environment is not usable (${problem}). Deploy the stack again; its variables are not edited by hand.`,
+    `The function's environment is not usable (${problem}). Do not edit the variables by hand: correct cdk.json if necessary, and deploy the stack again.`,
   );
 }

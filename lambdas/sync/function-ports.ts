@@ -1,4 +1,4 @@
-// What an invocation works with, and what a run in it is given.
+// The ports of an invocation, and those of a run in it.
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
@@ -14,7 +14,7 @@ import { progressLog } from "./telemetry/progress-log.ts";
 import type { SendEvent } from "./telemetry/send-event.ts";
 import type { TimeLimit } from "./time-limit.ts";
 
-/** Everything that an invocation touches, put together once per process. */
+/** Everything impure that an invocation touches. */
 export interface FunctionPorts {
   readonly environment: FunctionEnvironment;
   readonly store: Store;
@@ -41,7 +41,7 @@ export function functionRunPorts(
     clock,
     random,
     logger: log,
-    // No process here can tell whether another one still exists: leases are waited for.
+    // A process of Lambda cannot tell whether another one still exists, so a start waits for the lease.
     process: {},
     isGone: () => false,
     openService: serviceOpener(settings, {

@@ -4,24 +4,23 @@ import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
-import { trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";
+import { eventLimit, trueOrFalse } from "../job/settings/value-schemas.ts";
 
 /** The clocks of the schedule and of the function may differ by so much. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 const account = z.string("expected the name of an account").optional();
 const snapshotId = z.string("expected the id of a snapshot, such as 2026-11-21T06-00-00.000Z");
-const limit = wholeNumber(1, 1e9);
 const instant = z.iso.datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" });
 
 const schema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("run"),
     account,
-    /** Fetches, checks and compares, publishes nothing. */
+    /** Fetches, checks and compares; publishes nothing. */
     dryRun: trueOrFalse.default(false),
-    /** Fetches only so many events; with `dryRun`. */
-    limit: limit.optional(),
+    /** Fetches at most so many events; with `dryRun` only. */
+    limit: eventLimit.optional(),
     /** Starts a new run instead of resuming an unfinished one. */
     fresh: trueOrFalse.default(false),
     /** Publishes although files of the snapshot that readers see are damaged. */
@@ -30,7 +29,7 @@ const schema = z.discriminatedUnion("action", [
     scheduledAt: instant.optional(),
   }),
   z.strictObject({ action: z.literal("check"), account }),
-  z.strictObject({ action: z.literal("discover"), account, limit: limit.default(DEFAULT_SAMPLE) }),
+  z.strictObject({ action: z.literal("discover"), account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
   z.strictObject({ action: z.literal("status"), account }),
   z.strictObject({
     action: z.literal("accept"),
@@ -88,7 +87,7 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
     );
   }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
-    // Readers would keep its snapshot as the latest until that instant.
+    // Its snapshot would stay the latest for readers until that instant.
     throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out for a run of now`);
   }
 }

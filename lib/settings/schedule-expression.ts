@@ -1,4 +1,4 @@
-// Whether EventBridge Scheduler takes an expression, and how long it stays silent at the most.
+// Which expressions EventBridge Scheduler accepts, and the longest time between two starts.
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -7,7 +7,7 @@ const UNIT_MINUTES: Readonly<Record<string, number>> = { minute: 1, hour: 60, da
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-/** Days counted from the calendar, such as the last Friday: valid, but not worked out here. */
+/** Days relative to the calendar, such as the last Friday: valid, but not computed here. */
 const RELATIVE_DAY_OF_MONTH = /^(L(-\d{1,2})?|LW|([1-9]|[12]\d|3[01])W)$/;
 const RELATIVE_WEEKDAY = /^([1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)(L|#[1-5])$/;
 
@@ -19,7 +19,7 @@ export interface Schedule {
   readonly longestGapHours: number | undefined;
 }
 
-/** A schedule that repeats for ever; undefined for what is none: `at(…)`, named years, a wrong form. */
+/** A schedule that repeats for ever; undefined for anything else: `at(…)`, named years, a wrong form. */
 export function parseSchedule(expression: string): Schedule | undefined {
   const [, kind, body = ""] = /^(cron|rate)\(([^()]*)\)$/.exec(expression) ?? [];
   if (kind === "rate") return parseRate(body);
@@ -56,7 +56,7 @@ function parseCron(fields: readonly string[]): Schedule | undefined {
   return gapMs === undefined ? undefined : { longestGapHours: gapMs / (60 * MINUTE_MS) };
 }
 
-/** `*`, or a list of `5`, `5-9`, `0/10`, `5-20/5`; names where there are any. */
+/** `*`, or a list of `5`, `5-9`, `0/10`, `5-20/5`; names if the field has them. */
 function valuesOf(
   field: string,
   least: number,
@@ -77,7 +77,7 @@ function valuesOf(
   return values;
 }
 
-/** Looked for in eight years, so that a 29 February is met; undefined where no day is ever due. */
+/** Searches eight years, which include a 29 February; undefined if no day matches. */
 function longestGapMs(
   minutes: ReadonlySet<number>,
   hours: ReadonlySet<number>,

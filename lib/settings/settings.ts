@@ -9,17 +9,17 @@ import { text, trueOrFalse, wholeNumber } from "../../lambdas/job/settings/value
 import { liftedColumns } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { parseSchedule } from "./schedule-expression.ts";
 
-/** CloudWatch Logs keeps logs for one of these numbers of days. */
+/** The numbers of days that CloudWatch Logs offers. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827];
 
-/** An alarm looks back seven days at the most. */
+/** An alarm looks back at most seven days. */
 export const MAX_STALE_HOURS = 168;
 
 const { baseUrl, ...ofEachAccount } = accountSettings.shape;
 
 export const accountSchema = z.strictObject({
   schedule: text(
-    "expected cron(minutes hours day-of-month month day-of-week year) with * as the year, such as cron(0 6 * * ? *), or rate(12 hours)",
+    "expected cron(minutes hours day-of-month month day-of-week year) with ? for exactly one of the two days and * for the year, such as cron(0 6 * * ? *), or rate(12 hours)",
     (value) => parseSchedule(value) !== undefined,
   ),
   timeZone: text("expected a time zone such as Europe/London or UTC", isTimeZone).default("UTC"),

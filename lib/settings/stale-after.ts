@@ -1,14 +1,14 @@
-// After how many hours without a publication an account's data counts as stale.
+// The hours without a publication after which an account's data is stale.
 
 import { parseSchedule } from "./schedule-expression.ts";
 import { type AccountSettings, MAX_STALE_HOURS } from "./settings.ts";
 
-/** A day, and time for a run that starts late or is retried. */
+/** A day, plus time for a run that starts late or is retried. */
 const LEAST_HOURS = 26;
-/** A schedule this close to what an alarm can look back would raise it just before its own publication. */
+/** With a longer schedule, the alarm would be raised shortly before each publication. */
 const MARGIN_HOURS = 2;
 
-/** Twice the schedule, 26 at least; undefined where the schedule is rarer than an alarm can see, or off. */
+/** Twice the longest gap of the schedule, at least 26; undefined if the gap is too long for an alarm, or the schedule is off. */
 export function staleAfterHours(
   account: Pick<AccountSettings, "enabled" | "schedule" | "staleAfterHours">,
 ): number | undefined {

@@ -25,7 +25,7 @@ test.each([
   {
     what: "a bucket that can be none",
     args: ["status", "--warehouse", "s3://Bucket/x"],
-    says: '--warehouse: expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that begin with none of "." and "-", and got "s3://Bucket/x"',
+    says: '--warehouse: expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that do not begin with "." or "-", and got "s3://Bucket/x"',
   },
   {
     what: "a prefix that can be none",

@@ -1,4 +1,4 @@
-// What the text of an option may be, and the value that it stands for.
+// From the text of an option to its value.
 
 import { z } from "zod";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
@@ -7,10 +7,10 @@ import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3, parseS3Location } from "./s3-location.ts";
 
-/** Nothing that it matches is repeated: a URL may hold a password. */
+/** Messages do not repeat what it matches: a URL may hold a password. */
 const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 
-/** `you@example.com:password`, as some tools take it. */
+/** `you@example.com:password`, which some tools accept. */
 const EMAIL_AND_PASSWORD = /^[^/@]*@[^/]*:/;
 
 export const warehousePlace = (value: string): string => {

@@ -1,9 +1,10 @@
 // The command line's options: flag, description, default, and how their text becomes a value.
 
+import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
-import { wholeNumber } from "../../../lambdas/job/settings/value-schemas.ts";
+import { eventLimit } from "../../../lambdas/job/settings/value-schemas.ts";
 import {
   credentialsPlace,
   liftedTexts,
@@ -16,10 +17,10 @@ import {
 const SETTINGS = accountSettings.shape;
 
 export interface OptionSpec<Value> {
-  /** As commander takes it; without a placeholder it is a switch. */
+  /** In the syntax of commander; without a placeholder it is a switch. */
   readonly flag: string;
   readonly description: string;
-  /** Text that is used where neither option nor environment variable is given. */
+  /** The text without an option or an environment variable. */
   readonly fallback?: string;
   /** May be given several times; its text is a JSON array of all of them. */
   readonly isRepeatable?: true;
@@ -59,13 +60,13 @@ export const OPTIONS = {
   },
   requestsPerMinute: {
     flag: "--requests-per-minute <n>",
-    description: "requests the service allows, of which 90 % are used, or unlimited",
+    description: "requests that the service allows per minute, of which 90 % are used, or unlimited",
     fallback: String(ACCOUNT_DEFAULTS.requestsPerMinute),
     parse: numberOf(SETTINGS.requestsPerMinute),
   },
   bytesPerMinute: {
     flag: "--bytes-per-minute <n>",
-    description: "bytes the service allows, of which 90 % are used, or unlimited",
+    description: "bytes that the service allows per minute, of which 90 % are used, or unlimited",
     fallback: String(ACCOUNT_DEFAULTS.bytesPerMinute),
     parse: numberOf(SETTINGS.bytesPerMinute),
   },
@@ -100,7 +101,7 @@ export const OPTIONS = {
   },
   maxDrop: {
     flag: "--max-drop <percent>",
-    description: "how many fewer events than before are still published",
+    description: "how many fewer events than before may still be published",
     fallback: String(ACCOUNT_DEFAULTS.maxDropPercent),
     parse: numberOf(SETTINGS.maxDropPercent),
   },
@@ -129,9 +130,8 @@ export const OPTIONS = {
   },
   limit: {
     flag: "--limit <n>",
-    description:
-      "fetch only this many events: run with --dry-run only, discover 50 without it and 500 at most",
-    parse: numberOf(wholeNumber(1, 1e9)),
+    description: `fetch only this many events: run with --dry-run only; discover ${MAX_SAMPLE} at most, ${DEFAULT_SAMPLE} by default`,
+    parse: numberOf(eventLimit),
   },
   fresh: {
     flag: "--fresh",
@@ -173,7 +173,7 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** The value of an option; undefined where it was not given and has no default. */
+/** The value of an option; undefined if it is not given and has no default. */
 export type OptionValue<Name extends OptionName> =
   | ReturnType<(typeof OPTIONS)[Name]["parse"]>
   | ((typeof OPTIONS)[Name] extends { readonly fallback: string } ? never : undefined);

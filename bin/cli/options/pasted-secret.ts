@@ -1,11 +1,11 @@
-// A secret in the wrong place: text that may be one is named by where it stands, and never repeated.
+// Credentials in the wrong place. The message names the place and never repeats the text.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
-/** No option or argument begins so but credentials; a quote before it stays where no shell takes it away. */
+/** No other option or argument begins like this. Without a shell, the quote before it remains. */
 const JSON_OBJECT = /^[\s'"[]*\{/;
 
-/** Throws `CONFIG_INVALID` for what looks like the credentials themselves. `source` names the place. */
+/** Throws `CONFIG_INVALID` for text that looks like credentials. `source` names the place. */
 export function refusePastedCredentials(source: string, text: string): void {
   if (!JSON_OBJECT.test(text)) return;
   throw new SyncError(
@@ -14,7 +14,7 @@ export function refusePastedCredentials(source: string, text: string): void {
   );
 }
 
-/** As above, for what stands on the command line: an option's value, an argument, or something misplaced. */
+/** As above, for each option's value and each argument on the command line. */
 export function refusePastedArguments(args: readonly string[]): void {
   for (const [index, arg] of args.entries()) {
     const [, option = args[index - 1], value = arg] = /^(--[\w-]+)=(.*)$/s.exec(arg) ?? [];

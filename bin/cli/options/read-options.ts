@@ -1,4 +1,4 @@
-// Takes the options' values from the command line and the environment.
+// Reads the values of options from the command line and the environment.
 
 import { Option } from "commander";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -18,7 +18,7 @@ export function helpOption(name: OptionName): Option {
   return option;
 }
 
-/** As commander hands it over; several texts for a repeatable option. */
+/** A value from commander; several texts for a repeatable option. */
 type GivenValue = string | boolean | readonly string[] | undefined;
 export type GivenOptions = Readonly<Record<string, GivenValue>>;
 

@@ -10,7 +10,7 @@ export interface S3Location {
   readonly prefix: string;
 }
 
-/** What the rules for buckets allow, but for names that look like an IP address, which S3 refuses itself. */
+/** The rules for names of buckets. S3 itself refuses names that look like an IP address. */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 const SCHEME = "s3://";
@@ -25,13 +25,13 @@ export function parseS3Location(text: string): S3Location {
   if (!BUCKET.test(bucket) || !isPrefix(path)) {
     throw new SyncError(
       "CONFIG_INVALID",
-      `expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that begin with none of "." and "-", and got ${shownText(text)}`,
+      `expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that do not begin with "." or "-", and got ${shownText(text)}`,
     );
   }
   return { bucket, prefix: path === "" ? "" : `${path}/` };
 }
 
-/** At the first slash; a last one does not matter. */
+/** At the first slash; a slash at the end is ignored. */
 function split(text: string): readonly [bucket: string, path: string] {
   const whole = text.endsWith("/") ? text.slice(0, -1) : text;
   const slash = whole.indexOf("/");

@@ -23,7 +23,7 @@ export interface Discovery {
 export const DEFAULT_SAMPLE = 50;
 
 /** A sample uses little of the budget. */
-const MAX_SAMPLE = 500;
+export const MAX_SAMPLE = 500;
 
 /** Finished details that may wait for an older one, in UTF-16 code units. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;

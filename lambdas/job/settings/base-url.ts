@@ -8,7 +8,7 @@ const PLACEHOLDER = "https://api.example.com/";
 
 const ABSOLUTE = "expected an absolute URL such as https://api.example.com";
 
-/** The URL as text, without its trailing `/v1` or `/` below the host. Run fingerprints contain it. */
+/** The URL as text, without `/`, `/v1` or an endpoint at the end of its path. Run fingerprints contain it. */
 export const baseUrl = z.string(ABSOLUTE).transform((text, context) => {
   const url = URL.parse(text.trim());
   const problem = problemOf(url);
@@ -52,16 +52,18 @@ function canonical(url: URL): URL {
   return base;
 }
 
-/** Trims all of `/` and `/v1` at the end, so that the canonical form of a canonical form is itself. */
+/** What people paste after the base: the beginning or the whole of an endpoint (docs/service-interface.md §3). */
+const PASTED = ["/v1/auth/login", "/v1/events", "/v1", "/"];
+
+/** Without anything pasted at the end, so that the canonical form of a canonical form is itself. */
 function trimmed(path: string): string {
   // A regular expression for it would take quadratic time on a text of many slashes.
   let end = path.length;
-  while (end > 0) {
-    if (path[end - 1] === "/") end -= 1;
-    else if (path.slice(0, end).endsWith("/v1")) end -= 3;
-    else break;
+  for (;;) {
+    const pasted = PASTED.find((text) => path.endsWith(text, end));
+    if (pasted === undefined) return path.slice(0, end);
+    end -= pasted.length;
   }
-  return path.slice(0, end);
 }
 
 // The URL parser has already turned forms such as 127.1 or 0x7f000001 into four decimal numbers.

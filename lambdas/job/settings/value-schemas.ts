@@ -9,6 +9,9 @@ export function wholeNumber(least: number, most: number): z.ZodInt {
   return z.int(error).min(least, error).max(most, error);
 }
 
+/** How many events a dry run or `discover` fetches. */
+export const eventLimit = wholeNumber(1, 1e9);
+
 const PERCENT = "expected a percentage from 0 to 100";
 export const percent = z.number(PERCENT).min(0, PERCENT).max(100, PERCENT);
 

@@ -30,7 +30,7 @@ const SHAPE = {
 const ADDRESSES: readonly [given: string, canonical: string][] = [
   ["https://s.example", "https://s.example/"],
   ["https://s.example/", "https://s.example/"],
-  ["https://s.example//", "https://s.example/"],
+  ["https://s.example//v1/events", "https://s.example/"],
   ["https://s.example/v1", "https://s.example/"],
   ["https://s.example/v1/", "https://s.example/"],
   ["https://s.example/v1/v1/", "https://s.example/"],

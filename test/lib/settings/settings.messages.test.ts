@@ -59,7 +59,7 @@ describe("settings", () => {
     [
       "a schedule that is none",
       account({ schedule: "daily" }),
-      'eventSync.accounts.uk.schedule: expected cron(minutes hours day-of-month month day-of-week year) with * as the year, such as cron(0 6 * * ? *), or rate(12 hours), and got "daily"',
+      'eventSync.accounts.uk.schedule: expected cron(minutes hours day-of-month month day-of-week year) with ? for exactly one of the two days and * for the year, such as cron(0 6 * * ? *), or rate(12 hours), and got "daily"',
     ],
     [
       "a time zone that is none",
