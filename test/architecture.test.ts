@@ -23,7 +23,6 @@ const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
   "bin/cli/output/run-report.ts",
   "bin/cli/output/terminal-text.ts",
   "bin/cli/query/read-only-sql.ts",
-  "bin/cli/wiring/service-ports.ts",
   "lambdas/job/catalog/duckdb/duckdb-text.ts",
   "lambdas/job/catalog/duckdb/table-folders.ts",
   "lambdas/job/json/json-pointer.ts",
@@ -36,13 +35,13 @@ const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
   "lambdas/job/service/events/link.ts",
   "lambdas/job/service/events/list-response.ts",
   "lambdas/job/service/http/content-encoding.ts",
+  "lambdas/job/settings/value-schemas.ts",
   "lambdas/job/snapshot/rows/row-size.ts",
   "lambdas/job/storage/directory/durable-file.ts",
   "lambdas/job/storage/json-object.ts",
   "lambdas/job/storage/s3/s3-put.ts",
   "lambdas/job/storage/s3/s3-upload.ts",
   "lib/settings/schedule-expression.ts",
-  "lib/settings/settings-message.ts",
 ]);
 
 /** The cookie store's base class compares with the machine's own time. */
