@@ -19,7 +19,8 @@ export class Credentials extends Construct {
     role.addToPolicy(
       new PolicyStatement({
         sid: "ReadCredentials",
-        actions: ["secretsmanager:GetSecretValue"],
+        // The description tells a secret without a value from a missing one.
+        actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
         resources: [...this.secretIds.values()],
       }),
     );

@@ -67,7 +67,7 @@ onEmulator("a deployed account", () => {
       what: "a secret without a value",
       args: ["check", "--base-url", "http://127.0.0.1:1", "--credentials", "secretsmanager:no/such"],
       exitCode: 2,
-      says: /CREDENTIALS_INVALID: The secret no\/such has no value yet.*put-secret-value/,
+      says: /CREDENTIALS_INVALID: The secret no\/such does not exist.*AWS_REGION/,
     },
   ])("with $what says what to do", async ({ args, exitCode, says }) => {
     const ended = await syncProcess(args, { cwd: await temporaryDirectory(), env: awsEnvironment() });

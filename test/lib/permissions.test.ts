@@ -76,7 +76,10 @@ describe("the function", () => {
         ["arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/default"],
         { Condition: { StringEquals: { "events:source": "brand-events-sync" } } },
       ),
-      allow(["secretsmanager:GetSecretValue"], [`<${template.only("AWS::SecretsManager::Secret").name}>`]),
+      allow(
+        ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+        [`<${template.only("AWS::SecretsManager::Secret").name}>`],
+      ),
       allow(["sqs:SendMessage"], [queue]),
       allow(
         ["logs:CreateLogStream", "logs:PutLogEvents"],

@@ -1,9 +1,14 @@
 // The account's credentials from a secret in AWS Secrets Manager: always the version that is current now.
 
-import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  type SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
 import { awsError, commonRemedy, isTransient, shortCause } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
+import { CredentialsNotSetUp } from "./credentials-not-set-up.ts";
 
 export interface SecretsManagerCredentialsOptions {
   readonly client: SecretsManagerClient;
@@ -11,7 +16,10 @@ export interface SecretsManagerCredentialsOptions {
   readonly secretId: string;
 }
 
-/** Throws `STORE_FAILED` where AWS does not respond, which a retry may fix. */
+/**
+ * Throws `STORE_FAILED` where AWS does not respond, which a retry may fix, and `CredentialsNotSetUp` for a secret that
+ * never had a value.
+ */
 export class SecretsManagerCredentials implements Credentials {
   readonly #client: SecretsManagerClient;
   readonly #secretId: string;
@@ -24,7 +32,7 @@ export class SecretsManagerCredentials implements Credentials {
 
   async read(): Promise<ServiceCredentials> {
     const { text, version } = await this.#value();
-    if (text === undefined || text.trim() === "") throw this.#invalid("has no value yet", this.#fill());
+    if (text === undefined || text.trim() === "") throw this.#invalid("is empty", this.#fill());
     try {
       const credentials = parseCredentials(text);
       if (version !== undefined) this.#versions.set(credentials, version);
@@ -48,7 +56,31 @@ export class SecretsManagerCredentials implements Credentials {
       if (SecretBinary !== undefined) throw this.#invalid("holds bytes, not text", this.#fill());
       return { text: SecretString, version: VersionId };
     } catch (error) {
+      if (awsError(error)?.name === "ResourceNotFoundException") throw await this.#missing(error);
       throw this.#unreadable(error);
+    }
+  }
+
+  /** A secret without a value and a secret that does not exist give the same error; only its description differs. */
+  async #missing(error: unknown): Promise<unknown> {
+    try {
+      const request = { SecretId: this.#secretId };
+      const { VersionIdsToStages = {} } = await this.#client.send(new DescribeSecretCommand(request));
+      if (Object.keys(VersionIdsToStages).length > 0) return this.#unreadable(error);
+      return new CredentialsNotSetUp(`The secret ${this.#secretId} has no value yet. ${this.#fill()}`, {
+        fields: { secret: this.#secretId },
+      });
+    } catch (reason) {
+      const failure = awsError(reason);
+      if (failure?.name === "AccessDeniedException") {
+        const what = "has no value yet, or does not exist in this account and region";
+        return this.#invalid(what, this.#fill(), shortCause(failure));
+      }
+      if (failure?.name === "ResourceNotFoundException") {
+        const remedy = "Check the name and the region (AWS_REGION), or deploy the stack.";
+        return this.#invalid("does not exist in this account and region", remedy, shortCause(failure));
+      }
+      return this.#unreadable(reason);
     }
   }
 
@@ -70,13 +102,6 @@ export class SecretsManagerCredentials implements Credentials {
       );
     }
     switch (name) {
-      // The same answer for a secret that was created empty and for one that does not exist.
-      case "ResourceNotFoundException":
-        return this.#invalid(
-          "has no value yet, or does not exist in this account and region",
-          this.#fill(),
-          cause,
-        );
       case "AccessDeniedException":
         return this.#invalid(
           "may not be read by this process",

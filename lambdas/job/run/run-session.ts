@@ -1,5 +1,6 @@
 // One start of a run while it works: what it has opened, how far it got, and what it gives back at the end.
 
+import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import { LeaseLost } from "./lease/lease.ts";
@@ -84,6 +85,7 @@ export class RunSession {
     const lost = this.#leased?.lease.lost.reason;
     if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
     if (error instanceof LoginWithheld) return error.end;
+    if (error instanceof CredentialsNotSetUp) return notSetUp(error);
     return lost instanceof LeaseLost ? skippedAsLost(lost) : { error };
   }
 
@@ -100,4 +102,8 @@ export class RunSession {
     if (this.#leased === undefined) throw new Error("the lease is not held");
     return this.#leased;
   }
+}
+
+function notSetUp({ message }: CredentialsNotSetUp): RunEnd {
+  return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: message };
 }

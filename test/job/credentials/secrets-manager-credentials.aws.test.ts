@@ -3,8 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, it } from "vitest";
+import { CredentialsNotSetUp } from "../../../lambdas/job/credentials/credentials-not-set-up.ts";
 import { SecretsManagerCredentials } from "../../../lambdas/job/credentials/secrets-manager-credentials.ts";
-import { AwsProxy, type Fault, jsonAnswer } from "../../aws/aws-proxy.ts";
+import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../aws/aws-proxy.ts";
 import { awsClients, newAwsClients, onEmulator } from "../../aws/emulator.ts";
 import { credentialsContract } from "./credentials-contract.ts";
 
@@ -48,18 +49,34 @@ onEmulator("in Secrets Manager", () => {
     expect(new Set(stored).size).toBe(2);
   });
 
-  it.each([
-    { what: "created empty", make: emptySecret },
-    { what: "that does not exist", make: async () => "no/such-secret" },
-  ])("a secret $what has no value yet, and the error says how to fill it", async ({ make }) => {
-    const secretId = await make();
+  it("a secret that never had a value is not set up yet, and the error says how to fill it", async () => {
+    const secretId = await emptySecret();
 
-    const reading = new SecretsManagerCredentials({ client: awsClients().secrets, secretId }).read();
+    const error = await new SecretsManagerCredentials({ client: awsClients().secrets, secretId })
+      .read()
+      .catch((reason: unknown) => reason);
 
-    await expect(reading).rejects.toMatchObject({
+    expect(error).toBeInstanceOf(CredentialsNotSetUp);
+    expect(error).toMatchObject({
       code: "CREDENTIALS_INVALID",
-      message: expect.stringMatching(new RegExp(`^The secret ${secretId} has no value yet.*${FILL.source}`)),
+      message: expect.stringMatching(
+        new RegExp(`^The secret ${secretId} has no value yet\\. ${FILL.source}`),
+      ),
       fields: { secret: secretId },
+    });
+  });
+
+  it("a secret that does not exist is no unfinished setup", async () => {
+    const { secrets: client } = awsClients();
+
+    const error = await new SecretsManagerCredentials({ client, secretId: "no/such-secret" })
+      .read()
+      .catch((reason: unknown) => reason);
+
+    expect(error).not.toBeInstanceOf(CredentialsNotSetUp);
+    expect(error).toMatchObject({
+      code: "CREDENTIALS_INVALID",
+      message: expect.stringMatching(/^The secret no\/such-secret does not exist .*AWS_REGION/),
     });
   });
 
@@ -76,7 +93,7 @@ onEmulator("in Secrets Manager", () => {
   });
 });
 
-describe("an answer of Secrets Manager", () => {
+describe("a response of Secrets Manager", () => {
   it.each([
     [
       "AccessDeniedException",
@@ -95,7 +112,18 @@ describe("an answer of Secrets Manager", () => {
     await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
   });
 
-  it("that does not come is STORE_FAILED, so that a retry goes on with the run", async () => {
+  it.each([
+    ["AccessDeniedException", "CREDENTIALS_INVALID", "has no value yet, or does not exist"],
+    ["ThrottlingException", "STORE_FAILED", "too busy. Start again later"],
+  ] as const)("%s about a secret without a value is %s and says: %s", async (name, code, says) => {
+    const reading = readFrom(({ action }) =>
+      jsonAnswer(action === "secretsmanager.DescribeSecret" ? name : "ResourceNotFoundException"),
+    );
+
+    await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
+  });
+
+  it("that does not come is STORE_FAILED, so that a retry resumes the run", async () => {
     await expect(readFrom("lose-request")).rejects.toMatchObject({
       code: "STORE_FAILED",
       isRetryable: true,
@@ -103,9 +131,9 @@ describe("an answer of Secrets Manager", () => {
   });
 });
 
-async function readFrom(fault: Fault): Promise<unknown> {
+async function readFrom(fault: Fault | ((asked: Asked) => Fault)): Promise<unknown> {
   await using proxy = await AwsProxy.start();
-  proxy.fault = () => fault;
+  proxy.fault = (asked) => (typeof fault === "function" ? fault(asked) : fault);
   const { secrets: client } = newAwsClients(proxy.url, 1);
   return await new SecretsManagerCredentials({ client, secretId: "brand/uk" }).read();
 }
