@@ -1,7 +1,6 @@
 // From the function's environment to the settings of one account's run.
 
-import type { RunSettings } from "../job/run/run-ports.ts";
-import { runSettings } from "../job/run/run-settings.ts";
+import { type RunSettings, runSettings } from "../job/run/run-settings.ts";
 import { allowance } from "../job/settings/limit.ts";
 import type { FunctionAccount, FunctionEnvironment } from "./environment.ts";
 

@@ -2,7 +2,8 @@
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
-import type { RunPorts, RunSettings } from "../job/run/run-ports.ts";
+import type { RunPorts } from "../job/run/run-ports.ts";
+import type { RunSettings } from "../job/run/run-settings.ts";
 import { serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";

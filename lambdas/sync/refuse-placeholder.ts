@@ -1,7 +1,7 @@
 // No request goes to the placeholder that stands for the address of the service.
 
 import { SyncError } from "../job/errors/sync-error.ts";
-import type { RunSettings } from "../job/run/run-ports.ts";
+import type { RunSettings } from "../job/run/run-settings.ts";
 import { isPlaceholder } from "../job/settings/base-url.ts";
 
 /** Throws `CONFIG_INVALID` for the address that `cdk.json` is delivered with. */

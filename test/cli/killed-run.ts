@@ -5,7 +5,7 @@ import { localRunPorts } from "../../bin/cli/wiring/local-run-ports.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
 import { run } from "../../lambdas/job/run/run.ts";
-import type { RunSettings } from "../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";

@@ -1,8 +1,7 @@
 // From the options of the command line to the settings of a run.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
-import { runSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { ACCOUNT_DEFAULTS, type AccountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import type { OptionValues } from "./options.ts";
 

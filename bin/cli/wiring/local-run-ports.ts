@@ -1,7 +1,8 @@
 // What a run works with on a laptop: its warehouse and credentials, this machine, the network.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { Progress, RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";

@@ -1,7 +1,8 @@
 // What a command that sends requests to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { RunPorts, RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import type { SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";

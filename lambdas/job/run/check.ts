@@ -8,7 +8,8 @@ import { unusedRateLimiter } from "./lease/lease-account.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
 import { openAccount } from "./login/open-account.ts";
-import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
 
 const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 

@@ -8,7 +8,8 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { withLease } from "./lease/with-lease.ts";
-import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
 
 export interface Discovery {
   readonly listed: number;

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { eventColumns } from "../snapshot/rows/lifted-column.ts";
-import type { RunSettings } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
 
 /** Raise it when the same responses of the service would give other rows than before. */
 const ROW_FORMAT = 1;

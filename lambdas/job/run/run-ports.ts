@@ -1,4 +1,4 @@
-// What a run is given: its settings, and everything impure it touches.
+// Everything impure that a run touches.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -7,21 +7,8 @@ import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
-import type { AccountSettings } from "../settings/account-settings.ts";
-import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { Store } from "../storage/store.ts";
 import type { Holder } from "./lease/lease-file.ts";
-
-/** The account's settings, and what a deployment or a test decides for all accounts. */
-export interface RunSettings extends AccountSettings {
-  readonly account: string;
-  /** In the order of their columns, after those of every row. */
-  readonly lifted: readonly LiftedColumn[];
-  /** Length of the window of the limits in milliseconds: 60,000, but for tests. */
-  readonly windowMs: number;
-  /** Events of one shard: 1,000 at most, but for tests. */
-  readonly shardSize: number;
-}
 
 /** A service client and what it has counted so far. */
 export type CountingService = EventService & {

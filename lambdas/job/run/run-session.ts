@@ -10,7 +10,8 @@ import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { type BaseOf, headAsBase, wholeBase } from "./publish/base.ts";
 import { refreshOver } from "./publish/refresh-catalog.ts";
 import type { Trigger } from "./record/run-log.ts";
-import type { CountingService, RunPorts, RunSettings } from "./run-ports.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
 import { NO_COUNTS, type RunEnd, type RunFailure, type RunState } from "./run-state.ts";
 
 /** What readers see when a run starts, and what its changes are found against. */

@@ -1,8 +1,17 @@
-// The settings of a run, from those of its account.
+// The settings of a run: those of its account, and what a deployment or a test decides.
 
 import type { AccountSettings } from "../settings/account-settings.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import type { RunSettings } from "./run-ports.ts";
+
+export interface RunSettings extends AccountSettings {
+  readonly account: string;
+  /** In the order of their columns, after those of every row. */
+  readonly lifted: readonly LiftedColumn[];
+  /** Length of the window of the limits in milliseconds: 60,000, but for tests. */
+  readonly windowMs: number;
+  /** Events of one shard: 1,000 at most, but for tests. */
+  readonly shardSize: number;
+}
 
 const LARGEST_SHARD = 1_000;
 

@@ -9,8 +9,9 @@ import { applyRetention } from "./publish/retention.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { type RunResult, readRunResult } from "./record/run-result.ts";
-import type { RunPorts, RunSettings } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
+import type { RunSettings } from "./run-settings.ts";
 import type { RunEnd } from "./run-state.ts";
 
 export interface RunStart {

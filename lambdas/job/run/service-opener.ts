@@ -6,7 +6,8 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { createEventService } from "../service/http-event-service.ts";
 import type { OnWait } from "../service/requests/wait-reporter.ts";
-import type { RunPorts, RunSettings } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
 
 export interface ServicePorts {
   readonly credentials: Credentials;

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
 import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
 import { fingerprint } from "../../../lambdas/job/run/fingerprint.ts";
-import type { RunSettings } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { accountRunSettings } from "../../../lambdas/sync/account-run-settings.ts";
 import { environmentOf, readEnvironment } from "../../../lambdas/sync/environment.ts";
 import { synthesized } from "../synthesized.ts";

@@ -1,7 +1,8 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import type { RunPorts, RunSettings } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
 import { Lease } from "./lease.ts";
 

@@ -1,7 +1,8 @@
 // Runs a command that uses the budget without making a run: under the account's lease, which carries its usage.
 
 import { openAccount } from "../login/open-account.ts";
-import type { CountingService, RunPorts, RunSettings } from "../run-ports.ts";
+import type { CountingService, RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
 import { LeaseLost } from "./lease.ts";
 import { leaseAccount } from "./lease-account.ts";
 import { type LeasedCommand, leaseNameOf } from "./lease-name.ts";

@@ -6,7 +6,8 @@ import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RunPorts, RunSettings } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
 
 /** At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed. */
 export async function checkAgainstBase(

@@ -12,7 +12,8 @@ import type { Plan } from "../../snapshot/staging/plan.ts";
 import { readShard } from "../../snapshot/staging/shard.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
-import type { RunPorts, RunSettings } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
 
 /** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
 export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: Plan): Promise<Manifest> {

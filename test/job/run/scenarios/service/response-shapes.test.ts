@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
-import type { RunSettings } from "../../../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import type { DetailShape } from "../../../../simulator/detail-endpoint.ts";
 import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
