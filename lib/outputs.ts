@@ -15,11 +15,10 @@ export interface OutputsProps {
 
 export function addOutputs(stack: Stack, props: OutputsProps): void {
   const { region } = stack;
-  const [first = ""] = props.secretIds.keys();
   const output = (id: string, description: string, value: string): CfnOutput =>
     new CfnOutput(stack, id, { description, value });
-  const invoke = (payload: object): string =>
-    `aws lambda invoke --region ${region} --function-name ${props.functionName}:live --cli-read-timeout 900 ` +
+  const invoke = (payload: object, options: string): string =>
+    `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} ` +
     `--cli-binary-format raw-in-base64-out --payload '${JSON.stringify(payload)}' /dev/stdout`;
   for (const [account, secretId] of props.secretIds) {
     output(
@@ -27,13 +26,23 @@ export function addOutputs(stack: Stack, props: OutputsProps): void {
       `Put the credentials of the account ${account} into its secret`,
       `aws secretsmanager put-secret-value --region ${region} --secret-id ${secretId} --secret-string file://credentials.json`,
     );
+    output(
+      `Step2Check${idOf(account)}`,
+      `Check that everything works for the account ${account} (or press Test in the Lambda console)`,
+      invoke({ action: "check", account }, "--cli-read-timeout 900"),
+    );
+    output(
+      `Step3Run${idOf(account)}`,
+      `Start the first run of the account ${account}. The command returns at once; Step3Watch shows the run`,
+      // A connection that is silent for minutes is dropped on its way, and the command line then invokes again.
+      invoke({ action: "run", account }, "--invocation-type Event"),
+    );
   }
   output(
-    "Step2Check",
-    "Check the setup (or press Test in the Lambda console)",
-    invoke({ action: "check", account: first }),
+    "Step3Watch",
+    "Watch the runs, until a line says how yours ended (Ctrl-C to stop)",
+    `aws logs tail ${props.logGroupName} --region ${region} --since 5m --follow --format short`,
   );
-  output("Step3Run", "Make the first snapshot", invoke({ action: "run", account: first }));
   output("Step4Query", "The Athena workgroup to choose; start with its saved queries", props.workgroup);
   output(
     "AnalystPolicyArn",

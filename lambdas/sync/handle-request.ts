@@ -19,8 +19,9 @@ import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
 import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
 import { responseOf } from "./response.ts";
+import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
+import { UNEXPECTED_ERROR_METRICS } from "./telemetry/attempt-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
-import { UNEXPECTED_ERROR_METRICS } from "./telemetry/metrics.ts";
 import { timeLimit } from "./time-limit.ts";
 
 const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set(["run", "check", "discover"]);
@@ -75,6 +76,7 @@ async function respond(
   const respondWith = async (result: RunResult): Promise<object> => {
     const { requestsPerMinute } = settings;
     const publication = await reportResult(result, { ports, account, requestsPerMinute });
+    if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);
     if (result.error) throw result.error;
     const { region, workgroup, database } = environment;
     const links = consoleLinks({ region, workgroup, context });
@@ -87,7 +89,7 @@ async function respond(
     case "rollback":
       return respondWith(await acceptOrRollback(host, account, request));
     case "check":
-      return checkResponse(await check(host, settings), account);
+      return checkResponse(ports, account, await check(host, settings));
     case "discover":
       return discoverResponse(await discover(host, settings, request.limit), account);
     case "status":
@@ -95,7 +97,21 @@ async function respond(
   }
 }
 
-function checkResponse(checks: readonly Check[], account: string): object {
+/**
+ * Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue and
+ * raise a second alarm for one cause.
+ */
+function isRepeatedRefusal({ row, error, isRepeat }: RunResult): boolean {
+  return isRepeat === true && row.trigger === "schedule" && isRefusal(error);
+}
+
+function repeatedRefusalResponse({ row, error }: RunResult, account: string): object {
+  const { run_id } = row;
+  return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
+}
+
+function checkResponse(ports: FunctionPorts, account: string, checks: readonly Check[]): object {
+  ports.metrics(account, checkMetrics(checks));
   return { account, ok: checks.every(({ ok }) => ok), checks };
 }
 

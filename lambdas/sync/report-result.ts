@@ -1,12 +1,12 @@
 // Reports the result of a run, an accept or a rollback: metrics, an event on the bus, a line in the log.
 
-import type { RunLogEntry } from "../job/run/record/run-log.ts";
+import { isRun, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { Limit } from "../job/settings/limit.ts";
 import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
 import type { Store } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-ports.ts";
-import { isRun, metricsOf } from "./telemetry/metrics.ts";
+import { attemptMetrics } from "./telemetry/attempt-metrics.ts";
 import { runEvent } from "./telemetry/run-event.ts";
 
 export interface ReportOptions {
@@ -25,7 +25,7 @@ export async function reportResult(
 ): Promise<string | undefined> {
   const { row, error } = result;
   const { outcome, run_id, reason, attempt, seconds } = row;
-  ports.metrics(account, metricsOf(result, requestsPerMinute));
+  ports.metrics(account, attemptMetrics(result, requestsPerMinute));
   if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
   let publication: string | undefined;
   try {

@@ -1,9 +1,8 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
-import type { RunLogEntry } from "../job/run/record/run-log.ts";
+import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { ConsoleLinks } from "./console-links.ts";
-import { leftOut } from "./telemetry/metrics.ts";
 
 export interface ResponseFacts {
   readonly account: string;
@@ -41,7 +40,7 @@ function summary(row: RunLogEntry): string {
   const parts = [`${count(events)} events`];
   if (added !== null)
     parts.push(`${count(added)} added, ${count(changed ?? 0)} changed, ${count(removed ?? 0)} removed`);
-  if (leftOut(row) > 0) parts.push(`${count(leftOut(row))} left out`);
+  if (leftOutCount(row) > 0) parts.push(`${count(leftOutCount(row))} left out`);
   return parts.join("; ");
 }
 

@@ -1,7 +1,14 @@
-// What wakes somebody up. Each alarm means one thing and names its section of the runbook.
+// The alarms. Each means one thing, keeps its state while its cause lasts, and names its section of the runbook.
 
 import { Annotations, Duration, Stack } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  type IMetric,
+  Stats,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
@@ -10,131 +17,136 @@ import type { AccountSettings } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
 import { accountMetric } from "./metrics.ts";
 
-/** A pause of all sixteen requests in flight is nothing to wake up for. */
+/** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
 
 export interface AlarmsProps {
   readonly accounts: Readonly<Record<string, AccountSettings>>;
   readonly failureQueue: IQueue;
   readonly topic: ITopic;
-  /** Where `docs/runbook.md` is to be read. */
+  /** The address of `docs/runbook.md`. */
   readonly runbookUrl: string;
 }
 
 interface AlarmSpec {
-  /** The end of its name and the anchor of its section in the runbook. */
+  /** The end of the alarm's name and the anchor of its section in the runbook. */
   readonly section: string;
   readonly meaning: string;
-  readonly metric: IMetric;
-  readonly above: number;
+  readonly condition: Omit<AlarmProps, "alarmName" | "alarmDescription">;
 }
 
 export class Alarms extends Construct {
-  /** In the order of the accounts, the one of the failure queue last. */
+  /** In the order of the accounts, the failure queue's last. */
   readonly all: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const ofAccounts = Object.entries(props.accounts).flatMap(([account, settings]) => [
-      ...this.runAlarms(account, settings, props),
-      ...this.staleAlarm(account, settings, props),
-    ]);
+    if (!/^https?:/.test(props.runbookUrl)) {
+      Annotations.of(this).addInfo(
+        `eventSync.runbookUrl: ${props.runbookUrl} is not an address, so the mails of the alarms have no link to the runbook. Set the address at which your team reads docs/runbook.md.`,
+      );
+    }
+    const ofAccounts = Object.entries(props.accounts).flatMap(([account, settings]) =>
+      [...runAlarms(account, settings), ...this.staleAlarm(account, settings)].map((spec) =>
+        this.alarm(`${account}-${spec.section}`, props, spec),
+      ),
+    );
+    const messages = props.failureQueue.metricApproximateNumberOfMessagesVisible({
+      statistic: Stats.MAXIMUM,
+      period: Duration.minutes(5),
+    });
     const failureQueue = this.alarm("failure-queue", props, {
       section: "failure-queue",
-      meaning: "A start was given up: all its attempts failed, or it could not be started within an hour.",
-      metric: props.failureQueue.metricApproximateNumberOfMessagesVisible({
-        statistic: Stats.MAXIMUM,
-        period: Duration.minutes(5),
-      }),
-      above: 0,
+      meaning: "A start failed for good: all its attempts failed, or it waited for an hour.",
+      condition: above(0, messages),
     });
     this.all = [...ofAccounts, failureQueue];
   }
 
-  private runAlarms(account: string, settings: AccountSettings, props: AlarmsProps): readonly Alarm[] {
-    const { leftOutAlarmAbove } = settings;
-    const specs: readonly AlarmSpec[] = [
-      {
-        section: "failed",
-        meaning: `A run of the account ${account} failed, and no retry mends it. Readers keep the snapshot they have.`,
-        metric: accountMetric(account, "Failed"),
-        above: 0,
-      },
-      {
-        section: "held",
-        meaning: `A snapshot of the account ${account} is complete and looks wrong, so it waits for a person.`,
-        metric: accountMetric(account, "Held"),
-        above: 0,
-      },
-      {
-        section: "throttled",
-        meaning: `The service told the account ${account} to slow down more than ${MANY_THROTTLED} times in one run.`,
-        metric: accountMetric(account, "Throttled", { statistic: Stats.MAXIMUM }),
-        above: MANY_THROTTLED,
-      },
-      {
-        section: "left-out",
-        meaning: `More than ${leftOutAlarmAbove} listed events of the account ${account} have no row in the snapshot.`,
-        metric: accountMetric(account, "LeftOut", { statistic: Stats.MAXIMUM }),
-        above: leftOutAlarmAbove,
-      },
-      {
-        section: "login-refused",
-        meaning: `The service refused the credentials of the account ${account}. The schedule sends no login until they are changed, a check or run by hand succeeds, or 24 hours have passed.`,
-        metric: accountMetric(account, "LoginRefused"),
-        above: 0,
-      },
-    ];
-    return specs.map((spec) => this.alarm(`${account}-${spec.section}`, props, spec));
-  }
-
-  private staleAlarm(account: string, settings: AccountSettings, props: AlarmsProps): readonly Alarm[] {
+  private staleAlarm(account: string, settings: AccountSettings): readonly AlarmSpec[] {
     const hours = staleAfterHours(settings);
-    if (hours === undefined) {
-      if (settings.enabled) {
-        Annotations.of(this).addInfo(
-          `eventSync.accounts.${account}.schedule: rarer than an alarm can look back (7 days), so nothing says when this account's data is stale; the other alarms do their work. Set staleAfterHours for one all the same.`,
-        );
-      }
-      return [];
+    if (hours !== undefined) {
+      const meaning = `Nothing was published for the account ${account} in ${hours} hours.`;
+      return [{ section: "stale", meaning, condition: unpublishedFor(hours, account) }];
     }
-    const alarm = new Alarm(this, `${account}-stale`, {
-      ...this.naming(`${account}-stale`, props, {
-        section: "stale",
-        meaning: `Nothing was published for the account ${account} in ${hours} hours.`,
-      }),
-      metric: accountMetric(account, "Published", { period: Duration.hours(1) }),
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      threshold: 1,
-      evaluationPeriods: hours,
-      // An hour without a run has no data, and a function that never starts has none at all.
-      treatMissingData: TreatMissingData.BREACHING,
-    });
-    alarm.addAlarmAction(new SnsAction(props.topic));
-    return [alarm];
+    if (settings.enabled) {
+      Annotations.of(this).addInfo(
+        `eventSync.accounts.${account}.schedule: too rare for the alarm "stale", because an alarm looks back 7 days at most. The other alarms work. Set staleAfterHours to get this alarm too.`,
+      );
+    }
+    return [];
   }
 
-  private alarm(id: string, props: AlarmsProps, spec: AlarmSpec): Alarm {
-    const alarm = new Alarm(this, id, {
-      ...this.naming(id, props, spec),
-      metric: spec.metric,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      threshold: spec.above,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-    alarm.addAlarmAction(new SnsAction(props.topic));
-    return alarm;
-  }
-
-  private naming(
+  private alarm(
     id: string,
-    { runbookUrl }: AlarmsProps,
-    { section, meaning }: Pick<AlarmSpec, "section" | "meaning">,
-  ): { readonly alarmName: string; readonly alarmDescription: string } {
-    return {
+    { runbookUrl, topic }: AlarmsProps,
+    { section, meaning, condition }: AlarmSpec,
+  ): Alarm {
+    const alarm = new Alarm(this, id, {
       alarmName: `${Stack.of(this).stackName}-${id}`,
       alarmDescription: `${meaning} What to do: ${runbookUrl}#${section}`,
-    };
+      ...condition,
+    });
+    const mail = new SnsAction(topic);
+    alarm.addAlarmAction(mail);
+    alarm.addOkAction(mail);
+    return alarm;
   }
+}
+
+function runAlarms(account: string, { leftOutAlarmAbove }: AccountSettings): readonly AlarmSpec[] {
+  return [
+    {
+      section: "failed",
+      meaning: `A run of the account ${account} failed, and a retry does not fix it. Readers keep the snapshot they have.`,
+      condition: above(0, accountMetric(account, "Failed")),
+    },
+    {
+      section: "held",
+      meaning: `A snapshot of the account ${account} is complete and looks wrong, so it waits for a person.`,
+      condition: above(0, accountMetric(account, "Held")),
+    },
+    {
+      section: "throttled",
+      meaning: `The service returned 429 to the account ${account} more than ${MANY_THROTTLED} times in one run.`,
+      condition: above(MANY_THROTTLED, accountMetric(account, "Throttled", { statistic: Stats.MAXIMUM })),
+    },
+    {
+      section: "left-out",
+      meaning: `More than ${leftOutAlarmAbove} listed events of the account ${account} have no row in the snapshot.`,
+      condition: above(leftOutAlarmAbove, accountMetric(account, "LeftOut", { statistic: Stats.MAXIMUM })),
+    },
+    {
+      section: "login-refused",
+      meaning: `The service refused the credentials of the account ${account}. The schedule sends no login until they are changed, a check or run by hand succeeds, or 24 hours have passed.`,
+      condition: above(0, accountMetric(account, "LoginRefused")),
+    },
+    {
+      section: "catalog-behind",
+      meaning: `The tables of the account ${account} could not be brought up to the latest publication. Readers may see an older snapshot.`,
+      condition: above(0, accountMetric(account, "CatalogBehind")),
+    },
+  ];
+}
+
+/** Without data the alarm keeps its state: nothing has shown that its cause is over. */
+function above(threshold: number, metric: IMetric): AlarmSpec["condition"] {
+  return {
+    metric,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    threshold,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.IGNORE,
+  };
+}
+
+/** An hour without a run has no data, and a function that never starts has none at all: that is the cause itself. */
+function unpublishedFor(hours: number, account: string): AlarmSpec["condition"] {
+  return {
+    metric: accountMetric(account, "Published", { period: Duration.hours(1) }),
+    comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+    threshold: 1,
+    evaluationPeriods: hours,
+    treatMissingData: TreatMissingData.BREACHING,
+  };
 }

@@ -3,18 +3,19 @@
 import { parseSchedule } from "./schedule-expression.ts";
 import { type AccountSettings, MAX_STALE_HOURS } from "./settings.ts";
 
-/** A day, plus time for a run that starts late or is retried. */
+/** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */
 const LEAST_HOURS = 26;
-/** With a longer schedule, the alarm would be raised shortly before each publication. */
+/** For a run that starts late or is retried. */
 const MARGIN_HOURS = 2;
 
-/** Twice the longest gap of the schedule, at least 26; undefined if the gap is too long for an alarm, or the schedule is off. */
+/** The schedule's longest gap and a margin, at least 26; undefined for a schedule that is off, or too rare for an alarm. */
 export function staleAfterHours(
   account: Pick<AccountSettings, "enabled" | "schedule" | "staleAfterHours">,
 ): number | undefined {
   if (!account.enabled) return undefined;
   if (account.staleAfterHours !== undefined) return account.staleAfterHours;
   const gapHours = parseSchedule(account.schedule)?.longestGapHours;
-  if (gapHours === undefined || gapHours > MAX_STALE_HOURS - MARGIN_HOURS) return undefined;
-  return Math.min(Math.max(LEAST_HOURS, Math.ceil(2 * gapHours)), MAX_STALE_HOURS);
+  if (gapHours === undefined) return undefined;
+  const hours = Math.max(LEAST_HOURS, Math.ceil(gapHours) + MARGIN_HOURS);
+  return hours > MAX_STALE_HOURS ? undefined : hours;
 }

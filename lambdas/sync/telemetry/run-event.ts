@@ -1,7 +1,7 @@
 // What the event bus is told about a run: that a snapshot was published, that one is held, that a run failed.
 
+import { isRun, leftOutCount } from "../../job/run/record/run-log.ts";
 import type { RunResult } from "../../job/run/record/run-result.ts";
-import { isRun, leftOut } from "./metrics.ts";
 
 /** Contract: rules match on these. */
 export const EVENT_SOURCE = "brand-events-sync";
@@ -30,14 +30,14 @@ export function runEvent(
   const about = { account, run_id, snapshot_id, trigger };
   switch (row.outcome) {
     case "PUBLISHED": {
-      const counts = { listed, events, added, changed, removed, left_out: leftOut(row) };
+      const counts = { listed, events, added, changed, removed, left_out: leftOutCount(row) };
       return {
         detailType: DETAIL_TYPES.published,
         detail: { ...about, publication: publication ?? null, ...counts },
       };
     }
     case "HELD": {
-      const counts = { listed, events, left_out: leftOut(row) };
+      const counts = { listed, events, left_out: leftOutCount(row) };
       const why = { reason: row.reason, explanation: explanation ?? null };
       return { detailType: DETAIL_TYPES.held, detail: { ...about, ...counts, ...why } };
     }

@@ -69,11 +69,13 @@ describe("data", () => {
   it.each<[string, string, object, number | undefined]>([
     ["26 hours, for a schedule of every hour", "rate(1 hour)", {}, 26],
     ["26 hours, for twice a day", "rate(12 hours)", {}, 26],
-    ["two days, for every day", "rate(1 day)", {}, 48],
-    ["six days, for workdays", "cron(0 6 ? * MON-FRI *)", {}, 144],
-    ["all that an alarm sees, where twice is too long", "rate(5 days)", {}, 168],
-    ["never, where even once is too long", "rate(7 days)", {}, undefined],
-    ["never, where nobody knows the days", "cron(0 6 L * ? *)", {}, undefined],
+    ["26 hours, for once a day", "cron(0 6 * * ? *)", {}, 26],
+    ["74 hours, for workdays", "cron(0 6 ? * MON-FRI *)", {}, 74],
+    ["50 hours and a half, rounded up, for a gap of 48.5", "cron(0/30 6-7 1/2 * ? *)", {}, 51],
+    ["122 hours, for every fifth day", "rate(5 days)", {}, 122],
+    ["168 hours, the most that an alarm sees", "rate(166 hours)", {}, 168],
+    ["never, where an alarm cannot look back so far", "rate(167 hours)", {}, undefined],
+    ["never, where the longest gap is unknown", "cron(0 6 L * ? *)", {}, undefined],
     ["what is set, whatever the schedule", "rate(7 days)", { staleAfterHours: 100 }, 100],
     ["never, where the schedule is off", "rate(1 day)", { enabled: false, staleAfterHours: 30 }, undefined],
   ])("is stale after %s", (_, schedule, over, expected) => {

@@ -4,7 +4,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
-import { appendRunLog, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { appendRunLog, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
 import { type RunResult, writeRunResult } from "./run-result.ts";
 
 /** When an attempt began. */
@@ -41,7 +41,9 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
   try {
     const row = await appendRunLog(ports.store, account, rowOf(task, end));
     const result: RunResult = { row, ...(explanation === undefined ? {} : { explanation }) };
-    if (isRun(task) && !NEVER_FINISH.has(end.outcome)) await writeRunResult(ports.store, account, result);
+    // An accept or a rollback is never started again under its id.
+    if (isRun(task.trigger) && !NEVER_FINISH.has(end.outcome))
+      await writeRunResult(ports.store, account, result);
     return result;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
@@ -64,11 +66,6 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   if (!error.isRetryable)
     await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));
   return result;
-}
-
-/** An accept or a rollback is never started again under its id. */
-function isRun({ trigger }: RecordTask): boolean {
-  return trigger === "schedule" || trigger === "manual";
 }
 
 function warnNotWritten({ logger }: RecordTask["ports"]): void {

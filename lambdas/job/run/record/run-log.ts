@@ -42,6 +42,20 @@ export const runLogEntrySchema = z.object({
 export type RunLogEntry = Readonly<z.infer<typeof runLogEntrySchema>>;
 export type Trigger = RunLogEntry["trigger"];
 
+/** Neither an accept nor a rollback. */
+export function isRun(trigger: Trigger): boolean {
+  return trigger === "schedule" || trigger === "manual";
+}
+
+/** Listed events that have no row. */
+export function leftOutCount({
+  gone,
+  forbidden,
+  rejected,
+}: Pick<RunLogEntry, "gone" | "forbidden" | "rejected">): number {
+  return (gone ?? 0) + (forbidden ?? 0) + (rejected ?? 0);
+}
+
 /** Appends the row to the run log under the next free attempt number and returns it as written. */
 export async function appendRunLog(
   store: Store,
