@@ -41,6 +41,7 @@ const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
   "lambdas/job/storage/json-object.ts",
   "lambdas/job/storage/s3/s3-put.ts",
   "lambdas/job/storage/s3/s3-upload.ts",
+  "lambdas/job/settings/value-schemas.ts",
   "lib/settings/schedule-expression.ts",
 ]);
 

@@ -11,22 +11,40 @@ const template = synthesized({
 
 describe("the outputs", () => {
   const { outputs } = template;
-  const invocation = (payload: string): string =>
-    `aws lambda invoke --region <AWS::Region> --function-name <${template.only("AWS::Lambda::Function").name}>:live --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload '${payload}' /dev/stdout`;
+  const functionName = `<${template.only("AWS::Lambda::Function").name}>:live`;
 
-  it("are the next steps in order: fill the secrets, check, run, query", () => {
-    const steps = [...outputs].filter(([name]) => name.startsWith("Step"));
+  it("are the next steps in order, for each account: fill the secret, check, run, watch; then query", () => {
+    const steps = [...outputs.keys()].filter((name) => name.startsWith("Step"));
 
-    expect(steps.map(([name]) => name)).toEqual([
+    expect(steps.toSorted()).toEqual([
       "Step1FillSecretuk",
       "Step1FillSecretus",
-      "Step2Check",
-      "Step3Run",
+      "Step2Checkuk",
+      "Step2Checkus",
+      "Step3Runuk",
+      "Step3Runus",
+      "Step3Watch",
       "Step4Query",
     ]);
-    expect(outputs.get("Step2Check")).toBe(invocation('{"action":"check","account":"uk"}'));
-    expect(outputs.get("Step3Run")).toBe(invocation('{"action":"run","account":"uk"}'));
     expect(outputs.get("Step4Query")).toBe("Stack");
+  });
+
+  it.each(["uk", "us"])("check the account %s, and wait for the result", (name) => {
+    expect(outputs.get(`Step2Check${name}`)).toBe(
+      `aws lambda invoke --region <AWS::Region> --function-name ${functionName} --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload '{"action":"check","account":"${name}"}' /dev/stdout`,
+    );
+  });
+
+  it.each(["uk", "us"])("start a run of the account %s without waiting for it", (name) => {
+    expect(outputs.get(`Step3Run${name}`)).toBe(
+      `aws lambda invoke --region <AWS::Region> --function-name ${functionName} --invocation-type Event --cli-binary-format raw-in-base64-out --payload '{"action":"run","account":"${name}"}' /dev/stdout`,
+    );
+  });
+
+  it("watch a run in the log", () => {
+    expect(outputs.get("Step3Watch")).toBe(
+      `aws logs tail <${template.only("AWS::Logs::LogGroup").name}> --region <AWS::Region> --since 5m --follow --format short`,
+    );
   });
 
   it("give the names that the command line, the runbook and administrators need", () => {

@@ -1,12 +1,16 @@
-// What raises which alarm, who is told, and that the runbook has a section for each and no other.
+// What raises which alarm, where its mails go, and that the runbook has a section for each and no other.
 
 import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { HOLD_REASONS } from "../../../lambdas/job/run/publish/guard.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
-import { synthesized } from "../synthesized.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+import { EventSyncStack } from "../../../lib/stack.ts";
+import { synthesized, WITHOUT_BUNDLE } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");
 const RUNBOOK_URL = "https://wiki.example.com/runbook";
@@ -27,6 +31,7 @@ const alarmSchema = z.object({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
   AlarmActions: z.array(z.string()),
+  OKActions: z.array(z.string()),
   Namespace: z.string(),
   MetricName: z.string(),
   Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })),
@@ -38,28 +43,29 @@ const alarmSchema = z.object({
   TreatMissingData: z.string(),
 });
 const alarms = template.all("AWS::CloudWatch::Alarm").map(({ properties }) => alarmSchema.parse(properties));
+const MISSING: Readonly<Record<string, string>> = { breaching: "raises it", ignore: "keeps its state" };
 const COMPARED: Readonly<Record<string, string>> = { GreaterThanThreshold: ">", LessThanThreshold: "<" };
 
-/** `Sum(Failed of uk) > 0, in 1 x 300 s, without data fine`. */
+/** `Sum(Failed of uk) > 0 in 1 x 300 s; no data keeps its state`. */
 const condition = (alarm: z.output<typeof alarmSchema>): string => {
   const { Statistic, MetricName, Dimensions, ComparisonOperator, Threshold, EvaluationPeriods, Period } =
     alarm;
   const of = Dimensions.map(({ Value }) => Value).join();
-  const missing = alarm.TreatMissingData === "breaching" ? "raises it" : "is fine";
-  return `${Statistic}(${MetricName} of ${of}) ${COMPARED[ComparisonOperator]} ${Threshold} in ${EvaluationPeriods} x ${Period} s; no data ${missing}`;
+  return `${Statistic}(${MetricName} of ${of}) ${COMPARED[ComparisonOperator]} ${Threshold} in ${EvaluationPeriods} x ${Period} s; no data ${MISSING[alarm.TreatMissingData]}`;
 };
 const conditions = new Map(alarms.map((alarm) => [alarm.AlarmName, condition(alarm)]));
 
 describe("an alarm", () => {
   it.each([
-    ["uk-failed", "Sum(Failed of uk) > 0 in 1 x 300 s; no data is fine"],
-    ["uk-held", "Sum(Held of uk) > 0 in 1 x 300 s; no data is fine"],
-    ["uk-throttled", "Maximum(Throttled of uk) > 20 in 1 x 300 s; no data is fine"],
-    ["uk-left-out", "Maximum(LeftOut of uk) > 7 in 1 x 300 s; no data is fine"],
-    ["uk-login-refused", "Sum(LoginRefused of uk) > 0 in 1 x 300 s; no data is fine"],
-    ["uk-stale", "Sum(Published of uk) < 1 in 48 x 3600 s; no data raises it"],
-    ["weekly-failed", "Sum(Failed of weekly) > 0 in 1 x 300 s; no data is fine"],
-    ["weekly-left-out", "Maximum(LeftOut of weekly) > 0 in 1 x 300 s; no data is fine"],
+    ["uk-failed", "Sum(Failed of uk) > 0 in 1 x 300 s; no data keeps its state"],
+    ["uk-held", "Sum(Held of uk) > 0 in 1 x 300 s; no data keeps its state"],
+    ["uk-throttled", "Maximum(Throttled of uk) > 20 in 1 x 300 s; no data keeps its state"],
+    ["uk-left-out", "Maximum(LeftOut of uk) > 7 in 1 x 300 s; no data keeps its state"],
+    ["uk-login-refused", "Sum(LoginRefused of uk) > 0 in 1 x 300 s; no data keeps its state"],
+    ["uk-stale", "Sum(Published of uk) < 1 in 26 x 3600 s; no data raises it"],
+    ["uk-catalog-behind", "Sum(CatalogBehind of uk) > 0 in 1 x 300 s; no data keeps its state"],
+    ["weekly-failed", "Sum(Failed of weekly) > 0 in 1 x 300 s; no data keeps its state"],
+    ["weekly-left-out", "Maximum(LeftOut of weekly) > 0 in 1 x 300 s; no data keeps its state"],
   ])("%s is raised by %s", (name, raisedBy) => {
     expect(conditions.get(`Stack-${name}`)).toBe(raisedBy);
   });
@@ -72,11 +78,24 @@ describe("an alarm", () => {
       MetricName: "ApproximateNumberOfMessagesVisible",
       Threshold: 0,
       ComparisonOperator: "GreaterThanThreshold",
+      TreatMissingData: "ignore",
     });
   });
 
-  it("says that data is stale neither where CloudWatch cannot look back so far nor where the schedule is off", () => {
+  it("for stale data exists only where a schedule is on, and not too rare for CloudWatch", () => {
     expect([...conditions.keys()].filter((name) => name.endsWith("-stale"))).toEqual(["Stack-uk-stale"]);
+  });
+
+  it("looks back 7 days at most, as CloudWatch allows for periods of an hour", () => {
+    const rare = { schedule: "rate(1 day)", staleAfterHours: 168 };
+    const longest = synthesized({ baseUrl: "https://api.example.com", accounts: { uk: rare } });
+
+    const seconds = longest
+      .all("AWS::CloudWatch::Alarm")
+      .map(({ properties }) => alarmSchema.parse(properties))
+      .map(({ Period, EvaluationPeriods }) => Period * EvaluationPeriods);
+
+    expect(Math.max(...seconds)).toBe(604_800);
   });
 
   it("counts what the function writes", () => {
@@ -89,13 +108,34 @@ describe("an alarm", () => {
     }
   });
 
-  it("tells the topic, and the topic the address of the settings", () => {
-    for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual([`<${topic.name}>`]);
+  it("sends a mail when it is raised and when it is over, to the address of the settings", () => {
+    for (const { AlarmActions, OKActions } of alarms) {
+      expect(AlarmActions).toEqual([`<${topic.name}>`]);
+      expect(OKActions).toEqual([`<${topic.name}>`]);
+    }
     expect(template.only("AWS::SNS::Subscription").properties).toEqual({
       Protocol: "email",
       Endpoint: "data-team@example.com",
       TopicArn: `<${topic.name}>`,
     });
+  });
+});
+
+describe("synthesis", () => {
+  it.each([
+    { runbookUrl: undefined, says: ["docs/runbook.md is not an address"] },
+    { runbookUrl: "wiki/runbook.md", says: ["wiki/runbook.md is not an address"] },
+    { runbookUrl: RUNBOOK_URL, says: [] },
+  ])("with the runbook at $runbookUrl says of the mails: $says", ({ runbookUrl, says }) => {
+    const accounts = { uk: { schedule: "rate(1 day)" } };
+    const settings = parseSettings({ baseUrl: "https://api.example.test", accounts, runbookUrl });
+    const stack = new EventSyncStack(new App({ context: WITHOUT_BUNDLE }), "Stack", { settings });
+
+    const infos = Annotations.fromStack(stack).findInfo("*", Match.stringLikeRegexp("runbookUrl"));
+
+    expect(infos.map(({ entry }) => String(entry.data))).toEqual(
+      says.map((text) => expect.stringContaining(text)),
+    );
   });
 });
 
@@ -127,15 +167,15 @@ describe("the runbook", () => {
 
   it("says of every error what to do: under Failed if it ends the run, else under Failure queue", () => {
     const ofRuns = ERROR_CODES.filter((code) => code !== "QUERY_FAILED"); // the laptop's own
-    const mended = ofRuns.filter((code) => new SyncError(code, "").isRetryable);
+    const retryable = ofRuns.filter((code) => new SyncError(code, "").isRetryable);
     const missing = (title: string, codes: readonly string[]): readonly string[] =>
       codes.filter((code) => !bodyOf(title).includes(`\`${code}\``));
 
-    expect(missing("Failure queue", mended)).toEqual([]);
+    expect(missing("Failure queue", retryable)).toEqual([]);
     expect(
       missing(
         "Failed",
-        ofRuns.filter((code) => !mended.includes(code)),
+        ofRuns.filter((code) => !retryable.includes(code)),
       ),
     ).toEqual([]);
   });

@@ -71,7 +71,7 @@ describe("data", () => {
     ["26 hours, for twice a day", "rate(12 hours)", {}, 26],
     ["26 hours, for once a day", "cron(0 6 * * ? *)", {}, 26],
     ["74 hours, for workdays", "cron(0 6 ? * MON-FRI *)", {}, 74],
-    ["50 hours and a half, rounded up, for a gap of 48.5", "cron(0/30 6-7 1/2 * ? *)", {}, 51],
+    ["49 hours, for a gap of 46 hours and a half", "cron(0/30 6-7 1/2 * ? *)", {}, 49],
     ["122 hours, for every fifth day", "rate(5 days)", {}, 122],
     ["168 hours, the most that an alarm sees", "rate(166 hours)", {}, 168],
     ["never, where an alarm cannot look back so far", "rate(167 hours)", {}, undefined],

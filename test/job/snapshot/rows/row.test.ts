@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
 import { parseRow, type Row, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
+import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
 import { anyText } from "../../json/json-texts.ts";
 
 const ROW: Row = {
