@@ -10,6 +10,10 @@ export interface GlueCall {
   readonly table: string;
 }
 
+const ACCESS_DENIED = "AccessDeniedException";
+/** Glue cannot read or write the metadata of an encrypted catalog, mostly because a permission on its key is missing. */
+const ENCRYPTION_FAILED = "GlueEncryptionException";
+
 /** `CATALOG_FAILED` with why and what to do. An error that no request to AWS caused is returned as it is. */
 export function glueError(error: unknown, call: GlueCall): unknown {
   const failure = awsError(error);
@@ -26,10 +30,14 @@ export function batchError(call: GlueCall, name = "unknown error", message = "no
 }
 
 function meaningOf(name: string, message: string, { action, database, table }: GlueCall): string | undefined {
+  const [kmsAction] = /kms:\w+/.exec(message) ?? [];
+  if (name === ENCRYPTION_FAILED || (name === ACCESS_DENIED && kmsAction)) {
+    return `the catalog is encrypted with a key of KMS that this process may not use. Give it ${kmsAction ?? "kms:Decrypt and kms:GenerateDataKey"} on that key, in its own policy and in the key's. AWS says: ${message}`;
+  }
   switch (name) {
     case "EntityNotFoundException":
       return `the database ${database} or its table ${table} does not exist. Deploy the stack, or name the right database.`;
-    case "AccessDeniedException":
+    case ACCESS_DENIED:
       return `AWS refuses it. Give this process glue:${action} on the catalog, the database and the table; where Lake Formation governs the database, grant it there too: DESCRIBE, ALTER, INSERT and DELETE on the table, and the data location. AWS says: ${message}`;
     default:
       return undefined;

@@ -51,6 +51,47 @@ describe("a refusal", () => {
   });
 });
 
+describe("a catalog that is encrypted with a key of one's own", () => {
+  const said = (action: string): string =>
+    `User: arn:aws:sts::1:assumed-role/x is not authorized to perform: ${action} on resource: arn:aws:kms:eu-west-1:1:key/k`;
+
+  it.each([
+    ["GlueEncryptionException", said("kms:Decrypt"), "Give it kms:Decrypt on that key"],
+    ["GlueEncryptionException", said("kms:GenerateDataKey"), "Give it kms:GenerateDataKey on that key"],
+    ["AccessDeniedException", said("kms:Decrypt"), "Give it kms:Decrypt on that key"],
+    [
+      "GlueEncryptionException",
+      "The key is disabled",
+      "Give it kms:Decrypt and kms:GenerateDataKey on that key",
+    ],
+  ])("%s: %s", async (name, message, says) => {
+    const [catalog, proxy] = await answered(() => jsonAnswer(name, message));
+    await using _ = proxy;
+
+    const refreshing = catalog.refresh("uk");
+
+    await expect(refreshing).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringContaining(says),
+      fields: { aws_error: name },
+    });
+    await expect(refreshing).rejects.toThrow(message);
+  });
+
+  it("names the permission also where one partition of a batch is refused", async () => {
+    const ErrorDetail = { ErrorCode: "GlueEncryptionException", ErrorMessage: said("kms:GenerateDataKey") };
+    const [catalog, proxy] = await answered(() =>
+      answer({ Errors: [{ PartitionValues: ["uk"], ErrorDetail }] }),
+    );
+    await using _ = proxy;
+
+    await expect(catalog.refresh("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringContaining("Give it kms:GenerateDataKey on that key"),
+    });
+  });
+});
+
 describe("many partitions", () => {
   it("are read page by page", async () => {
     const at = (id: string) => ({
