@@ -76,10 +76,16 @@ function shown(value: unknown, isShown: boolean): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  // The user name and password of a URL stand before an @, a token often in its query.
-  if (typeof value === "string" && (!isShown || /:[^@]*@|:\/\/.*[?#]/.test(value))) {
+  if (typeof value === "string" && (!isShown || mayHoldSecret(value))) {
     return "a text that is not shown here, because it may hold a password";
   }
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** The password of a URL stands between ":" and "@", a token often in its query. */
+function mayHoldSecret(value: string): boolean {
+  const colon = value.indexOf(":");
+  const isUrl = colon !== -1 && value.startsWith("//", colon + 1);
+  return colon !== -1 && (value.lastIndexOf("@") > colon || (isUrl && /[?#]/.test(value.slice(colon))));
 }

@@ -1,8 +1,22 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { endpoint } from "../../../lambdas/job/service/endpoint.ts";
 import { parseBaseUrl } from "../../../lambdas/job/settings/base-url.ts";
 
+/** What people paste after an address. */
+const pasted = fc.array(fc.constantFrom("/", "/v1", "/v1/events", "/v1/auth/login", "/brands", "/events"));
+
 describe("the base URL", () => {
+  it("in its canonical form is its own canonical form", () => {
+    fc.assert(
+      fc.property(fc.webUrl(), pasted, (url, parts) => {
+        const once = parseBaseUrl(url.replace(/^http:/, "https:") + parts.join("")).href;
+
+        expect(parseBaseUrl(once).href).toBe(once);
+      }),
+    );
+  });
+
   it.each([
     ["https://api.example.com", "https://api.example.com/v1/events"],
     ["https://api.example.com/", "https://api.example.com/v1/events"],

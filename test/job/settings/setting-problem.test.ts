@@ -49,6 +49,16 @@ test.each<[string, z.ZodType, unknown, string]>([
   expect(problemsOf(error?.issues ?? [], value, (path) => ["key", ...path].join("."))).toEqual([line]);
 });
 
+test.each([
+  ["https://x.example?token=hunter2", HIDDEN],
+  ["me:hunter2@x.example", HIDDEN],
+  ["a@b", 'and got "a@b"'],
+  ["cron(0 6 ? * * *)", 'and got "cron(0 6 ? * * *)"'],
+  ["12:00?", 'and got "12:00?"'],
+])("of %j as any other setting is said: %s", (value, says) => {
+  expect(() => parseSetting(z.number(), value)).toThrow(says);
+});
+
 test("a long value is shown only so far that it is recognised", () => {
   expect(() => parseSetting(z.number(), "A".repeat(1_000))).toThrow(/and got "A{79}…$/);
 });
