@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
@@ -62,3 +63,29 @@ test.each(["accept", "rollback"])(
     expect(ended.stderr).toContain("Look at status");
   },
 );
+
+test("the command that a held run and status print publishes the snapshot as it is", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const place = ["--account", "uk", "--warehouse", "our team's data"];
+  await sync(["run", ...place, ...against(simulator)], { cwd });
+  simulator.setEvents(makeEvents(6));
+
+  const held = await sync(["run", ...place, ...against(simulator)], { cwd });
+  const status = await sync(["status", ...place], { cwd });
+  const [fromRun = "", fromStatus = ""] = [held, status].map(
+    ({ stdout }) => /publish it anyway: npm run sync -- (.*)/.exec(stdout)?.[1] ?? "",
+  );
+  const accepted = await sync(shellWords(fromRun), { cwd });
+
+  expect(held.exitCode).toBe(3);
+  expect(fromStatus).toBe(fromRun);
+  expect(accepted.stdout).toContain("PUBLISHED");
+  expect(accepted.stdout).toContain("readers see  6 events");
+});
+
+function shellWords(command: string): string[] {
+  const words = execFileSync("sh", ["-c", `printf '%s\\n' ${command}`], { encoding: "utf8" });
+  return words.trimEnd().split("\n");
+}

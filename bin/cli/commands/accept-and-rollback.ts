@@ -65,7 +65,7 @@ async function publish(
     version: VERSION,
     signal: context.signal,
   };
-  const exitCode = report(context, await acceptOrRollback(ports, account, request), json);
+  const exitCode = report(context, await acceptOrRollback(ports, account, request), values);
   if (!json) {
     const head = await readHead(store, account);
     context.stdout.lines(describeHead(head, systemClock.now()));

@@ -36,7 +36,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       overDamaged: values.overDamaged,
       ...dryRun,
     }).finally(() => display.end());
-    return report(context, result, values.json);
+    return report(context, result, values);
   },
   failureJson,
 };

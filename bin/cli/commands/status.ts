@@ -7,6 +7,8 @@ import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
 import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
+import { acceptCommandLine } from "../output/accept-command-line.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { changeCounts, duration, plural } from "../output/progress-text.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
@@ -26,7 +28,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (values.json) {
       const { account, head, lease, held, runs } = found;
       context.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
-    } else context.stdout.lines(describe(found, now));
+    } else context.stdout.lines(describe(found, now, values));
     return EXIT.done;
   },
 };
@@ -45,14 +47,18 @@ export function describeHead(head: Publication | undefined, nowMs: number): read
   return lines;
 }
 
-function describe(found: Status, nowMs: number): readonly string[] {
+function describe(
+  found: Status,
+  nowMs: number,
+  values: OptionValues<(typeof OPTIONS)[number]>,
+): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
   lines.push(`  running      ${lease ? lease.run_id : "none"}`);
   const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
   for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
     lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
-    lines.push(`               publish it anyway: npm run sync -- accept ${snapshotId}`);
+    lines.push(`               publish it anyway: ${acceptCommandLine(snapshotId, values)}`);
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
     lines.push(`  fields       ${line}`);

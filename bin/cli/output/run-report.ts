@@ -1,17 +1,30 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
+import { acceptCommandLine } from "./accept-command-line.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import type { Output } from "./output.ts";
 import { changeCounts, count, duration, plural } from "./progress-text.ts";
 
-/** Prints the result and returns the exit code. */
-export function report(output: Output, result: RunResult, asJson: boolean): number {
+type ReportValues = OptionValues<(typeof WAREHOUSE_OPTIONS)[number] | "account" | "json">;
+
+/**
+ * Prints the result and returns the exit code.
+ * @param values where the snapshot is, for the command that publishes it if it is held
+ */
+export function report(output: Output, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
-  if (asJson) output.stdout.json(row);
-  else output.stdout.lines(describe(result));
+  if (values.json) output.stdout.json(row);
+  else output.stdout.lines([...describe(result), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
+}
+
+function nextStep({ row }: RunResult, values: ReportValues): readonly string[] {
+  if (row.outcome !== "HELD" || row.snapshot_id === null) return [];
+  return [`  publish it anyway: ${acceptCommandLine(row.snapshot_id, values)}`];
 }
 
 /** The line of JSON for a failure before anything began. */

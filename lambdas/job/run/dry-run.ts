@@ -68,8 +68,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   state.counts = { listed, events, gone, forbidden, rejected, ...counted };
   if (limit !== undefined) return { outcome: "DRY_RUN", reason: null };
-  const missing = gone + forbidden + rejected;
-  const hold = guard({ listed, events, missing, headEvents: head?.events }, settings);
+  const hold = guard({ listed, events, gone, forbidden, rejected, headEvents: head?.events }, settings);
   if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
   return { outcome: "DRY_RUN", reason: hold.reason, explanation: `It would be held: ${hold.explanation}` };
 }

@@ -12,7 +12,7 @@ type HoldReason = (typeof HOLD_REASONS)[number];
 
 export interface Hold {
   readonly reason: HoldReason;
-  /** For a person: what was found, what was expected, which setting decides. */
+  /** For a person: what was found, what was expected, which setting decides, which events are missing. */
   readonly explanation: string;
 }
 
@@ -23,12 +23,18 @@ export interface GuardLimits {
   readonly maxMissingPercent: number;
 }
 
-export interface GuardCounts {
+export interface GuardCounts extends MissingCounts {
   readonly listed: number;
   readonly events: number;
-  readonly missing: number;
   /** Events of the head's snapshot; undefined for the first one. */
   readonly headEvents: number | undefined;
+}
+
+/** Listed events without a row, by reason. */
+interface MissingCounts {
+  readonly gone: number;
+  readonly forbidden: number;
+  readonly rejected: number;
 }
 
 const ALWAYS_MAY_BE_MISSING = 5;
@@ -36,32 +42,41 @@ const MIN_ROWS_PERCENT = 80;
 
 /** Why this snapshot is held; undefined if it may be published. */
 export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefined {
-  const { listed, events, missing, headEvents } = counts;
+  const { listed, events, headEvents } = counts;
+  const missing = counts.gone + counts.forbidden + counts.rejected;
+  const reasons = missing === 0 ? "" : ` Missing: ${describeMissing(counts)}.`;
   if (events === 0) {
-    return {
-      reason: "NO_EVENTS",
-      explanation: `The snapshot has no events at all (${listed} listed, ${missing} of them without details).`,
-    };
+    const why = listed === 0 ? "the list is empty" : `none of the ${listed} listed events has details`;
+    return { reason: "NO_EVENTS", explanation: `The snapshot has no events: ${why}.${reasons}` };
   }
   if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) {
     const percent = ((1 - events / headEvents) * 100).toFixed(1);
     return {
       reason: "DROPPED",
-      explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).`,
+      explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${reasons}`,
     };
   }
   if (events * 100 < listed * MIN_ROWS_PERCENT) {
     return {
       reason: "FEW_ROWS",
-      explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must.`,
+      explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must, and no setting changes that.${reasons}`,
     };
   }
   const mayBeMissing = Math.max(ALWAYS_MAY_BE_MISSING, (listed * limits.maxMissingPercent) / 100);
   if (missing > mayBeMissing) {
     return {
       reason: "MISSING",
-      explanation: `${missing} of ${listed} listed events have no details; ${Math.floor(mayBeMissing)} may have none (--max-missing; maxMissingPercent in AWS).`,
+      explanation: `${missing} of ${listed} listed events have no details; ${Math.floor(mayBeMissing)} may have none (--max-missing; maxMissingPercent in AWS).${reasons}`,
     };
   }
   return undefined;
+}
+
+function describeMissing({ gone, forbidden, rejected }: MissingCounts): string {
+  const parts = [
+    [forbidden, "forbidden (403)"],
+    [gone, "gone (404 or 410)"],
+    [rejected, "rejected (no valid uuid, or too large)"],
+  ] as const;
+  return parts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`])).join(", ");
 }

@@ -2,6 +2,7 @@
 
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
+import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
 import { publishedEnd } from "../record/published-end.ts";
@@ -92,13 +93,16 @@ async function decide(
 }
 
 function guardAgainst(
-  { counts }: Manifest,
+  manifest: Manifest,
   head: Publication | undefined,
   limits: RunSettings,
 ): Hold | undefined {
-  const { listed, events, gone, forbidden, rejected } = counts;
-  const missing = gone + forbidden + rejected;
-  return guard({ listed, events, missing, headEvents: head?.events }, limits);
+  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const found = guard({ ...counts, headEvents: head?.events }, limits);
+  const isListed = counts.gone + counts.forbidden + counts.oversize > 0;
+  if (found === undefined || !isListed) return found;
+  const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;
+  return { ...found, explanation: `${found.explanation} ${list}` };
 }
 
 /** Readers already see a later snapshot. */
@@ -114,7 +118,7 @@ function held(snapshotId: string, { reason, explanation }: Hold): RunEnd {
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. accept ${snapshotId} publishes it.`,
+    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.`,
   };
 }
 

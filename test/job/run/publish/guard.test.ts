@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 
+const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0 };
 const limits = { maxDropPercent: 20, maxMissingPercent: 1 };
 
 describe("the guard", () => {
@@ -18,25 +19,40 @@ describe("the guard", () => {
     { listed: 1000, events: 990, missing: 10, headEvents: 1000, expected: "published" },
     { listed: 1000, events: 989, missing: 11, headEvents: 1000, expected: "MISSING" },
   ])("says $expected to $events of $listed listed, $missing missing, after $headEvents", (counts) => {
-    const hold = guard(counts, limits);
+    const hold = guard({ ...counts, gone: counts.missing, forbidden: 0, rejected: 0 }, limits);
 
     expect(hold?.reason ?? "published").toBe(counts.expected);
   });
 
-  test("names the setting that decides", () => {
-    const dropped = guard({ listed: 50, events: 50, missing: 0, headEvents: 100 }, limits);
-    const missing = guard({ listed: 1000, events: 980, missing: 20, headEvents: 1000 }, limits);
+  test("names the setting that decides, and what is missing by reason", () => {
+    const dropped = guard({ ...NONE_MISSING, listed: 50, events: 50, headEvents: 100 }, limits);
+    const missing = guard(
+      { listed: 1000, events: 980, gone: 1, forbidden: 17, rejected: 2, headEvents: undefined },
+      limits,
+    );
 
     expect(dropped?.explanation).toBe(
       "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
     expect(missing?.explanation).toBe(
-      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS).",
+      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, or too large).",
     );
   });
 
+  test("says that no setting decides, and what is missing by reason", () => {
+    const few = guard({ ...NONE_MISSING, listed: 10, events: 7, forbidden: 3, headEvents: 7 }, limits);
+    const none = guard({ ...NONE_MISSING, listed: 3, events: 0, forbidden: 3, headEvents: 3 }, limits);
+    const empty = guard({ ...NONE_MISSING, listed: 0, events: 0, headEvents: 3 }, limits);
+
+    expect([few?.explanation, none?.explanation, empty?.explanation]).toEqual([
+      "Only 7 of 10 listed events have details; at least 80 % must, and no setting changes that. Missing: 3 forbidden (403).",
+      "The snapshot has no events: none of the 3 listed events has details. Missing: 3 forbidden (403).",
+      "The snapshot has no events: the list is empty.",
+    ]);
+  });
+
   test("obeys other limits", () => {
-    const counts = { listed: 60, events: 60, missing: 0, headEvents: 100 };
+    const counts = { ...NONE_MISSING, listed: 60, events: 60, headEvents: 100 };
 
     expect(guard(counts, { ...limits, maxDropPercent: 40 })).toBeUndefined();
     expect(guard(counts, { ...limits, maxDropPercent: 39.9 })?.reason).toBe("DROPPED");

@@ -47,6 +47,20 @@ describe("a snapshot that would replace good data by bad", () => {
     expect(await sandbox.events()).toEqual(before);
   });
 
+  test("says how many events are missing for which reason, and where they are listed", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(20) });
+    each(sandbox.simulator, 6, (uuid) => sandbox.simulator.restrict(uuid));
+
+    const { row, explanation } = await sandbox.run();
+
+    const key = layout.leftOut(ACCOUNT, row.snapshot_id ?? "");
+    expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
+    expect(explanation).toContain(`Missing: 6 forbidden (403). ${key} lists them with their reasons.`);
+    const mark = JSON.parse(sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? "")) ?? "");
+    expect(mark.explanation).toContain(key);
+    expect(sandbox.store.text(key)?.match(/forbidden/g)).toHaveLength(6);
+  });
+
   test("is published at the very limit", async () => {
     await using sandbox = await heldRun((simulator) =>
       each(simulator, 20, (uuid) => simulator.archive(uuid)),
