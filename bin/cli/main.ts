@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/program-version.ts";
 import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -16,13 +17,13 @@ import { refusePastedArguments } from "./options/pasted-secret.ts";
 import { type GivenOptions, helpOption, readOptions, wantsJson } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { Output } from "./output/output.ts";
-import type { CommandContext } from "./wiring/command-context.ts";
+import type { ProcessContext } from "./wiring/command-context.ts";
 
 /** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */
 export async function main(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
-  context: CommandContext,
+  context: ProcessContext,
 ): Promise<number> {
   let exitCode: number = EXIT.done;
   let failureJson: CommandSpec<never>["failureJson"];
@@ -40,7 +41,11 @@ export async function main(
     const command = commandOf(program, spec);
     command.action(async () => {
       const values = readOptions(spec.options, command.opts<GivenOptions>(), environment);
-      exitCode = await spec.execute(values, context, command.args[0] ?? "");
+      exitCode = await spec.execute(
+        values,
+        { ...context, proxies: readProxies(environment) },
+        command.args[0] ?? "",
+      );
     });
   };
   add(checkCommand);

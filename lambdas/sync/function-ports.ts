@@ -2,6 +2,7 @@
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
+import type { Proxies } from "../job/network/proxies.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { serviceOpener } from "../job/run/service-opener.ts";
@@ -27,6 +28,7 @@ export interface FunctionPorts {
   readonly metrics: EmitMetrics;
   readonly sendEvent: SendEvent;
   readonly version: string;
+  readonly proxies: Proxies;
 }
 
 export function functionRunPorts(
@@ -51,6 +53,7 @@ export function functionRunPorts(
       random,
       logger: log,
       version,
+      proxies: ports.proxies,
     }),
     onProgress: progressLog(log, clock),
     version,

@@ -8,7 +8,8 @@ import type { Context } from "aws-lambda";
 import { GlueCatalog } from "../job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../job/catalog/glue/glue-table.ts";
 import { SecretsManagerCredentials } from "../job/credentials/secrets-manager-credentials.ts";
-import { AWS_CLIENT } from "../job/runtime/aws-client.ts";
+import { awsClient } from "../job/network/aws-client.ts";
+import { readProxies } from "../job/network/proxies.ts";
 import { VERSION } from "../job/runtime/program-version.ts";
 import { systemClock } from "../job/runtime/system-clock.ts";
 import { systemRandom } from "../job/runtime/system-random.ts";
@@ -22,11 +23,13 @@ import { eventBridgeSender } from "./telemetry/send-event.ts";
 
 // Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
 // reported as an error of the invocation, with its remedy.
+const proxies = readProxies(process.env);
+const aws = awsClient(proxies);
 const clients = {
-  s3: new S3Client(AWS_CLIENT),
-  glue: new GlueClient(AWS_CLIENT),
-  secrets: new SecretsManagerClient(AWS_CLIENT),
-  eventBridge: new EventBridgeClient(AWS_CLIENT),
+  s3: new S3Client(aws),
+  glue: new GlueClient(aws),
+  secrets: new SecretsManagerClient(aws),
+  eventBridge: new EventBridgeClient(aws),
 };
 const log = functionLog();
 const metrics = cloudWatchMetrics();
@@ -52,5 +55,6 @@ function compose(): FunctionPorts {
     metrics,
     sendEvent: eventBridgeSender(clients.eventBridge, eventBus),
     version: VERSION,
+    proxies,
   };
 }

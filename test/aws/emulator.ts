@@ -7,7 +7,8 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { describe, inject } from "vitest";
 import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
 import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { AWS_CLIENT } from "../../lambdas/job/runtime/aws-client.ts";
+import { awsClient } from "../../lambdas/job/network/aws-client.ts";
+import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 
 const REGION = "eu-west-1";
@@ -26,14 +27,14 @@ interface AwsConfig {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  readonly requestHandler: typeof AWS_CLIENT.requestHandler;
+  readonly requestHandler: ReturnType<typeof awsClient>["requestHandler"];
   readonly maxAttempts: number;
 }
 
 /** For a client's constructor: all that the SDK would else look for, so that nothing ever goes to AWS. */
 function awsConfig(endpoint: string = emulator(), maxAttempts = 3): AwsConfig {
   return {
-    ...AWS_CLIENT,
+    ...awsClient(readProxies({})),
     maxAttempts,
     endpoint,
     region: REGION,

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { localRunPorts } from "../../bin/cli/wiring/local-run-ports.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
+import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { run } from "../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
@@ -54,6 +55,7 @@ const ports = localRunPorts({
     if (done === Number(values.done)) die();
   },
   onWait: () => undefined,
+  proxies: readProxies({}),
   signal: new AbortController().signal,
 });
 const result = await run(ports, settings, { trigger: "manual" });

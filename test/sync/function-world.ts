@@ -2,6 +2,7 @@
 
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
+import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { environmentOf, type FunctionAccount, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
@@ -94,6 +95,7 @@ export class FunctionWorld implements AsyncDisposable {
       metrics: (account, values) => this.metrics.push({ account, values }),
       sendEvent: (event) => this.sendEvent(event),
       version: "0.0.0",
+      proxies: readProxies({}),
     };
   }
 

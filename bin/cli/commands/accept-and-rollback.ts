@@ -55,7 +55,7 @@ async function publish(
   request: AcceptOrRollback,
 ): Promise<number> {
   const { account, json } = values;
-  const { store, catalog } = await openWarehouse(values, context.cwd);
+  const { store, catalog } = await openWarehouse(values, context);
   const ports = {
     store,
     catalog,

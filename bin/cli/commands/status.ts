@@ -23,7 +23,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "npm run sync -- status --account uk",
   execute: async (values, context) => {
     const now = systemClock.now();
-    const { store } = await openWarehouse(values, context.cwd);
+    const { store } = await openWarehouse(values, context);
     const found = await status(store, values.account, now);
     if (values.json) {
       const { account, head, lease, held, runs } = found;

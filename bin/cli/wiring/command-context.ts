@@ -1,10 +1,15 @@
 // What a command gets from the process that it runs in.
 
+import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Output } from "../output/output.ts";
 
-export interface CommandContext extends Output {
+export interface ProcessContext extends Output {
   /** Aborts when a person or the system stops the program. */
   readonly signal: AbortSignal;
   /** The directory that relative paths start from. */
   readonly cwd: string;
+}
+
+export interface CommandContext extends ProcessContext {
+  readonly proxies: Proxies;
 }

@@ -1,6 +1,7 @@
 // What a run works with on a laptop: its warehouse and credentials, this machine, the network.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
+import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
@@ -20,10 +21,11 @@ export interface LocalRunPortsOptions {
   readonly onProgress: (progress: Progress) => void;
   readonly onWait: (wait: Wait | undefined) => void;
   readonly signal: AbortSignal;
+  readonly proxies: Proxies;
 }
 
 export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
-  const { warehouse, credentials, settings, logger, onProgress, onWait, signal } = options;
+  const { warehouse, credentials, settings, logger, onProgress, onWait, signal, proxies } = options;
   return {
     store: warehouse.store,
     catalog: warehouse.catalog,
@@ -38,6 +40,7 @@ export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
       random: systemRandom,
       logger,
       onWait,
+      proxies,
       version: VERSION,
     }),
     onProgress,

@@ -8,16 +8,17 @@ import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { isS3 } from "../options/s3-location.ts";
+import type { CommandContext } from "./command-context.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** The AWS clients load only for a warehouse in S3. A relative path starts from `cwd`. */
 export async function openWarehouse(
   { warehouse, database }: OptionValues<(typeof WAREHOUSE_OPTIONS)[number]>,
-  cwd: string,
+  { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
 ): Promise<Warehouse> {
   if (isS3(warehouse)) {
     const { openS3Warehouse } = await import("./s3-warehouse.ts");
-    return openS3Warehouse(warehouse, database);
+    return openS3Warehouse(warehouse, database, proxies);
   }
   const { store, views } = openDirectory(resolve(cwd, warehouse));
   return { store, catalog: views, expiresByItself: false };

@@ -4,7 +4,8 @@ import { GlueClient } from "@aws-sdk/client-glue";
 import { S3Client } from "@aws-sdk/client-s3";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../../lambdas/job/catalog/glue/glue-table.ts";
-import { AWS_CLIENT } from "../../../lambdas/job/runtime/aws-client.ts";
+import { awsClient } from "../../../lambdas/job/network/aws-client.ts";
+import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import { parseS3Location } from "../options/s3-location.ts";
@@ -12,15 +13,20 @@ import { awsReady } from "./aws-ready.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** Asks nothing of AWS. Throws `CONFIG_INVALID` for a wrong location, and without region or credentials. */
-export async function openS3Warehouse(warehouse: string, database: string): Promise<Warehouse> {
+export async function openS3Warehouse(
+  warehouse: string,
+  database: string,
+  proxies: Proxies,
+): Promise<Warehouse> {
+  const aws = awsClient(proxies);
   const { bucket, prefix } = parseS3Location(warehouse);
   const store = new S3Store({
-    client: await awsReady(new S3Client(AWS_CLIENT)),
+    client: await awsReady(new S3Client(aws)),
     bucket,
     prefix,
     random: systemRandom,
   });
   const location = warehouseLocation(bucket, prefix);
-  const catalog = new GlueCatalog({ client: new GlueClient(AWS_CLIENT), store, database, location });
+  const catalog = new GlueCatalog({ client: new GlueClient(aws), store, database, location });
   return { store, catalog, expiresByItself: true };
 }

@@ -25,12 +25,13 @@ export interface ServicePorts {
 export async function servicePorts(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
   settings: RunSettings,
-  { stderr, signal, cwd }: CommandContext,
+  context: CommandContext,
 ): Promise<ServicePorts> {
+  const { stderr, signal, proxies } = context;
   const { requestsPerMinute } = settings;
   const display = new Display({ terminal: stderr, clock: systemClock, requestsPerMinute });
-  const warehouse = await openWarehouse(values, cwd);
-  const credentials = await openCredentials(values.credentials, cwd, display);
+  const warehouse = await openWarehouse(values, context);
+  const credentials = await openCredentials(values.credentials, context, display);
   const ports = localRunPorts({
     warehouse,
     credentials,
@@ -39,6 +40,7 @@ export async function servicePorts(
     onProgress: (progress) => display.progress(progress),
     onWait: (wait) => display.waiting(wait),
     signal,
+    proxies,
   });
   return { ports, warehouse, credentials, display };
 }

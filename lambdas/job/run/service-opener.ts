@@ -1,6 +1,7 @@
 // Turns a run's settings into a client of the service: the only place that does.
 
 import type { Credentials } from "../credentials/credentials.ts";
+import type { Proxies } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
@@ -16,6 +17,7 @@ export interface ServicePorts {
   readonly logger: Logger;
   readonly version: string;
   readonly onWait?: OnWait;
+  readonly proxies?: Proxies;
   /** Of one attempt: connect, headers and body. */
   readonly timeoutMs?: number;
 }

@@ -2,6 +2,7 @@
 
 import type { ServiceCredentials } from "../credentials/credentials.ts";
 import { parsePointer } from "../json/json-pointer.ts";
+import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
@@ -51,6 +52,7 @@ export interface EventServiceOptions {
   readonly detailCapBytes?: number;
   /** Over all pages. */
   readonly listCapBytes?: number;
+  readonly proxies?: Proxies;
   readonly transport?: Transport;
 }
 
@@ -76,7 +78,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const baseUrl = parseBaseUrl(options.baseUrl);
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
-  const transport = options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs });
+  const proxy = options.proxies && proxyFor(baseUrl, options.proxies);
+  const transport =
+    options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy });
   const headers = {
     "user-agent":
       options.version === undefined ? "brand-events-sync" : `brand-events-sync/${options.version}`,

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
+import { isLoopback } from "../network/loopback.ts";
 
 /** The address in the `cdk.json` of this project, which stands for the user's own. */
 const PLACEHOLDER = "https://api.example.com/";
@@ -64,9 +65,4 @@ function trimmed(path: string): string {
     if (pasted === undefined) return path.slice(0, end);
     end -= pasted.length;
   }
-}
-
-// The URL parser has already turned forms such as 127.1 or 0x7f000001 into four decimal numbers.
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

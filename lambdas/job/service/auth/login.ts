@@ -55,10 +55,11 @@ async function send(options: LoginOptions, url: URL, signal: AbortSignal | undef
       return await sender.send(await sender.admit("other", signal), request, signal);
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      const failure = { kind: "no-response", reason: error.reason } as const;
+      const { reason, proxy } = error;
+      const failure = { kind: "no-response", reason, proxy } as const;
       const delayMs = retryDelayMs(failures, random);
       await backOff(
-        { request: requestName("POST", url), failure, failures, delayMs, waitsFor: "retry" },
+        { request: requestName("POST", url), url, failure, failures, delayMs, waitsFor: "retry" },
         options,
         signal,
       );

@@ -2,6 +2,7 @@
 
 import { type Dispatcher, errors } from "undici";
 import { ByteBuffer } from "./byte-buffer.ts";
+import { ProxyError } from "./proxy-tunnel.ts";
 import { type HttpResponse, NoResponse, type ResponseBody } from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
@@ -83,7 +84,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     try {
-      this.#breakOff(networkCode(error));
+      this.#breakOff(networkCode(error), error instanceof ProxyError ? error.proxy : undefined);
     } catch (programmingError) {
       this.#reject(programmingError);
     }
@@ -93,8 +94,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     return this.#head !== undefined && this.#head.status < 300;
   }
 
-  #breakOff(cause: string): void {
-    if (this.#head === undefined) this.#reject(new NoResponse(cause));
+  #breakOff(cause: string, proxy?: string): void {
+    if (this.#head === undefined) this.#reject(new NoResponse(cause, proxy));
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }

@@ -33,10 +33,13 @@ export interface HttpResponse {
 export class NoResponse extends Error {
   override readonly name = "NoResponse";
   readonly reason: string;
+  /** The proxy that opened no tunnel, without credentials; undefined if none is at fault. */
+  readonly proxy: string | undefined;
 
-  constructor(reason: string) {
+  constructor(reason: string, proxy?: string) {
     super(`no response (${reason})`);
     this.reason = reason;
+    this.proxy = proxy;
   }
 }
 

@@ -3,6 +3,7 @@
 import { Agent, buildConnector } from "undici";
 import { decodeBody } from "./content-encoding.ts";
 import { skippingInterimResponses } from "./interim-responses.ts";
+import { proxyTunnel } from "./proxy-tunnel.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
 
@@ -14,6 +15,8 @@ export interface UndiciTransportOptions {
   readonly connections: number;
   /** For connect, headers and body together. Real time: a network does not follow a simulated clock. */
   readonly timeoutMs: number;
+  /** Every connection goes through it. */
+  readonly proxy?: URL | undefined;
 }
 
 export class UndiciTransport implements Transport {
@@ -22,13 +25,17 @@ export class UndiciTransport implements Transport {
 
   constructor(options: UndiciTransportOptions) {
     this.#timeoutMs = options.timeoutMs;
+    const connect = buildConnector({ timeout: options.timeoutMs, allowH2: false });
+    const { proxy } = options;
     this.#agent = new Agent({
       connections: options.connections,
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out in `send` replaces undici's own timers.
-      connect: skippingInterimResponses(buildConnector({ timeout: options.timeoutMs, allowH2: false })),
+      connect: skippingInterimResponses(
+        proxy === undefined ? connect : proxyTunnel(proxy, connect, options.timeoutMs),
+      ),
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -50,7 +50,7 @@ export class ApiClient {
       // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
       if (!isThrottled(attempt.failure) || cooldown.successes === successes) failures += 1;
       successes = cooldown.successes;
-      await this.#backOff(requestName("GET", request.url), attempt.failure, failures, signal);
+      await this.#backOff(request.url, attempt.failure, failures, signal);
     }
   }
 
@@ -65,7 +65,10 @@ export class ApiClient {
     } catch (error) {
       await authorization.settle({ kind: "unanswered" });
       if (error instanceof NoResponse) {
-        return { kind: "failure", failure: { kind: "no-response", reason: error.reason } };
+        return {
+          kind: "failure",
+          failure: { kind: "no-response", reason: error.reason, proxy: error.proxy },
+        };
       }
       throw error;
     }
@@ -106,7 +109,7 @@ export class ApiClient {
   }
 
   async #backOff(
-    request: string,
+    url: URL,
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
@@ -117,7 +120,8 @@ export class ApiClient {
     const isForAll = requestedMs !== undefined || isThrottled(failure);
     if (isForAll && failure.kind === "status") cooldown.extend(requestedMs ?? delayMs, failure.status);
     const waitsFor = isForAll ? "retry-after" : "retry";
-    await backOff({ request, failure, failures, delayMs, waitsFor }, this.#options, signal);
+    const request = requestName("GET", url);
+    await backOff({ request, url, failure, failures, delayMs, waitsFor }, this.#options, signal);
   }
 }
 

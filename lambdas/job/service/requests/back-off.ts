@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { permanentProblem } from "./connection-problem.ts";
 import { attemptsExhausted, describeFailure, type Failure } from "./failure.ts";
 import { ATTEMPTS } from "./retry.ts";
 import type { ServiceCounters } from "./service-counters.ts";
@@ -16,6 +17,7 @@ export interface BackOffOptions {
 
 export interface FailedAttempt {
   readonly request: string;
+  readonly url: URL;
   readonly failure: Failure;
   /** How many attempts the request has used, this one included. */
   readonly failures: number;
@@ -23,13 +25,18 @@ export interface FailedAttempt {
   readonly waitsFor: Wait["kind"];
 }
 
-/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt, or the signal's reason. */
+/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason. */
 export async function backOff(
   attempt: FailedAttempt,
   { waits, counters, clock, logger }: BackOffOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { request, failure, failures, delayMs, waitsFor } = attempt;
+  const { request, url, failure, failures, delayMs, waitsFor } = attempt;
+  const permanent =
+    failure.kind === "no-response"
+      ? permanentProblem(request, url, failure, counters.hasResponded)
+      : undefined;
+  if (permanent !== undefined) throw permanent;
   if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");
   const seconds = (delayMs / 1_000).toFixed(1);

@@ -1,10 +1,11 @@
 // Why an attempt failed, and the error that ends the run after the last attempt.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { connectionRemedy, type NoResponseFailure } from "./connection-problem.ts";
 import { ATTEMPTS } from "./retry.ts";
 
 export type Failure =
-  | { readonly kind: "no-response"; readonly reason: string }
+  | NoResponseFailure
   | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined }
   /** A 2xx with an unusable body. Neither text quotes the body. */
   | { readonly kind: "body"; readonly why: string; readonly remedy: string };
@@ -28,7 +29,9 @@ export function requestName(method: string, url: URL): string {
 export function describeFailure(failure: Failure): string {
   switch (failure.kind) {
     case "no-response":
-      return `no response (${failure.reason})`;
+      return failure.proxy === undefined
+        ? `no response (${failure.reason})`
+        : `no connection through the proxy ${failure.proxy} (${failure.reason})`;
     case "status":
       return `status ${failure.status}`;
     case "body":
@@ -54,9 +57,7 @@ export function attemptsExhausted(request: string, failure: Failure): SyncError 
 }
 
 function remedy(failure: Failure): string {
-  if (failure.kind === "no-response") {
-    return "Check --base-url and the network between here and the service, then run again.";
-  }
+  if (failure.kind === "no-response") return connectionRemedy(failure);
   if (failure.kind === "body") return `${failure.remedy} Then run again.`;
   if (failure.status === 429) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";

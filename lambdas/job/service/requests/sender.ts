@@ -58,6 +58,7 @@ export class Sender {
     counters.add("requests");
     try {
       const response = await waits.duringRequest(() => transport.send(request, signal));
+      counters.responded();
       bytes = response.wireBytes;
       if (response.status === 429) counters.add("throttled");
       return response;

@@ -14,10 +14,20 @@ export interface ServiceCounts {
 }
 
 export class ServiceCounters {
+  #hasResponded = false;
   #counts: ServiceCounts = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
+
+  /** Whether any response has come so far. */
+  get hasResponded(): boolean {
+    return this.#hasResponded;
+  }
 
   get counts(): ServiceCounts {
     return this.#counts;
+  }
+
+  responded(): void {
+    this.#hasResponded = true;
   }
 
   add(name: keyof ServiceCounts, amount = 1): void {

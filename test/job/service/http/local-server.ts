@@ -19,7 +19,7 @@ export async function rawServer(onRequest: (socket: Socket) => void): Promise<Lo
   return listening(createNetServer((socket) => socket.once("data", () => onRequest(socket))));
 }
 
-async function listening(server: Server): Promise<LocalServer> {
+export async function listening(server: Server): Promise<LocalServer> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on("connection", (socket) => {

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { agentProxies, proxyFor, readProxies } from "../../../lambdas/job/network/proxies.ts";
+
+const PROXY = "http://proxy.test:3128";
+
+const through = (url: string, environment: Readonly<Record<string, string>>): string | undefined =>
+  proxyFor(new URL(url), readProxies(environment))?.href;
+
+describe("a request", () => {
+  it.each([
+    ["https://service.test/", { HTTPS_PROXY: PROXY }, `${PROXY}/`],
+    ["https://service.test/", { https_proxy: PROXY, HTTPS_PROXY: "http://other.test" }, `${PROXY}/`],
+    ["https://service.test/", { https_proxy: "", HTTPS_PROXY: PROXY }, `${PROXY}/`],
+    ["https://service.test/", { HTTPS_PROXY: "proxy.test:3128" }, `${PROXY}/`],
+    ["https://service.test/", { HTTPS_PROXY: "https://u:p@proxy.test" }, "https://u:p@proxy.test/"],
+    ["https://service.test/", { HTTP_PROXY: PROXY }, undefined],
+    ["http://service.test/", { HTTP_PROXY: PROXY }, `${PROXY}/`],
+    ["http://service.test/", { HTTPS_PROXY: PROXY }, undefined],
+    ["https://service.test/", {}, undefined],
+  ])("to %s with %j goes through %s", (url, environment, expected) => {
+    expect(through(url, environment)).toBe(expected);
+  });
+
+  it.each([
+    "http://localhost:8080",
+    "https://localhost",
+    "https://127.0.0.1:8443",
+    "https://127.8.9.10",
+    "https://[::1]:8443",
+  ])("to %s goes through no proxy", (url) => {
+    expect(through(url, { HTTP_PROXY: PROXY, HTTPS_PROXY: PROXY })).toBeUndefined();
+  });
+
+  it.each([
+    ["*", true],
+    ["service.test", true],
+    ["SERVICE.test", true],
+    ["other.test,service.test", true],
+    ["other.test service.test", true],
+    ["other.test, service.test", true],
+    ["test", true],
+    [".test", true],
+    ["*.test", true],
+    ["service.test:443", true],
+    ["service.test:8443", false],
+    ["vice.test", false],
+    ["api.service.test", false],
+    ["", false],
+    [" , ", false],
+  ])("to https://service.test with NO_PROXY=%s is direct: %s", (none, isDirect) => {
+    const proxy = through("https://service.test", { HTTPS_PROXY: PROXY, NO_PROXY: none });
+
+    expect(proxy === undefined).toBe(isDirect);
+  });
+
+  it.each(["socks5://user:secret@proxy.test", "http://", "//user:secret@proxy test"])(
+    "with the unusable proxy %s ends with CONFIG_INVALID, which does not repeat it",
+    (text) => {
+      expect(() => through("https://service.test", { HTTPS_PROXY: text })).toThrow(
+        expect.objectContaining({
+          code: "CONFIG_INVALID",
+          message: expect.not.stringContaining("secret"),
+          fields: { setting: "HTTPS_PROXY" },
+        }),
+      );
+    },
+  );
+});
+
+describe("the settings of Node.js's agents", () => {
+  it("are none without a proxy", () => {
+    expect(agentProxies(readProxies({ NO_PROXY: "service.test" }))).toBeUndefined();
+  });
+
+  it("exempt loopback, and of each name in NO_PROXY the host and all below it", () => {
+    expect(
+      agentProxies(readProxies({ https_proxy: "proxy.test:3128", NO_PROXY: ".a.test,*,b.test:8080" })),
+    ).toEqual({
+      HTTPS_PROXY: `${PROXY}/`,
+      NO_PROXY: "localhost,127.0.0.1-127.255.255.255,[::1],::1,a.test,.a.test,*,b.test:8080,.b.test:8080",
+    });
+  });
+});

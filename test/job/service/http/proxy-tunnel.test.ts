@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
+import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
+import { httpServer, rawServer } from "./local-server.ts";
+import { proxyServer } from "./proxy-server.ts";
+import { tlsServer } from "./tls-server.ts";
+import { get } from "./transport-setup.ts";
+
+const transports: UndiciTransport[] = [];
+afterEach(() => Promise.all(transports.splice(0).map((each) => each.close())));
+
+const through = (proxy: string, timeoutMs = 5_000): UndiciTransport => {
+  const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: new URL(proxy) });
+  transports.push(transport);
+  return transport;
+};
+
+const withUser = (url: string): string => url.replace("//", "//us%40er:se%3Acret@");
+
+const errorOf = (sent: Promise<unknown>): Promise<unknown> => sent.catch((caught: unknown) => caught);
+
+describe("a tunnel", () => {
+  it("carries requests, and is used again", async () => {
+    await using service = await httpServer((_, response) => response.end("{}"));
+    await using proxy = await proxyServer(service.url);
+    const transport = through(proxy.url);
+
+    const responses = [
+      await transport.send(get("http://service.test:8080")),
+      await transport.send(get("http://service.test:8080")),
+    ];
+
+    expect(responses).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(proxy.requests).toEqual(["CONNECT service.test:8080"]);
+  });
+
+  it("skips interim responses of the service", async () => {
+    await using service = await rawServer((socket) =>
+      socket.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"),
+    );
+    await using proxy = await proxyServer(service.url);
+
+    expect(await through(proxy.url).send(get("http://service.test"))).toMatchObject({ status: 200 });
+  });
+
+  it("is requested with the proxy's user name and password, decoded", async () => {
+    await using proxy = await proxyServer(407);
+
+    await errorOf(through(withUser(proxy.url)).send(get("https://service.test")));
+
+    const credentials = Buffer.from("us@er:se:cret").toString("base64");
+    expect(proxy.requests).toEqual([`CONNECT service.test:443 Basic ${credentials}`]);
+  });
+
+  it.each([407, 403, 502])(
+    "that is refused with status %i names the proxy without its credentials",
+    async (status) => {
+      await using proxy = await proxyServer(status);
+
+      const error = await errorOf(through(withUser(proxy.url)).send(get("https://service.test")));
+
+      expect(error).toBeInstanceOf(NoResponse);
+      expect(error).toMatchObject({ reason: `PROXY_STATUS_${status}`, proxy: proxy.url });
+    },
+  );
+
+  it.each([
+    ["nothing listens", undefined, "ECONNREFUSED"],
+    ["something else than HTTP comes", "garbage\r\n\r\n", "HPE_INVALID_CONSTANT"],
+    ["nothing comes", "", "TIMED_OUT"],
+  ])("cannot be opened where %s", async (_, text, reason) => {
+    await using proxy = await rawServer((socket) => socket.write(text ?? ""));
+    const url = text === undefined ? "http://127.0.0.1:1" : proxy.url;
+
+    const error = await errorOf(through(url, 200).send(get("https://service.test")));
+
+    expect(error).toBeInstanceOf(NoResponse);
+    expect(error).toMatchObject({ reason });
+  });
+
+  it("checks the certificate of the service, whose fault it is", async () => {
+    await using service = await httpServer((_, response) => response.end("{}"));
+    await using tls = await tlsServer("service", service.url);
+    await using proxy = await proxyServer(tls.url);
+
+    const error = await errorOf(through(proxy.url).send(get("https://service.test")));
+
+    expect(error).toMatchObject({ reason: "UNABLE_TO_VERIFY_LEAF_SIGNATURE", proxy: undefined });
+  });
+});
