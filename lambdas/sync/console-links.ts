@@ -1,4 +1,4 @@
-// Where a person goes on in the AWS console.
+// Links into the AWS console: the workgroup in Athena, and the invocation's log.
 
 import type { Context } from "aws-lambda";
 
@@ -29,7 +29,7 @@ function consoleOf(region: string): string {
   return `https://${region}.console.aws.amazon.com`;
 }
 
-/** How CloudWatch's console writes a name behind the "#": percent-encoded twice, with "$" for the second "%". */
+/** A name behind the "#" of the CloudWatch console: percent-encoded twice, with "$" for each "%" of the second time. */
 function fragment(name: string): string {
   return encodeURIComponent(encodeURIComponent(name)).replaceAll("%", "$");
 }

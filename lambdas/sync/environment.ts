@@ -48,7 +48,7 @@ export type FunctionSettings = z.input<typeof schema>;
 export type FunctionEnvironment = z.output<typeof schema> & { readonly region: string };
 export type FunctionAccount = z.output<typeof functionAccount>;
 
-/** The variables that say `settings`, without what has its default: Lambda takes 4 KB of variables in total. */
+/** The variables for `settings`, without values that equal their default: Lambda takes 4 KB of variables in total. */
 export function environmentOf(settings: FunctionSettings): Record<string, string> {
   const { prefix = "", eventBus = "default", lifted = [], ...given } = settings;
   const { bucket, bucketOwner, database, workgroup, accounts } = given;

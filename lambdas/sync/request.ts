@@ -6,7 +6,7 @@ import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, trueOrFalse } from "../job/settings/value-schemas.ts";
 
-/** The clocks of the schedule and of the function may differ by so much. */
+/** How far the clock of the schedule may be ahead of the function's. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 const account = z.string("expected the name of an account").optional();

@@ -1,9 +1,9 @@
-// The time an invocation has: how much is left for units of work, and the signal that ends what outlasts it.
+// The time limit of an invocation: the time left for units of work, and the signal that aborts a unit at its end.
 
 import type { Context } from "aws-lambda";
 import { SyncError } from "../job/errors/sync-error.ts";
 
-/** Enough to free the lease, write the run log and send the news before Lambda ends the process. */
+/** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
 const CLOSING_MS = 10_000;
 
 export interface TimeLimit extends Disposable {
@@ -12,7 +12,7 @@ export interface TimeLimit extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** Real time, not the run's clock: Lambda knows no other. */
+/** In real time, not by the run's clock: Lambda's limit is in real time. */
 export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): TimeLimit {
   const timeLeftMs = (): number => context.getRemainingTimeInMillis();
   const stop = new AbortController();
@@ -23,6 +23,6 @@ export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): T
 function interrupted(): SyncError {
   return new SyncError(
     "INTERRUPTED",
-    "The time limit of the invocation came in the middle of a step. What is fetched is kept: the next start of this run continues from there. If it happens again, the service answers too slowly, or its budget is too small for this many events.",
+    "The time limit of the invocation was reached in the middle of a step. Fetched events are kept: the next start of this run resumes it. If this happens again, the service responds too slowly, or its budget is too small for this many events.",
   );
 }

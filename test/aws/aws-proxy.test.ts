@@ -1,4 +1,4 @@
-// The proxy spoils what it is told to and nothing else.
+// The proxy injects the faults of the test and no others.
 
 import { createServer, type Server } from "node:http";
 import { afterEach, expect, it } from "vitest";
@@ -9,7 +9,7 @@ afterEach(() => {
   upstream?.close();
 });
 
-/** A server that answers with the method and the body it was sent, and counts. */
+/** A server that returns the method and the body of each request, and counts them. */
 async function behind(): Promise<{ readonly proxy: AwsProxy; readonly served: () => number }> {
   let served = 0;
   upstream = createServer((request, response) => {
@@ -30,7 +30,7 @@ const put = (proxy: AwsProxy): Promise<Response> =>
     headers: { "x-amz-target": "Service.Call" },
   });
 
-it("lets requests through and remembers them", async () => {
+it("forwards requests and records them", async () => {
   const { proxy } = await behind();
   await using _ = proxy;
 
@@ -52,7 +52,7 @@ it.each([
   expect(served()).toBe(arrives);
 });
 
-it("cuts an answer in the middle", async () => {
+it("cuts a response in the middle", async () => {
   const { proxy } = await behind();
   await using _ = proxy;
   proxy.fault = () => "cut-answer";
@@ -60,7 +60,7 @@ it("cuts an answer in the middle", async () => {
   await expect(put(proxy).then((answer) => answer.text())).rejects.toThrow();
 });
 
-it("answers in the service's place", async () => {
+it("responds in place of the service", async () => {
   const { proxy, served } = await behind();
   await using _ = proxy;
   proxy.fault = () => ({ status: 403, body: "no", headers: { "x-a": "b" } });

@@ -1,4 +1,4 @@
-// Stands between a client of AWS and the emulator, and spoils what a test says: answers, connections, whole services.
+// A proxy between a client of AWS and the emulator that injects faults: responses, connections, whole services.
 
 import {
   createServer,
@@ -10,14 +10,14 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** `lose-answer`: the request arrives, its answer does not. `lose-request`: it never arrives. */
+/** `lose-answer`: the request arrives, its response does not. `lose-request`: it never arrives. */
 export type Fault =
   | "lose-answer"
   | "lose-request"
   | "cut-answer"
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** What a test may decide by. */
+/** A request, as the test that decides on its fault sees it. */
 export interface Asked {
   readonly method: string;
   /** Path and query. */
@@ -28,7 +28,7 @@ export interface Asked {
   readonly index: number;
 }
 
-/** What a request carried; not kept. */
+/** The body of a request; not kept. */
 export interface Carried {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -36,7 +36,7 @@ export interface Carried {
 
 export class AwsProxy implements AsyncDisposable {
   readonly asked: Asked[] = [];
-  /** Decides for each request; undefined lets it through. */
+  /** The fault for a request; undefined forwards it. */
   fault: (asked: Asked, carried: Carried) => Fault | undefined | Promise<Fault | undefined> = () => undefined;
   readonly #server: Server;
   readonly #upstream: string;

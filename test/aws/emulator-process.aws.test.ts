@@ -1,4 +1,4 @@
-// The emulator starts on loopback, and is gone when it is stopped or when its parent is.
+// The emulator starts on loopback, and ends when it is stopped or its parent ends.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ const isThere = (url: string): Promise<boolean> =>
   );
 
 onEmulator("the emulator's process", () => {
-  test("answers on loopback until it is stopped", async () => {
+  test("responds on loopback until it is stopped", async () => {
     const emulator = await EmulatorProcess.start();
     const before = await isThere(emulator.url);
 

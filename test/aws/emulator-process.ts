@@ -15,7 +15,7 @@ export const REQUIREMENTS = fileURLToPath(new URL("emulator-requirements.txt", i
 const BIN = process.platform === "win32" ? "Scripts" : "bin";
 export const PYTHON = join(EMULATOR_DIRECTORY, "venv", BIN, "python");
 
-/** Ends with its parent, however that ends: its standard input is closed then. */
+/** Ends with its parent, however that ends: then its standard input is closed. */
 const SERVER = `
 import os, sys, threading
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
@@ -23,7 +23,7 @@ from moto.server import main
 main(["--host", "127.0.0.1", "--port", "0"])
 `;
 
-/** True for the versions that the requirements say now. */
+/** True if the installed versions are those of the requirements. */
 export function isInstalled(): boolean {
   return existsSync(INSTALLED) && pinsOf(INSTALLED) === pinsOf(REQUIREMENTS);
 }

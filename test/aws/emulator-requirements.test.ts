@@ -1,4 +1,4 @@
-// What `npm run setup:emulator` installs is fixed to the byte.
+// Every package that `npm run setup:emulator` installs is pinned by hash.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

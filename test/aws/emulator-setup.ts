@@ -6,7 +6,7 @@ import { EmulatorProcess, isInstalled } from "./emulator-process.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Answers with the emulator's address, or with nothing where it is not installed. */
+    /** Responds with the emulator's address; empty if it is not installed. */
     readonly emulatorDesk: string;
   }
 }

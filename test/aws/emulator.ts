@@ -1,4 +1,4 @@
-// The emulator of AWS as a test file sees it: clients that reach it and nothing else, and fresh things to work on.
+// The emulator of AWS for test files: clients that reach only it, new buckets and databases.
 
 import { randomUUID } from "node:crypto";
 import { CreateDatabaseCommand, CreateTableCommand, GlueClient } from "@aws-sdk/client-glue";
@@ -31,7 +31,7 @@ interface AwsConfig {
   readonly maxAttempts: number;
 }
 
-/** For a client's constructor: all that the SDK would else look for, so that nothing ever goes to AWS. */
+/** For a client's constructor: everything that the SDK would look for, so that no request goes to AWS. */
 function awsConfig(endpoint: string = emulator(), maxAttempts = 3): AwsConfig {
   return {
     ...awsClient(readProxies({})),
@@ -59,7 +59,7 @@ export interface AwsClients {
   readonly secrets: SecretsManagerClient;
 }
 
-/** New ones each time: they keep connections, and some tests change them. */
+/** New clients each time: they keep connections, and some tests change them. */
 export function newAwsClients(endpoint: string = emulator(), maxAttempts = 3): AwsClients {
   const config = awsConfig(endpoint, maxAttempts);
   return {
@@ -81,7 +81,7 @@ export function emulator(): string {
   return emulatorUrl;
 }
 
-/** A bucket that no other test knows. */
+/** A new bucket. */
 export async function freshBucket(s3: S3Client): Promise<string> {
   const bucket = `test-${randomUUID()}`;
   await s3.send(

@@ -1,4 +1,4 @@
-// Clients of AWS in a process that dies: each call that changes something is an effect, and after its death none goes out.
+// Clients of AWS in a process that crashes: each call that changes something is an effect, and none follows the crash.
 
 import type { CrashPoint } from "../job/run/crash.ts";
 import type { AwsClients } from "./emulator.ts";

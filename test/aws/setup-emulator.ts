@@ -1,4 +1,4 @@
-// `npm run setup:emulator`: installs the emulator of AWS that tests use, once, in a Python environment of its own.
+// `npm run setup:emulator`: installs the emulator of AWS for the tests, once, in its own Python environment.
 
 import { spawnSync } from "node:child_process";
 import { copyFileSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ if (isInstalled()) {
     "--quiet",
     "--disable-pip-version-check",
     "--require-hashes",
-    // What has to be built would fetch its build tools, which no hash covers.
+    // A package that has to be built would download build tools without a hash.
     "--only-binary=:all:",
     "--requirement",
     REQUIREMENTS,

@@ -1,4 +1,4 @@
-// Which permission a request to AWS needs: the action, the resources, and what a condition may look at.
+// The permission that a request to AWS needs: the action, the resources, and the keys for conditions.
 
 import { z } from "zod";
 import type { Asked, Carried } from "../aws/aws-proxy.ts";
@@ -12,13 +12,13 @@ export interface AwsCall {
   /** All of them must be allowed. */
   readonly resources: readonly string[];
   readonly conditions: Readonly<Record<string, string>>;
-  /** To S3: the AWS account that the bucket must belong to, as the request has it. */
+  /** In requests to S3: the expected owner of the bucket. */
   readonly expectedOwner?: string | undefined;
 }
 
 type AwsRequest = Asked & Carried;
 
-/** Throws for a request that it does not know: nothing passes unseen. */
+/** Throws for an unknown request, so that none is overlooked. */
 export function awsCalls(request: AwsRequest): readonly AwsCall[] {
   return request.action === undefined ? s3Calls(request) : [jsonCall(request.action, request.body)];
 }
@@ -59,7 +59,7 @@ function jsonCall(target: string, body: Buffer): AwsCall {
   }
 }
 
-/** Glue asks for every level: the catalog, the database and the table (AWS Glue guide, "Data Catalog ancestry"). */
+/** Glue evaluates every level: the catalog, the database and the table (AWS Glue guide, "Data Catalog ancestry"). */
 function glueResources(input: unknown): readonly string[] {
   const { DatabaseName: database, TableName, Name } = glueSchema.parse(input);
   const table = TableName ?? Name;
@@ -90,7 +90,7 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
     case "PUT":
     case "POST": {
       const write = call("PutObject", writeConditions(headers, searchParams));
-      // S3 guide, "conditional writes": If-Match needs leave to read as well.
+      // S3 guide, "conditional writes": If-Match needs permission to read as well.
       return headers["if-match"] === undefined ? [write] : [write, call("GetObject")];
     }
     case "DELETE":
@@ -100,7 +100,7 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
   }
 }
 
-/** S3 guide, "Enforce conditional writes": beginning an upload and sending its parts create no object yet. */
+/** S3 guide, "Enforce conditional writes": starting an upload and sending its parts create no object yet. */
 function writeConditions(headers: AwsRequest["headers"], query: URLSearchParams): AwsCall["conditions"] {
   const ifNoneMatch = headers["if-none-match"];
   return {
@@ -110,8 +110,8 @@ function writeConditions(headers: AwsRequest["headers"], query: URLSearchParams)
 }
 
 /**
- * Needed by a listing; and by a read, for S3 says that a key does not exist only to those who may list it, and asks with
- * the key as the prefix (as measured for Ceph, which follows it: ceph/ceph#68577).
+ * Needed by a listing, and by a read: S3 returns 404 for a missing key only to callers that may list it, and evaluates
+ * this with the key as the prefix (as measured for Ceph, which follows S3: ceph/ceph#68577).
  */
 function listingOf(bucket: string, prefix: string): AwsCall {
   return {

@@ -1,4 +1,4 @@
-// What the function takes for AWS: the emulator, with every call noted, and EventBridge, which the emulator lacks.
+// AWS as the function sees it: the emulator behind a server that records every call, and EventBridge.
 
 import { type Asked, AwsProxy, type Carried, type Fault, jsonAnswer, s3Answer } from "../aws/aws-proxy.ts";
 import { emulator } from "../aws/emulator.ts";
@@ -14,9 +14,9 @@ export interface BusEvent {
 type Refusal = (call: AwsCall, asked: Asked) => boolean;
 
 export class AwsFront implements AsyncDisposable {
-  /** Every call that was made, refused ones too. */
+  /** Every call, refused ones too. */
   readonly calls: AwsCall[] = [];
-  /** What was put on an event bus. */
+  /** The entries sent to an event bus. */
   readonly events: BusEvent[] = [];
   readonly #proxy: AwsProxy;
   #refuses: Refusal = () => false;
@@ -34,7 +34,7 @@ export class AwsFront implements AsyncDisposable {
     return this.#proxy.url;
   }
 
-  /** Denies access to these calls, until told otherwise. */
+  /** Denies access to these calls until the next `deny`. */
   refuse(refuses: Refusal): void {
     this.#refuses = refuses;
   }
@@ -46,7 +46,7 @@ export class AwsFront implements AsyncDisposable {
   #answer(asked: Asked, carried: Carried): Fault | undefined {
     const calls = awsCalls({ ...asked, ...carried });
     this.calls.push(...calls);
-    // Not repeated by the SDK, as the real one is not.
+    // The SDK does not retry it, as with AWS.
     if (calls.some((call) => this.#refuses(call, asked))) {
       return asked.action === undefined ? s3Answer(403, "AccessDenied") : jsonAnswer("AccessDeniedException");
     }

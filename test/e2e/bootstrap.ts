@@ -1,4 +1,4 @@
-// What Lambda's Node.js runtime does, as short as it goes: takes invocations from the Runtime API, calls the handler.
+// A minimal Node.js runtime of Lambda: takes invocations from the Runtime API and calls the handler.
 
 import { request } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Holds calls of tests that have a warehouse of their own against the role of the deployed function.
+// Checks calls of tests with their own warehouse against the role of the deployed function.
 
 import { rm } from "node:fs/promises";
 import type { AwsCall } from "./aws-call.ts";
@@ -10,10 +10,10 @@ import { Template } from "./template.ts";
 const BUCKET = "warehouse";
 const DATABASE = "brand_events";
 const SETTINGS = { baseUrl: "https://service.example", accounts: { uk: { schedule: "rate(1 day)" } } };
-/** Nothing runs here, so nothing is bundled. */
+/** Nothing is run, so nothing is bundled. */
 const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
 
-/** Where the calls of a test went. */
+/** The warehouse of a test. */
 export interface OwnWarehouse {
   /** Names of its buckets and databases. */
   readonly bucket: RegExp;

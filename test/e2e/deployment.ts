@@ -1,5 +1,5 @@
-// The stack as far as the function needs it: synthesized, its resources made on the emulator by the template's words,
-// and the bundle behind a Lambda Runtime API, with all its calls to AWS going through a front that notes them.
+// The stack as far as the function needs it: its resources made on the emulator as the template says, and the bundle
+// behind a Lambda Runtime API, with all its calls to AWS recorded.
 
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -36,7 +36,7 @@ export interface Deployment extends AsyncDisposable {
   readonly fillSecret: (account: string, value: object) => Promise<void>;
 }
 
-/** @param eventSync what `cdk.json` would say under `context.eventSync`. */
+/** @param eventSync the value of `context.eventSync` in `cdk.json`. */
 export async function deploy(eventSync: object): Promise<Deployment> {
   const directory = await synth({ ...eventSync, database: `e2e_${randomUUID().replaceAll("-", "_")}` });
   const template = await Template.read(directory);
@@ -101,7 +101,7 @@ async function makeResources(template: Template, { s3, secrets }: AwsClients): P
   }
 }
 
-/** CloudFormation's properties are Glue's own words, so they go to it as they are. */
+/** CloudFormation's properties are those of Glue's API, so they are passed on unchanged. */
 async function glue(operation: string, body: Readonly<Record<string, unknown>>): Promise<void> {
   const response = await fetch(emulator(), {
     method: "POST",

@@ -1,4 +1,4 @@
-// One execution environment of a Lambda function: a process that runs the handler, behind a Runtime API of its own.
+// One execution environment of a Lambda function: a process that runs the handler, and its Runtime API.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,11 +9,11 @@ import { z } from "zod";
 
 export interface FunctionDefinition {
   readonly name: string;
-  /** Where the bundle lies. */
+  /** The folder of the bundle. */
   readonly directory: string;
   /** `index.handler` */
   readonly handler: string;
-  /** All that the process gets, beside what Lambda itself adds. */
+  /** All variables of the process, besides those that Lambda adds. */
   readonly environment: Readonly<Record<string, string>>;
   readonly memoryMb: number;
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ export type InvocationResult =
 const BOOTSTRAP = fileURLToPath(new URL("bootstrap.ts", import.meta.url));
 const errorSchema = z.object({ errorType: z.string(), errorMessage: z.string() });
 
-/** Takes one invocation at a time, and is used up once one of them timed out or ended the process. */
+/** Takes one invocation at a time; unusable after one that timed out or ended the process. */
 export class ExecutionEnvironment {
   readonly #definition: FunctionDefinition;
   readonly #server: Server;
@@ -122,7 +122,7 @@ export class ExecutionEnvironment {
     else if (path.endsWith("/error")) this.#end(failed(text));
   }
 
-  /** Gives the invocation to the process as soon as both are there. */
+  /** Passes the invocation to the process when both are ready. */
   #handOut(): void {
     const response = this.#waiting;
     const invocation = this.#current?.invocation;

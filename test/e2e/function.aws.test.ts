@@ -1,5 +1,5 @@
 // The bundle that is deployed, behind a Lambda Runtime API, with S3, Glue and Secrets Manager on an emulator and the
-// simulated service. What it may do is what the template says.
+// simulated service. Its permissions are those of the template.
 
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
@@ -23,7 +23,7 @@ type Account = (typeof ACCOUNTS)[number];
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Lambda's own two retries, without the waiting. */
+/** Lambda's own two retries, without their delays. */
 const AT_ONCE = { retryDelaysMs: [1, 1] };
 
 onEmulator("the deployed function", () => {
@@ -45,7 +45,7 @@ onEmulator("the deployed function", () => {
   /** The table `events`: uuid and detail text, in order. */
   const events = async (account: Account): Promise<ReadonlyMap<unknown, unknown>> =>
     new Map((await rows("events", account)).map(({ uuid, event }) => [uuid, event]));
-  /** The publication that the partition of `events` says it shows. */
+  /** The publication in the parameters of the partition of `events`. */
   const shown = async (account: Account): Promise<string | undefined> =>
     (await reader.partitions("events", account))[0]?.Parameters?.["publication"];
   const truth = (account: Account): ReadonlyMap<unknown, unknown> => {
@@ -99,7 +99,7 @@ onEmulator("the deployed function", () => {
     const first = Date.now() - 3 * DAY_MS;
     const runIds = [0, 1, 2].map((day) => formatRunId(first + day * DAY_MS));
 
-    test("checks what it needs before the first run", async () => {
+    test("checks everything before the first run", async () => {
       const answer = payload(await deployment.function.invoke({ action: "check", account }));
 
       expect(answer).toMatchObject({ account, ok: true });
@@ -156,7 +156,7 @@ onEmulator("the deployed function", () => {
       });
     });
 
-    test("publishes what has changed on the second day", async () => {
+    test("publishes the changes on the second day", async () => {
       const simulator = service(account);
       const [gone, changed] = simulator.listed();
       if (!gone || !changed) throw new Error("too few events");
@@ -198,7 +198,7 @@ onEmulator("the deployed function", () => {
       expect(await events(account)).toEqual(truth(account));
     });
 
-    test("tells its state, and what fields events have", async () => {
+    test("returns the status, and the fields of events", async () => {
       const status = payload(await deployment.function.invoke({ action: "status", account }));
       const found = payload(await deployment.function.invoke({ action: "discover", account, limit: 5 }));
 
@@ -206,7 +206,7 @@ onEmulator("the deployed function", () => {
       expect(found).toMatchObject({ account, listed: 70, events: 5 });
     });
 
-    test("has told the event bus, the metrics and the log", () => {
+    test("sends events and metrics, and logs each outcome", () => {
       expect(
         busEvents(account).map(({ DetailType, Source, EventBusName, detail }) => [
           Source,
@@ -343,7 +343,7 @@ onEmulator("the deployed function", () => {
       expect(simulator.counts).toMatchObject({ logins: 1, list: 1, details: 100 });
     });
 
-    test("of a finished trigger makes no request and tells the same", async () => {
+    test("of a finished trigger sends no request and returns the same response", async () => {
       const simulator = service(account);
       simulator.reset();
 
@@ -406,7 +406,7 @@ onEmulator("the deployed function", () => {
     expect(next).toMatchObject({ outcome: "PUBLISHED", publication: "0000000002" });
   });
 
-  test("a write that is refused at its end leaves nothing behind, and a retry makes it anew", async () => {
+  test("a write that is refused at its end leaves nothing behind, and a retry writes it again", async () => {
     const account = "large";
     const { front } = deployment;
     const blob = (): string => `"blob":"${randomBytes(750_000).toString("base64")}"`;
@@ -442,7 +442,7 @@ onEmulator("the deployed function", () => {
     expect(unfinished.Uploads ?? []).toEqual([]);
   });
 
-  test("an old snapshot is taken out of the tables, and a day later its files are deleted", async () => {
+  test("an old snapshot is removed from the tables, and a day later its files are deleted", async () => {
     const account = "old";
     const now = Date.now();
     const oldest = formatRunId(now - 10 * DAY_MS);
@@ -466,14 +466,14 @@ onEmulator("the deployed function", () => {
     expect(await events(account)).toEqual(truth(account));
   });
 
-  test("no secret and no e-mail address is in what it has written or answered", () => {
+  test("no secret and no e-mail address is in any file, log line or response", () => {
     const { email, password } = service("daily").credentials;
     const said = [...deployment.function.lines, JSON.stringify(deployment.front.events)].join("\n");
 
     for (const secret of [email, password, "wrong-password"]) expect(said).not.toContain(secret);
   });
 
-  test("every call to AWS is allowed by the role's policies, and nothing in them is without use", () => {
+  test("the role's policies allow every call to AWS, and no permission is unused", () => {
     const { front, statements } = deployment;
     const refused = front.calls.filter((call) => !isAllowed(statements, call));
     const ours = statements.filter(({ Action }) => !Action.every((action) => /^(logs|sqs):/.test(action)));
@@ -482,13 +482,13 @@ onEmulator("the deployed function", () => {
     expect(unused(ours, front.calls)).toEqual([]);
   });
 
-  test("every call to S3 says whose the bucket must be", () => {
+  test("every call to S3 names the expected owner of the bucket", () => {
     const calls = deployment.front.calls.filter(({ action }) => action.startsWith("s3:"));
 
     expect(new Set(calls.map(({ expectedOwner }) => expectedOwner))).toEqual(new Set([ACCOUNT_ID]));
   });
 
-  /** As if so much time had passed since. */
+  /** As if that much time had passed. */
   async function backdate(key: string, field: string, toMs: number): Promise<void> {
     const stored = await store.read(key);
     if (stored === undefined) throw new Error(`${key} is not there`);

@@ -1,4 +1,4 @@
-// The harness itself: it must fail where Lambda would.
+// Tests of the harness: it fails where Lambda would.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ class Toy implements AsyncDisposable {
   }
 }
 
-test("an invocation gets its event, its request id, its time and the function's environment, and no other", async () => {
+test("an invocation gets its event, request id, time and the function's environment, and no other", async () => {
   await using toy = await Toy.start();
 
   const result = await toy.function.invoke({ say: "hello" }, { requestId: "one" });
@@ -69,7 +69,7 @@ test("an invocation gets its event, its request id, its time and the function's 
   expect(toy.function.lines).toContain('{"said":"hello"}');
 });
 
-test("a process is used again, and a second one is started for a second invocation at once", async () => {
+test("a process is reused, and a concurrent invocation gets a second one", async () => {
   await using toy = await Toy.start();
 
   const [first, second] = await Promise.all([
@@ -91,7 +91,7 @@ test("an error comes back with its name and message", async () => {
   expect(result).toEqual({ ok: false, errorType: "TOY_FAILED", errorMessage: "no 1" });
 });
 
-test("an asynchronous invocation is repeated twice with the same request id, and not after a success", async () => {
+test("an asynchronous invocation is retried twice with the same request id, and not after a success", async () => {
   await using toy = await Toy.start();
 
   const failed = await toy.function.deliver({ fail: 3 }, { retryDelaysMs: [1, 1] });

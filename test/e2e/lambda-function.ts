@@ -1,4 +1,4 @@
-// A function as Lambda runs it: as many execution environments as invocations at once, retries of asynchronous ones.
+// A function as Lambda runs it: an execution environment for each concurrent invocation, retries of asynchronous ones.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,7 +10,7 @@ import {
 
 export interface InvokeOptions {
   readonly requestId?: string;
-  /** Less than the function's own, to come near the limit sooner. */
+  /** Shorter than the function's own, to reach the limit sooner. */
   readonly timeoutMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface DeliveryOptions {
 
 export class LambdaFunction implements AsyncDisposable {
   readonly definition: FunctionDefinition;
-  /** What its processes have written. */
+  /** The output of its processes. */
   readonly lines: string[] = [];
   readonly #idle: ExecutionEnvironment[] = [];
   readonly #all = new Set<ExecutionEnvironment>();
@@ -41,7 +41,7 @@ export class LambdaFunction implements AsyncDisposable {
     return result;
   }
 
-  /** As a schedule does: a failed attempt is repeated with the same request id. Every attempt's result. */
+  /** As a schedule does: a failed attempt is retried with the same request id. Returns every attempt's result. */
   async deliver(event: unknown, options: DeliveryOptions = {}): Promise<readonly InvocationResult[]> {
     const { retryDelaysMs = [60_000, 120_000], timeoutsMs = [] } = options;
     const requestId = randomUUID();

@@ -1,11 +1,11 @@
-// What an invocation came back with, as a test reads it.
+// The result of an invocation, as a test reads it.
 
 import { z } from "zod";
 import type { InvocationResult } from "./execution-environment.ts";
 
 const payloadSchema = z.record(z.string(), z.unknown());
 
-/** Throws where the invocation failed, with its error. */
+/** Throws the error of a failed invocation. */
 export function payload(result: InvocationResult): Readonly<Record<string, unknown>> {
   if (result.ok) return payloadSchema.parse(result.payload);
   throw new Error(`the invocation failed: ${result.errorType}: ${result.errorMessage}`);
@@ -26,7 +26,7 @@ export interface MetricLine {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The lines that CloudWatch takes metrics of an account from. */
+/** The log lines with an account's metrics. */
 export function metricLines(lines: readonly string[], account: string): readonly MetricLine[] {
   return jsonLines(lines).flatMap((values) => {
     const parsed = metricsSchema.safeParse(values);

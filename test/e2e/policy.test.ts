@@ -1,4 +1,4 @@
-// The evaluator itself: it must refuse what IAM refuses.
+// Tests of the evaluator: it refuses what IAM refuses.
 
 import { describe, expect, test } from "vitest";
 import type { AwsCall } from "./aws-call.ts";
@@ -151,7 +151,7 @@ test("a statement that no call needs is named, by action, resource and condition
   ]);
 });
 
-test("a policy with what the evaluator does not know is no policy to it", () => {
+test("a policy with an unknown element is refused by the evaluator", () => {
   expect(() => parseStatements([{ ...read, NotAction: "s3:PutObject" }])).toThrow();
   expect(() => parseStatements([{ ...list, Condition: { IpAddress: { "aws:SourceIp": "::1" } } }])).toThrow();
 });

@@ -1,5 +1,5 @@
-// Whether policies of a role and of a bucket allow a call: allow and deny, wildcards, and the conditions that ours
-// use. Anything else throws.
+// Evaluates whether the policies of a role and of a bucket allow a call: allow and deny, wildcards, and the conditions
+// that the stack uses. Anything else throws.
 
 import { z } from "zod";
 import type { AwsCall } from "./aws-call.ts";
@@ -9,7 +9,7 @@ const strings = z.union([z.string().transform((one) => [one]), z.array(z.string(
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.enum(["Allow", "Deny"]),
-  /** Of a resource's policy; ours speak of everybody. */
+  /** In a resource's policy, where the stack uses `*` only. */
   Principal: z.strictObject({ AWS: z.literal("*") }).optional(),
   Action: strings,
   Resource: strings,

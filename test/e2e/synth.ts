@@ -1,4 +1,4 @@
-// Synthesizes the app with settings of a test's own, as `cdk synth` does, into a directory of its own.
+// Synthesizes the app with the settings of a test, as `cdk synth` does, into a new directory.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,8 +10,9 @@ import { fileURLToPath } from "node:url";
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /**
- * @param flags further context, beside that of `cdk.json`.
- * Returns the cloud assembly's directory: outside the project, so that nothing of its `node_modules` is found from there.
+ * Returns the directory of the cloud assembly. It is outside the project, so that the bundle cannot import from the
+ * project's `node_modules`.
+ * @param flags context in addition to that of `cdk.json`.
  */
 export async function synth(eventSync: object, flags: object = {}): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "brand-events-synth-"));

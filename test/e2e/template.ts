@@ -1,4 +1,4 @@
-// A synthesized template, read as CloudFormation would: resources by type, references resolved to what was made.
+// A synthesized template, read as CloudFormation would: resources by type, references resolved to the resources made.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ export class Template {
     return resource;
   }
 
-  /** From here on references to the resource resolve to this. */
+  /** Later references to the resource resolve to this. */
   made(id: string, physical: Physical): void {
     this.#physical.set(id, physical);
   }

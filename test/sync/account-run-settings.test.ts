@@ -18,7 +18,7 @@ function settingsOf(account: object) {
   return accountRunSettings("uk", uk, environment);
 }
 
-test("an account's settings are those of its run, without the secret's name", () => {
+test("a run gets the settings of its account, without the name of the secret", () => {
   expect(settingsOf({ retainDays: 30, resumeWithinMinutes: 5 })).toEqual({
     account: "uk",
     baseUrl: "https://service.example/",

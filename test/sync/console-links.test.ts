@@ -3,7 +3,7 @@ import { consoleLinks } from "../../lambdas/sync/console-links.ts";
 
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
 
-test("a log's link names group and stream as the console writes them", () => {
+test("the link to a log has its group and stream in the console's encoding", () => {
   const { log, athena } = consoleLinks({ region: "eu-west-1", workgroup: "events", context });
 
   expect(log).toBe(

@@ -9,7 +9,7 @@ const SETTINGS: FunctionSettings = {
   accounts: { uk: { secretId: "secret-of-uk", baseUrl: "https://service.example" } },
 };
 
-test("what the stack leaves out has the defaults of the command line", () => {
+test("a setting that the stack leaves out has the default of the command line", () => {
   const environment = readEnvironment(environmentOf(SETTINGS));
 
   expect(environment).toEqual({
@@ -37,7 +37,7 @@ test("what the stack leaves out has the defaults of the command line", () => {
   });
 });
 
-test("what the stack says arrives as it was said", () => {
+test("all settings of the stack arrive unchanged", () => {
   const uk = {
     secretId: "s",
     baseUrl: "https://service.example/",
@@ -127,7 +127,7 @@ test.each([
   expect(read).not.toThrow(/--base-url|Invalid|hunter2/);
 });
 
-test("a setting that has its default takes no room", () => {
+test("a setting that equals its default is left out", () => {
   const defaults = {
     requestsPerMinute: 200,
     bytesPerMinute: 10_485_760,

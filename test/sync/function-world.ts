@@ -1,4 +1,4 @@
-// What an invocation works with, in memory: store, catalog, log, metrics, events; and the simulated service.
+// The ports of an invocation in memory, and the simulated service.
 
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
@@ -17,7 +17,7 @@ import { acceleratedClock } from "../simulator/clocks.ts";
 import type { SimulatorOptions } from "../simulator/settings.ts";
 import { Simulator } from "../simulator/simulator.ts";
 
-/** Keeps lines, and what they would carry. */
+/** Keeps lines, and the ids that they would have. */
 class MemoryLog extends LogLines implements FunctionLog {
   readonly known: Record<string, unknown> = {};
 
@@ -40,12 +40,12 @@ export class FunctionWorld implements AsyncDisposable {
   readonly metrics: { readonly account: string; readonly values: MetricValues }[] = [];
   readonly events: RunEvent[] = [];
   credentials: ServiceCredentials;
-  /** The secret's; a test that stores other credentials gives it another name. */
+  /** The version of the secret: a test that changes the credentials changes it too. */
   credentialsVersion = "version-1";
   sendEvent: FunctionPorts["sendEvent"] = async (event) => {
     this.events.push(event);
   };
-  /** In milliseconds, by Lambda's word. */
+  /** In milliseconds: what Lambda reports. */
   timeLeft = (): number => 900_000;
   #account: Partial<FunctionAccount>;
 
@@ -62,7 +62,7 @@ export class FunctionWorld implements AsyncDisposable {
     return new FunctionWorld(await Simulator.start(service), account);
   }
 
-  /** An invocation of its own; `changes` puts something else in the place of a part. */
+  /** A new invocation; `changes` replaces some of its ports. */
   invoke(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
     return handleRequest(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
   }

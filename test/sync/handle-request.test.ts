@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Catalog } from "../../lambdas/job/catalog/catalog.ts";
+import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials-not-set-up.ts";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
 import { interposed } from "../job/run/interposed-store.ts";
@@ -144,4 +147,43 @@ describe("the placeholder as the address of the service", () => {
 
     expect(await world.invoke({ action: "status" })).toMatchObject({ account: "uk", head: null });
   });
+});
+
+test("a schedule that starts before the secret is filled is skipped: nothing fails, and no alarm changes", async () => {
+  await using world = await FunctionWorld.start();
+  const credentials = () => ({
+    read: () => Promise.reject(new CredentialsNotSetUp("The secret has no value yet. Fill it.")),
+  });
+
+  const response = await world.invoke({ scheduledAt: SCHEDULED_AT }, { credentials });
+
+  expect(response).toMatchObject({
+    outcome: "SKIPPED",
+    reason: "NOT_SET_UP",
+    explanation: expect.stringContaining("Fill it"),
+  });
+  expect(Object.keys(world.metrics[0]?.values ?? {})).toEqual([
+    "Published",
+    "Skipped",
+    "Superseded",
+    "DurationSeconds",
+  ]);
+  expect(world.events).toEqual([]);
+  expect(world.simulator.counts.requests).toBe(0);
+});
+
+test("a catalog that cannot be refreshed is counted as behind until a start has refreshed it", async () => {
+  await using world = await FunctionWorld.start();
+  const failing: Catalog = {
+    refresh: () => Promise.reject(new SyncError("CATALOG_FAILED", "Glue refused a call.")),
+    columns: () => world.catalog.columns(),
+  };
+
+  await world.invoke({ scheduledAt: SCHEDULED_AT }, { catalog: failing }).catch(() => undefined);
+  await world.invoke({ scheduledAt: SCHEDULED_AT });
+
+  expect(world.metrics.map(({ values }) => [values.CatalogBehind, values.Failed])).toEqual([
+    [1, undefined],
+    [0, 0],
+  ]);
 });

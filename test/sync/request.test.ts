@@ -76,13 +76,13 @@ describe("a request of a deployment with one account", () => {
   });
 });
 
-test("an instant that our own clock has not quite reached is the schedule's, not the future", () => {
+test("an instant that the function's clock has almost reached is accepted: clocks differ", () => {
   const request = parseRequest({ scheduledAt: "2026-11-21T06:04:00Z" }, ["uk"], NOW);
 
   expect(request).toMatchObject({ scheduledAt: "2026-11-21T06:04:00Z" });
 });
 
-test("a deployment with several accounts must be told which", () => {
+test("a request names the account if the deployment has several", () => {
   expect(() => parseRequest({}, ["uk", "de"], NOW)).toThrow(
     'this deployment has several (uk, de), so say which, for example {"account": "uk"}',
   );

@@ -10,7 +10,7 @@ const facts = {
   publication: undefined,
 };
 
-test("a publication says what it is in one line, how to read it and where", () => {
+test("a publication has a summary, queries to try and links", () => {
   expect(responseOf({ row: PUBLISHED }, { ...facts, publication: "0000000007" })).toEqual({
     outcome: "PUBLISHED",
     summary: "1,000 events; 3 added, 2 changed, 1 removed; 7 left out",
@@ -38,7 +38,7 @@ test("a publication says what it is in one line, how to read it and where", () =
   });
 });
 
-test("a held snapshot says why, and the event that publishes it", () => {
+test("a held snapshot has its reason, and the event that publishes it", () => {
   expect(responseOf({ row: HELD, explanation: "too few" }, facts)).toMatchObject({
     outcome: "HELD",
     reason: "DROPPED",
@@ -47,7 +47,7 @@ test("a held snapshot says why, and the event that publishes it", () => {
   });
 });
 
-test("a start that did nothing says so", () => {
+test("a start of a finished run says that it did nothing", () => {
   const skipped = responseOf({ row: SKIPPED }, facts);
   const repeated = responseOf({ row: PUBLISHED, isRepeat: true }, facts);
 

@@ -12,7 +12,7 @@ test("the signal aborts as INTERRUPTED ten seconds before the end", async () => 
   expect(limit.signal.reason).toMatchObject({ code: "INTERRUPTED", isRetryable: true });
 });
 
-test("an invocation that begins within the last ten seconds is stopped at once", async () => {
+test("an invocation that starts within the last ten seconds is aborted at once", async () => {
   using limit = timeLimit(context(9_000));
 
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -20,7 +20,7 @@ test("an invocation that begins within the last ten seconds is stopped at once",
   expect(limit.signal.aborted).toBe(true);
 });
 
-test("the time left is what Lambda says, and an invocation that has ended is not aborted later", async () => {
+test("the time left is Lambda's, and an invocation that has ended is not aborted later", async () => {
   const limit = timeLimit(context(10_010));
 
   expect(limit.timeLeftMs()).toBe(10_010);

@@ -1,11 +1,11 @@
-// Writes metrics into the log, from where CloudWatch takes them (embedded metric format).
+// Writes metrics into the log in CloudWatch's embedded metric format (EMF).
 
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { METRIC_DIMENSION, METRIC_NAMESPACE, METRICS, type MetricValues } from "./metrics.ts";
 
 export type EmitMetrics = (account: string, values: MetricValues) => void;
 
-/** One line per call, with the account as its only dimension; nothing for no values. */
+/** One log line for each call, with the account as its only dimension; none without values. */
 export function cloudWatchMetrics(): EmitMetrics {
   const metrics = new Metrics({ namespace: METRIC_NAMESPACE });
   metrics.clearDefaultDimensions(); // "service", which alarms would have to name as well

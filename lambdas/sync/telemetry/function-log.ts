@@ -1,14 +1,14 @@
-// The run's log as structured lines in CloudWatch, each with the request, the account and the run it belongs to.
+// The log as structured lines in CloudWatch, each with the ids of its request, account and run.
 
 import { Logger as PowertoolsLogger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
 import type { LogFields, Logger } from "../../job/runtime/logger.ts";
 
-/** A logger whose lines carry what it was told about the invocation. */
+/** A logger whose lines have the ids of the invocation, its account and its run. */
 export interface FunctionLog extends Logger {
-  /** Forgets the invocation before and carries this one's request id. */
+  /** Replaces the ids of the previous invocation by this one's request id. */
   begin(context: Context): void;
-  /** Adds to every line from here on. */
+  /** Adds ids to all later lines. */
   about(fields: { readonly account?: string; readonly run_id?: string }): void;
 }
 

@@ -1,9 +1,9 @@
-// What the event bus is told about a run: that a snapshot was published, that one is held, that a run failed.
+// The events about a run: a snapshot was published, a snapshot is held, a run failed.
 
 import { isRun, leftOutCount } from "../../job/run/record/run-log.ts";
 import type { RunResult } from "../../job/run/record/run-result.ts";
 
-/** Contract: rules match on these. */
+/** Contract: EventBridge rules match on these. */
 export const EVENT_SOURCE = "brand-events-sync";
 const DETAIL_TYPES = {
   published: "Snapshot Published",
@@ -17,8 +17,8 @@ export interface RunEvent {
 }
 
 /**
- * Undefined for outcomes that concern nobody else. At least once: a start that finds its run finished tells it
- * again, so whoever listens knows a publication by its account and number.
+ * Undefined for outcomes without an event. Sent at least once, because a start that finds its run finished sends it
+ * again: consumers identify a publication by its account and number.
  * @param publication ten digits; undefined where nothing was published.
  */
 export function runEvent(
@@ -44,7 +44,7 @@ export function runEvent(
     case "FAILED": {
       if (!isRun(trigger)) return undefined;
       const why = { error_code: row.error_code, error_message: row.error_message };
-      // A run that is not finished goes on with the next start, which may be Lambda's own retry.
+      // The next start, which may be Lambda's own retry, resumes a run that is not finished.
       return {
         detailType: DETAIL_TYPES.failed,
         detail: { ...about, attempt, ...why, finished: error?.isRetryable !== true },

@@ -1,4 +1,4 @@
-// Puts run events on an EventBridge bus.
+// Sends run events to an EventBridge bus.
 
 import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { EVENT_SOURCE, type RunEvent } from "./run-event.ts";
@@ -17,7 +17,7 @@ export function eventBridgeSender(client: EventBridgeClient, eventBus: string): 
     const { FailedEntryCount = 0, Entries = [] } = await client.send(
       new PutEventsCommand({ Entries: [entry] }),
     );
-    // An entry that is refused comes back with status 200.
+    // PutEvents returns status 200 for a refused entry.
     if (FailedEntryCount > 0) {
       throw new Error(`the event bus ${eventBus} refused the event: ${Entries[0]?.ErrorCode ?? "unknown"}`);
     }

@@ -6,7 +6,7 @@ import { FAILED, HELD, PUBLISHED, SKIPPED } from "../rows.ts";
 const RUN = "2026-11-21T06-00-00.000Z";
 const ABOUT = { account: "uk", run_id: RUN, trigger: "schedule" };
 
-test("a publication is told with its number and its counts", () => {
+test("the event of a publication has its number and its counts", () => {
   expect(runEvent("uk", { row: PUBLISHED }, "0000000007")).toEqual({
     detailType: "Snapshot Published",
     detail: {
@@ -23,7 +23,7 @@ test("a publication is told with its number and its counts", () => {
   });
 });
 
-test("a held snapshot is told with its reason", () => {
+test("the event of a held snapshot has its reason", () => {
   expect(runEvent("uk", { row: HELD, explanation: "too few" }, undefined)).toEqual({
     detailType: "Snapshot Held",
     detail: {
@@ -42,22 +42,25 @@ describe("a failed run", () => {
   test.each([
     { code: "LOGIN_REFUSED", finished: true },
     { code: "SERVICE_UNAVAILABLE", finished: false },
-  ] as const)("is told with its code $code, and whether it is finished: $finished", ({ code, finished }) => {
-    const error = new SyncError(code satisfies ErrorCode, "what to do");
-    const row = { ...FAILED, error_code: code, error_message: "what to do" };
+  ] as const)(
+    "has an event with its code $code, and whether it is finished: $finished",
+    ({ code, finished }) => {
+      const error = new SyncError(code satisfies ErrorCode, "what to do");
+      const row = { ...FAILED, error_code: code, error_message: "what to do" };
 
-    expect(runEvent("uk", { row, error }, undefined)).toEqual({
-      detailType: "Run Failed",
-      detail: {
-        ...ABOUT,
-        snapshot_id: null,
-        attempt: 1,
-        error_code: code,
-        error_message: "what to do",
-        finished,
-      },
-    });
-  });
+      expect(runEvent("uk", { row, error }, undefined)).toEqual({
+        detailType: "Run Failed",
+        detail: {
+          ...ABOUT,
+          snapshot_id: null,
+          attempt: 1,
+          error_code: code,
+          error_message: "what to do",
+          finished,
+        },
+      });
+    },
+  );
 });
 
 test.each([
@@ -65,6 +68,6 @@ test.each([
   { what: "a dry run", row: { ...PUBLISHED, outcome: "DRY_RUN" } as const },
   { what: "a run that came too late", row: { ...PUBLISHED, outcome: "SUPERSEDED" } as const },
   { what: "a failed accept", row: { ...FAILED, trigger: "accept" } as const },
-])("$what concerns nobody else", ({ row }) => {
+])("$what has no event", ({ row }) => {
   expect(runEvent("uk", { row }, undefined)).toBeUndefined();
 });

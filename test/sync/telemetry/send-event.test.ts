@@ -9,7 +9,7 @@ const EVENT: RunEvent = {
   detail: { account: "uk", publication: "0000000001" },
 };
 
-/** What the bus was sent, and what it answers. */
+/** A bus that keeps what it gets, and its responses. */
 async function bus(answer: object, status = 200) {
   const sent: unknown[] = [];
   const server = await httpServer(async (request, response) => {
@@ -28,7 +28,7 @@ async function bus(answer: object, status = 200) {
   return { sent, sendEvent, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test("an event is put on the bus with our source", async () => {
+test("an event is sent with the source of this project", async () => {
   await using target = await bus({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
 
   await target.sendEvent(EVENT);
@@ -47,13 +47,13 @@ test("an event is put on the bus with our source", async () => {
   ]);
 });
 
-test("an entry that is refused with status 200 is an error", async () => {
+test("a refused entry in a response with status 200 is an error", async () => {
   await using target = await bus({ FailedEntryCount: 1, Entries: [{ ErrorCode: "InternalFailure" }] });
 
   await expect(target.sendEvent(EVENT)).rejects.toThrow("InternalFailure");
 });
 
-test("a call that is refused is an error", async () => {
+test("a refused call is an error", async () => {
   await using target = await bus({ __type: "AccessDeniedException" }, 400);
 
   await expect(target.sendEvent(EVENT)).rejects.toThrow(
