@@ -4,26 +4,12 @@ import { describe, expect, test } from "vitest";
 import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import { CrashPoint } from "../crash.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
+import { crashAfter, crashAfterPublishing } from "./crash-after.ts";
+
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
-
-/** Lets a run crash just after its publication exists, and returns its id. */
-async function dieAfterPublishing(world: SmallWorld, runId?: string): Promise<string> {
-  return dieAfter("create publications/", world, runId);
-}
-
-async function dieAfter(effect: string, world: SmallWorld, runId?: string): Promise<string> {
-  const ports = world.ports();
-  const point = new CrashPoint(effect, "after");
-  await expect(
-    world.run(runId === undefined ? {} : { runId }, { ...ports, ...point.wrap(ports) }),
-  ).rejects.toThrow("the process");
-  world.dead.add(ports.process.pid ?? 0);
-  return world.store.keys(layout.runs(ACCOUNT)).at(-1)?.split("/")[2] ?? "";
-}
 
 /** Publishes so many events in this version; returns the snapshot's id. */
 async function published(world: SmallWorld, count: number, version: number): Promise<string> {
@@ -44,7 +30,7 @@ describe("a run that crashed just after its publication existed", () => {
   test("gets its outcome from the next manual start, which makes a run of its own", async () => {
     const world = new SmallWorld();
     world.show(10, 1);
-    const dead = await dieAfterPublishing(world);
+    const dead = await crashAfterPublishing(world);
 
     const { row } = await world.run();
 
@@ -66,7 +52,7 @@ describe("a run that crashed just after its publication existed", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(10, 2);
-    const dead = await dieAfterPublishing(world);
+    const dead = await crashAfterPublishing(world);
     await world.rollback(first);
     const before = world.details;
 
@@ -84,7 +70,7 @@ describe("a run that crashed just after its publication existed", () => {
     const largest = await published(world, 20, 1);
     await published(world, 17, 2);
     world.show(14, 3);
-    const dead = await dieAfterPublishing(world);
+    const dead = await crashAfterPublishing(world);
     await world.rollback(largest, false);
     world.show(18, 4);
 
@@ -101,7 +87,7 @@ describe("a run that crashed just after its publication existed", () => {
     const first = await published(world, 10, 1);
     world.clock.advance(3 * DAY_MS);
     world.show(10, 2);
-    const dead = await dieAfterPublishing(world);
+    const dead = await crashAfterPublishing(world);
     world.clock.advance(-2 * DAY_MS);
     await world.rollback(first, false);
 
@@ -129,7 +115,7 @@ describe("a run that crashed just after its publication existed", () => {
       const first = await published(world, 20, 1);
       world.clock.advance(4 * DAY_MS);
       world.show(17, 2);
-      await dieAfterPublishing(world, SCHEDULED);
+      await crashAfterPublishing(world, SCHEDULED);
       world.clock.advance(-back * DAY_MS);
       await world.rollback(first, pin);
       const before = world.details;
@@ -149,7 +135,7 @@ describe("a run that crashed just after its publication existed", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(10, 2);
-    const dead = await dieAfterPublishing(world);
+    const dead = await crashAfterPublishing(world);
     await world.rollback(first, false);
     for (const key of world.store.keys(layout.snapshot(ACCOUNT, dead))) await world.store.delete(key);
     const retired_at = new Date(world.clock.now()).toISOString();
@@ -199,7 +185,7 @@ describe("a run that crashed when its snapshot was just held", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(5, 2);
-    const held = await dieAfter("_held.json", world, runId);
+    const held = await crashAfter("_held.json", world, runId);
     expect((await world.accept(held)).row.outcome).toBe("PUBLISHED");
     await world.rollback(first, false);
     return { world, held };

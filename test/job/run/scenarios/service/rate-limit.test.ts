@@ -3,76 +3,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
-import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
-import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { settableClock } from "../../../../simulator/clocks.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
-import type { SimulatorOptions } from "../../../../simulator/settings.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { ALLOWED, LIMIT, LimitedWorld, WINDOW_MS } from "./limited-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
-const WINDOW_MS = 30_000;
-/** Runs and service agree on it. */
-const LIMIT = 40;
-/** 90 % of it. */
-const ALLOWED = 36;
-
-/** A sandbox whose clock moves only while a run waits for it. */
-class World implements AsyncDisposable {
-  readonly clock: ManualClock;
-  readonly sandbox: Sandbox;
-
-  private constructor(clock: ManualClock, sandbox: Sandbox) {
-    this.clock = clock;
-    this.sandbox = sandbox;
-  }
-
-  static async start(
-    service: SimulatorOptions = {},
-    settings: Partial<RunSettings> = { requestsPerMinute: LIMIT },
-  ): Promise<World> {
-    const clock = new ManualClock(Date.UTC(2026, 0, 1));
-    const limits = { requestsPerWindow: LIMIT, windowMs: WINDOW_MS };
-    const sandbox = await Sandbox.start(
-      { clock, limits, ...service },
-      { windowMs: WINDOW_MS, ...settings },
-      clock,
-    );
-    return new World(clock, sandbox);
-  }
-
-  /** No two starts share an instant: the second one would be the same run. */
-  run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
-    this.clock.advance(1);
-    return this.wait(this.sandbox.run(start, changes));
-  }
-
-  wait<T>(work: Promise<T>, renewals?: number): Promise<T> {
-    return inVirtualTime(this.clock, this.sandbox.simulator, work, renewals);
-  }
-
-  /** The fullest window, as the service counts it. */
-  get fullest(): number {
-    return this.sandbox.simulator.counts.fullestWindow.requests;
-  }
-
-  get refused(): number {
-    return this.sandbox.simulator.counts.statuses.get(429) ?? 0;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.sandbox[Symbol.asyncDispose]();
-  }
-}
 
 describe("a request limit that is configured", () => {
   test("is used up to 90 %, also by a run right after another", async () => {
-    await using world = await World.start({ events: makeEvents(45) });
+    await using world = await LimitedWorld.start({ events: makeEvents(45) });
 
     const first = await world.run();
     const second = await world.run();
@@ -83,7 +27,7 @@ describe("a request limit that is configured", () => {
   });
 
   test("is not exceeded by a run right after one that had no limit", async () => {
-    await using world = await World.start(
+    await using world = await LimitedWorld.start(
       { events: makeEvents(30), limits: { windowMs: WINDOW_MS } },
       { requestsPerMinute: "unlimited" },
     );
@@ -97,7 +41,7 @@ describe("a request limit that is configured", () => {
   });
 
   test("is not exceeded by a start after a crash, though what the crashed process sent is not known", async () => {
-    await using world = await World.start(
+    await using world = await LimitedWorld.start(
       { events: makeEvents(60) },
       { requestsPerMinute: LIMIT, shardSize: 20 },
     );
@@ -111,7 +55,7 @@ describe("a request limit that is configured", () => {
   });
 
   test("is not exceeded by a start that finds the lease damaged, though what was used is not known", async () => {
-    await using world = await World.start({ events: makeEvents(30) });
+    await using world = await LimitedWorld.start({ events: makeEvents(30) });
     const { store, log } = world.sandbox;
     await world.run();
     store.put(LEASE, store.text(LEASE)?.slice(0, 40) ?? "");
@@ -125,7 +69,7 @@ describe("a request limit that is configured", () => {
   });
 
   test("is not exceeded by the second start after a crash, where the first one sent nothing", async () => {
-    await using world = await World.start({ events: makeEvents(30) });
+    await using world = await LimitedWorld.start({ events: makeEvents(30) });
     await world.run();
     world.sandbox.store.put(LEASE, "");
     const credentials = new SyncError("CREDENTIALS_INVALID", "There is no such file.");
@@ -138,7 +82,7 @@ describe("a request limit that is configured", () => {
   });
 
   test("is not exceeded after a crash by a start that follows a repeat of the finished run", async () => {
-    await using world = await World.start({ events: makeEvents(30) });
+    await using world = await LimitedWorld.start({ events: makeEvents(30) });
     const { sandbox } = world;
     const runId = "2026-01-01T00-00-00.000Z";
     const ports = sandbox.ports();
@@ -195,7 +139,7 @@ describe("a request limit that is not configured", () => {
   test.each(["seconds", "http-date"] as const)(
     "is obeyed: nothing is sent while a Retry-After in %s lasts",
     async (retryAfter) => {
-      await using world = await World.start(
+      await using world = await LimitedWorld.start(
         {
           events: makeEvents(60),
           limits: { requestsPerWindow: 25, windowMs: WINDOW_MS, retryAfter },
@@ -218,7 +162,7 @@ describe("a request limit that is not configured", () => {
 describe("a limit of bytes that is configured", () => {
   test("is used up to 90 %", async () => {
     const bytesPerWindow = 40_000;
-    await using world = await World.start(
+    await using world = await LimitedWorld.start(
       { events: makeEvents(50, { length: 2_000 }), limits: { bytesPerWindow, windowMs: WINDOW_MS } },
       { bytesPerMinute: bytesPerWindow },
     );
@@ -241,7 +185,7 @@ describe("without a limit", () => {
 });
 
 /** A start that crashes at an effect, in a process that is known to be gone. */
-async function crash(world: World, effect: string): Promise<void> {
+async function crash(world: LimitedWorld, effect: string): Promise<void> {
   const { sandbox } = world;
   const ports = sandbox.ports();
   const point = new CrashPoint(effect);

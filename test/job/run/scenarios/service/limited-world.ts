@@ -1,0 +1,64 @@
+// A sandbox whose service counts requests, and whose clock moves only while a run waits for it.
+
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
+import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
+import { ManualClock } from "../../../../simulator/manual-clock.ts";
+import type { SimulatorOptions } from "../../../../simulator/settings.ts";
+import { Sandbox } from "../../sandbox.ts";
+import { inVirtualTime } from "./virtual-time.ts";
+
+export const WINDOW_MS = 30_000;
+/** Runs and service agree on it. */
+export const LIMIT = 40;
+/** 90 % of it. */
+export const ALLOWED = 36;
+
+/** A sandbox whose clock moves only while a run waits for it. */
+export class LimitedWorld implements AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly sandbox: Sandbox;
+
+  private constructor(clock: ManualClock, sandbox: Sandbox) {
+    this.clock = clock;
+    this.sandbox = sandbox;
+  }
+
+  static async start(
+    service: SimulatorOptions = {},
+    settings: Partial<RunSettings> = { requestsPerMinute: LIMIT },
+  ): Promise<LimitedWorld> {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const limits = { requestsPerWindow: LIMIT, windowMs: WINDOW_MS };
+    const sandbox = await Sandbox.start(
+      { clock, limits, ...service },
+      { windowMs: WINDOW_MS, ...settings },
+      clock,
+    );
+    return new LimitedWorld(clock, sandbox);
+  }
+
+  /** No two starts share an instant: the second one would be the same run. */
+  run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+    this.clock.advance(1);
+    return this.wait(this.sandbox.run(start, changes));
+  }
+
+  wait<T>(work: Promise<T>, renewals?: number): Promise<T> {
+    return inVirtualTime(this.clock, this.sandbox.simulator, work, renewals);
+  }
+
+  /** The fullest window, as the service counts it. */
+  get fullest(): number {
+    return this.sandbox.simulator.counts.fullestWindow.requests;
+  }
+
+  get refused(): number {
+    return this.sandbox.simulator.counts.statuses.get(429) ?? 0;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.sandbox[Symbol.asyncDispose]();
+  }
+}
