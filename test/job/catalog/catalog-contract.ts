@@ -61,7 +61,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       );
     });
 
-    it("does not lead the log: what nobody has followed to is not shown", async () => {
+    it("does not lead the log: a publication is not shown before the refresh", async () => {
       const { catalog, tables, uk } = await published(1);
       await catalog.refresh("uk");
 
@@ -109,7 +109,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001"]);
     });
 
-    it("shows no snapshot that nobody has published", async () => {
+    it("shows no snapshot that is not published", async () => {
       const { catalog, tables, uk } = await published(1);
       await uk.make(SECOND, ["held"]);
 

@@ -26,7 +26,7 @@ export class Publisher {
     this.#account = account;
   }
 
-  /** A finished snapshot with an event for each name, which nobody has published. */
+  /** A finished snapshot with an event for each name, not published. */
   async make(snapshotId: string, names: readonly string[]): Promise<void> {
     const parts = await writeParts({
       store: this.#store,

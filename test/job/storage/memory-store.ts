@@ -50,7 +50,7 @@ export class MemoryStore implements Store {
   async create(key: string, body: Body): Promise<string | undefined> {
     checkKey(key);
     const bytes = body instanceof Uint8Array ? body.slice() : await collect(body);
-    // No await from here on: whoever comes first wins, as with a conditional PUT.
+    // No await from here on: the first caller wins, as with a conditional PUT.
     return this.#entries.has(key) ? undefined : this.#set(key, bytes);
   }
 

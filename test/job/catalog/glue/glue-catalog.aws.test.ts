@@ -106,7 +106,7 @@ onEmulator("in Glue", () => {
       expect(uuids(changes.get("0000000002"))).toEqual(["a", "b"]);
     });
 
-    it("makes all partitions anew in an empty database, but those of snapshots that are deleted", async () => {
+    it("creates all partitions again in an empty database, except those of deleted snapshots", async () => {
       const { store, location, uk } = await followed();
       await uk.day(3, ["c"]);
       for await (const { key } of store.list(`snapshots/uk/${FIRST}/`)) await store.delete(key);

@@ -45,7 +45,7 @@ describe("the list", () => {
   it("counts repeated entries and entries without a uuid", async () => {
     await using connection = await connect({
       events: EVENTS,
-      list: { duplicates: 3, extra: ['{"name":"nobody"}', "null"] },
+      list: { duplicates: 3, extra: ['{"name":"no uuid"}', "null"] },
     });
 
     const list = await connection.service.list();

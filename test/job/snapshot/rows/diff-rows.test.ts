@@ -90,7 +90,7 @@ describe("the changes from one snapshot to the next", () => {
     await expect(diff(before, after)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
   });
 
-  it("close both snapshots when nobody wants more", async () => {
+  it("close both snapshots when the reader stops early", async () => {
     const closed: string[] = [];
     async function* rows(name: string): AsyncGenerator<Row> {
       try {

@@ -7,7 +7,7 @@ import { streamOf } from "../files/streams.ts";
 
 const KEY = "runs/uk/r/shard-00003.ndjson.gz";
 const UUIDS = ["a1", "b2", "c3", "d4"];
-// Not how a row would be written today: a line is passed through, never written anew.
+// Not how a row would be written today: a line is passed through, never written again.
 const LINE_A = '{"uuid":"a1","event_date":null,"scope": "\\u0041","event":"{}","listing":"{}"}';
 const LINE_C = '{"uuid":"c3","event":"1e400"}';
 const TRAILER = {
