@@ -7,7 +7,7 @@ const KEYWORDS = /(?:^|[^\w$])(?:return|typeof|case|in|of|yield|await|void|throw
 /** In order, as they are written: `/a+/g`. */
 export function regularExpressions(source: string): readonly string[] {
   const found: string[] = [];
-  const open: ("{" | "${")[] = []; // braces that are still to be closed: a template goes on after its own
+  const open: ("{" | "${")[] = []; // braces that are still to be closed: a template continues after its own
   let code = ""; // what was passed, without comments; a value stands for each text
   let at = 0;
   while (at < source.length) {

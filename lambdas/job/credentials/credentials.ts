@@ -14,7 +14,7 @@ const text = z.string().min(1);
 const schema = z
   .discriminatedUnion("method", [
     z.strictObject({ method: z.literal("session"), email: text, password: text }),
-    // RFC 7617 §2: a user-id with a colon cannot be told from the password.
+    // RFC 7617 §2: a user-id with a colon cannot be separated from the password.
     z.strictObject({ method: z.literal("basic"), email: text.regex(/^[^:]+$/), password: text }),
   ])
   .readonly();

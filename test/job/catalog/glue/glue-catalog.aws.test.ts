@@ -149,7 +149,7 @@ onEmulator("in Glue", () => {
       expect([...snapshots.keys()]).toEqual([FIRST, SECOND, snapshotOfDay(21)]);
     });
 
-    it("makes a partition of the head again that somebody has deleted", async () => {
+    it("creates the partition of the head again after it was deleted", async () => {
       const { catalog, database, reader } = await followed();
       const request = { DatabaseName: database, TableName: "events", PartitionValues: ["uk"] };
       await awsClients().glue.send(new DeletePartitionCommand(request));

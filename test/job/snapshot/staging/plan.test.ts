@@ -76,7 +76,7 @@ describe("a plan", () => {
     }
   });
 
-  it("has shards of 1,000 events unless told otherwise", async () => {
+  it("has shards of 1,000 events by default", async () => {
     const { shard_size: _, ...draft } = DRAFT;
 
     expect((await createPlan(store, KEY, draft)).header.shard_size).toBe(1_000);

@@ -1,4 +1,4 @@
-// Each error of the file system is told with its meaning and its remedy.
+// Each error of the file system has a meaning and a remedy.
 
 import { describe, expect, it } from "vitest";
 import { fileError, isErrno } from "../../../../lambdas/job/storage/directory/file-error.ts";
@@ -35,7 +35,7 @@ describe("fileError", () => {
     expect(error.fields).toEqual({ path: "/warehouse/key", errno: code });
   });
 
-  it("is told apart by errno, not by what is no error of the system", () => {
+  it("is identified by its errno", () => {
     expect(isErrno(errno("ENOENT"), "ENOENT")).toBe(true);
     expect(isErrno(errno("EACCES"), "ENOENT")).toBe(false);
     expect(isErrno("ENOENT", "ENOENT")).toBe(false);
