@@ -36,6 +36,7 @@ export function functionRunPorts(
   { secretId }: Pick<FunctionAccount, "secretId">,
   settings: RunSettings,
   { signal, timeLeftMs }: Pick<TimeLimit, "signal" | "timeLeftMs">,
+  requestId: string,
 ): RunPorts {
   const { store, catalog, clock, random, log, version } = ports;
   return {
@@ -57,6 +58,7 @@ export function functionRunPorts(
     }),
     onProgress: progressLog(log, clock),
     version,
+    requestId,
     signal,
     timeLeftMs,
   };

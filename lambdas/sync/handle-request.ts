@@ -71,7 +71,11 @@ async function respond(
   const settings = accountRunSettings(account, accountSettings, environment);
   if (SENDS_REQUESTS.has(request.action)) refusePlaceholder(settings);
   using limit = timeLimit(context);
-  const host: RunPorts = { ...functionRunPorts(ports, accountSettings, settings, limit), onRunId };
+  const { awsRequestId } = context;
+  const host: RunPorts = {
+    ...functionRunPorts(ports, accountSettings, settings, limit, awsRequestId),
+    onRunId,
+  };
 
   const respondWith = async (result: RunResult): Promise<object> => {
     const { requestsPerMinute } = settings;
@@ -124,7 +128,8 @@ function discoverResponse(found: Discovery | Skipped, account: string): object {
 /**
  * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. A manual start has
  * no instant that its retry would share: the retry resumes the unfinished run of the attempt before. After a manual
- * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run.
+ * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run; only a refused
+ * login is not sent again.
  */
 function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: RunRequest): RunStart {
   if (scheduledAt !== undefined) {

@@ -47,6 +47,7 @@ export class FunctionWorld implements AsyncDisposable {
   };
   /** In milliseconds: what Lambda reports. */
   timeLeft = (): number => 900_000;
+  #requests = 0;
   #account: Partial<FunctionAccount>;
 
   private constructor(simulator: Simulator, account: Partial<FunctionAccount>) {
@@ -64,6 +65,12 @@ export class FunctionWorld implements AsyncDisposable {
 
   /** A new invocation; `changes` replaces some of its ports. */
   invoke(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
+    this.#requests += 1;
+    return this.retry(event, changes);
+  }
+
+  /** As Lambda retries an asynchronous invocation: with the request id of the last one. */
+  retry(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
     return handleRequest(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
   }
 
@@ -106,7 +113,7 @@ export class FunctionWorld implements AsyncDisposable {
       functionVersion: "1",
       invokedFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:sync:live",
       memoryLimitInMB: "1769",
-      awsRequestId: "request-1",
+      awsRequestId: `request-${this.#requests}`,
       logGroupName: "/aws/lambda/sync",
       logStreamName: "stream",
       getRemainingTimeInMillis: () => this.timeLeft(),

@@ -7,7 +7,7 @@ describe("a refused login", () => {
     await using world = await FunctionWorld.start({ account: { disabled: true } });
 
     const failure = await world.invoke({ scheduledAt: SCHEDULED_AT }).catch((error: unknown) => error);
-    const retry = await world.invoke({ scheduledAt: SCHEDULED_AT });
+    const retry = await world.retry({ scheduledAt: SCHEDULED_AT });
 
     expect(failure).toMatchObject({
       name: "ACCOUNT_DISABLED",
@@ -61,5 +61,20 @@ describe("a refused login", () => {
 
     expect(checked).toEqual({ LoginRefused: 0, CatalogBehind: 0 });
     expect(response).toMatchObject({ outcome: "PUBLISHED" });
+  });
+
+  test("is not sent again when Lambda retries a start by hand, and is sent by the next start by hand", async () => {
+    await using world = await FunctionWorld.start({ account: { disabled: true } });
+    const failure = await world.invoke({}).catch((error: unknown) => error);
+
+    const retry = await world.retry({});
+    const loginsOfTheStart = world.simulator.counts.logins;
+    const next = await world.invoke({}).catch((error: unknown) => error);
+
+    expect(failure).toMatchObject({ name: "ACCOUNT_DISABLED" });
+    expect(retry).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
+    expect(loginsOfTheStart).toBe(1);
+    expect(next).toMatchObject({ name: "ACCOUNT_DISABLED" });
+    expect(world.simulator.counts.logins).toBe(2);
   });
 });

@@ -32,6 +32,8 @@ export interface RunPorts {
   /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;
   readonly version: string;
+  /** The id of the request that started this: a retry by the platform has the same one. */
+  readonly requestId?: string;
   /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
   readonly signal: AbortSignal;
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */

@@ -15,6 +15,8 @@ const schema = z.object({
   refused_at: z.iso.datetime(),
   /** The id of the secret's version; a new value has another id. */
   credentials_version: z.string(),
+  /** Of the request that sent the login, where there was one. */
+  request_id: z.string().optional(),
 });
 export type LoginRefusal = Readonly<z.infer<typeof schema>>;
 

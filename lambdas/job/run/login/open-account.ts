@@ -1,4 +1,4 @@
-// Opens the service for an account, but not for a schedule whose credentials the service has refused.
+// Opens the service for an account, but not for a schedule or a retry whose credentials the service has refused.
 
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Trigger } from "../record/run-log.ts";
@@ -7,7 +7,7 @@ import type { RunEnd } from "../run-state.ts";
 import { readRefusal, withheldUntil } from "./login-refusal.ts";
 import { recordLoginRefusals } from "./record-login-refusals.ts";
 
-/** The schedule would send credentials that the service has refused. */
+/** The schedule, or a retry by the platform, would send credentials that the service has refused. */
 export class LoginWithheld extends Error {
   override readonly name = "LoginWithheld";
   readonly end: RunEnd;
@@ -18,7 +18,7 @@ export class LoginWithheld extends Error {
   }
 }
 
-/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
+/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule or a retry. */
 export async function openAccount(
   ports: RunPorts,
   account: string,
@@ -27,7 +27,10 @@ export async function openAccount(
 ): Promise<CountingService> {
   const service = await ports.openService(rateLimiter);
   try {
-    if (trigger === "schedule") await withholdRefused(ports, account, service.credentialsVersion);
+    const isSchedule = trigger === "schedule";
+    if (isSchedule || ports.requestId !== undefined) {
+      await withholdRefused(ports, account, isSchedule, service.credentialsVersion);
+    }
   } catch (error) {
     await service.close();
     throw error;
@@ -36,14 +39,16 @@ export async function openAccount(
 }
 
 async function withholdRefused(
-  { store, clock }: RunPorts,
+  { store, clock, requestId }: RunPorts,
   account: string,
+  isSchedule: boolean,
   version: string | undefined,
 ): Promise<void> {
   const refusal = await readRefusal(store, account);
   const untilMs = refusal && withheldUntil(refusal, version, clock.now());
   if (refusal === undefined || untilMs === undefined) return;
-  const { code, refused_at } = refusal;
+  const { code, refused_at, request_id } = refusal;
+  if (!isSchedule && request_id !== requestId) return;
   throw new LoginWithheld(
     `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. Store other credentials, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );

@@ -8,7 +8,7 @@ import { deleteRefusal, writeRefusal } from "./login-refusal.ts";
 /** Nothing is recorded for credentials without versions (a file on a laptop): no schedule of ours uses them. */
 export function recordLoginRefusals(
   service: CountingService,
-  { store, clock, logger }: Pick<RunPorts, "store" | "clock" | "logger">,
+  { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
   account: string,
 ): CountingService {
   const clear = once(async () => {
@@ -18,7 +18,7 @@ export function recordLoginRefusals(
     const credentials_version = service.credentialsVersion;
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
-    await writeRefusal(store, account, { code, refused_at, credentials_version });
+    await writeRefusal(store, account, { code, refused_at, credentials_version, request_id: requestId });
   });
   const warnOnFailure = async (work: Promise<void>): Promise<void> => {
     try {
