@@ -37,12 +37,12 @@ export function proxyTunnel(proxy: URL, connect: Connect, timeoutMs: number): Co
 
 async function openTunnel(proxy: URL, target: string, timeoutMs: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const request = connectRequest(proxy, target);
+  const request = connectRequest(proxy, target, timeoutMs);
   const fail = (code: string): void => {
     reject(new ProxyError(proxy, code));
     request.destroy();
   };
-  request.setTimeout(timeoutMs, () => fail("TIMED_OUT"));
+  request.on("timeout", () => fail("TIMED_OUT"));
   request.once("connect", ({ statusCode = 0 }, socket: Socket) => {
     socket.setTimeout(0);
     if (statusCode >= 200 && statusCode < 300) return resolve(socket);
@@ -54,7 +54,7 @@ async function openTunnel(proxy: URL, target: string, timeoutMs: number): Promis
   return promise;
 }
 
-function connectRequest(proxy: URL, target: string): ClientRequest {
+function connectRequest(proxy: URL, target: string, timeout: number): ClientRequest {
   const { protocol, username, password } = proxy;
   const userInfo = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const authorization = `Basic ${Buffer.from(userInfo).toString("base64")}`;
@@ -66,6 +66,7 @@ function connectRequest(proxy: URL, target: string): ClientRequest {
     port: proxy.port || (protocol === "https:" ? 443 : 80),
     path: target,
     agent: false,
+    timeout,
     headers: { host: target, ...(username === "" ? {} : { "proxy-authorization": authorization }) },
   });
 }

@@ -26,6 +26,7 @@ export class UndiciTransport implements Transport {
   constructor(options: UndiciTransportOptions) {
     this.#timeoutMs = options.timeoutMs;
     const connect = buildConnector({ timeout: options.timeoutMs, allowH2: false });
+    // A proxy gets half of the time, so that the error names it.
     const { proxy } = options;
     this.#agent = new Agent({
       connections: options.connections,
@@ -34,7 +35,7 @@ export class UndiciTransport implements Transport {
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out in `send` replaces undici's own timers.
       connect: skippingInterimResponses(
-        proxy === undefined ? connect : proxyTunnel(proxy, connect, options.timeoutMs),
+        proxy === undefined ? connect : proxyTunnel(proxy, connect, options.timeoutMs / 2),
       ),
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -31,11 +31,9 @@ export async function backOff(
   { waits, counters, clock, logger }: BackOffOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { request, url, failure, failures, delayMs, waitsFor } = attempt;
+  const { request, failure, failures, delayMs, waitsFor } = attempt;
   const permanent =
-    failure.kind === "no-response"
-      ? permanentProblem(request, url, failure, counters.hasResponded)
-      : undefined;
+    failure.kind === "no-response" ? permanentProblem(attempt, failure, counters.hasResponded) : undefined;
   if (permanent !== undefined) throw permanent;
   if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");

@@ -27,16 +27,18 @@ const NOT_PLAIN: ReadonlySet<string> = new Set(["CONNECTION_LOST", "NOT_HTTP"]);
 
 /** The error for a problem that no retry can fix; undefined for others. @param hasResponded the service, in this run */
 export function permanentProblem(
-  request: string,
-  url: URL,
+  { request, url, failures }: { readonly request: string; readonly url: URL; readonly failures: number },
   failure: NoResponseFailure,
   hasResponded: boolean,
 ): SyncError | undefined {
+  const { reason, proxy } = failure;
   const problem =
-    failure.proxy === undefined ? directProblem(url, failure.reason, hasResponded) : proxyProblem(failure);
+    proxy === undefined
+      ? (tlsProblem(url.host, reason, "--base-url") ?? serviceProblem(url, reason, hasResponded))
+      : (tlsProblem(`the proxy ${proxy}`, reason, "HTTPS_PROXY") ?? proxyProblem(proxy, reason));
   if (problem === undefined) return undefined;
   return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}`, {
-    fields: { request, attempts: 1, cause: failure.reason, status: null },
+    fields: { request, attempts: failures, cause: reason, status: null },
   });
 }
 
@@ -48,41 +50,43 @@ export function connectionRemedy({ proxy }: NoResponseFailure): string {
         "to NO_PROXY.";
 }
 
-function directProblem(url: URL, reason: string, hasResponded: boolean): string | undefined {
-  const { host, hostname, protocol } = url;
+function tlsProblem(peer: string, reason: string, setting: string): string | undefined {
   if (UNTRUSTED.has(reason)) {
     return (
-      `the certificate of ${host} is not from an authority that this machine trusts (${reason}). If your network or the ` +
+      `the certificate of ${peer} is not from an authority that this machine trusts (${reason}). If your network or the ` +
       "service uses a private certificate authority, set the environment variable NODE_EXTRA_CA_CERTS to the path of " +
-      "its certificate (PEM). Otherwise check --base-url."
+      `its certificate (PEM). Otherwise check ${setting}.`
     );
   }
   if (reason === "CERT_HAS_EXPIRED" || reason === "CERT_NOT_YET_VALID") {
     const when = reason === "CERT_HAS_EXPIRED" ? "has expired" : "is not valid yet";
-    return `the certificate of ${host} ${when} (${reason}). Check this machine's clock. If it is right, ask the service's operator.`;
+    return `the certificate of ${peer} ${when} (${reason}). Check this machine's clock. If it is right, ask the operator.`;
   }
   if (reason === "ERR_TLS_CERT_ALTNAME_INVALID" || reason === "HOSTNAME_MISMATCH") {
-    return `the certificate of ${host} is for other hosts (${reason}). Check the host of --base-url.`;
+    return `the certificate of ${peer} is for other hosts (${reason}). Check the host of ${setting}.`;
   }
   if (/^(?:ERR_TLS_)?CERT_|^INVALID_(?:CA|PURPOSE)$/.test(reason)) {
-    return `the certificate of ${host} is not valid (${reason}). Ask the service's operator.`;
+    return `the certificate of ${peer} is not valid (${reason}). Ask the operator.`;
   }
   if (NOT_TLS.has(reason)) {
-    return `${host} does not use TLS (${reason}). Check the port of --base-url, and whether it begins with https:.`;
-  }
-  if (protocol === "http:" && !hasResponded && NOT_PLAIN.has(reason)) {
-    return `${host} does not answer plain HTTP (${reason}). If it uses TLS, --base-url must begin with https:.`;
-  }
-  if (reason === "ENOTFOUND" && !hasResponded) {
-    return (
-      `the host ${hostname} was not found (ENOTFOUND). Check --base-url. If this network reaches the internet through a ` +
-      "proxy, set the environment variable HTTPS_PROXY."
-    );
+    return `${peer} does not use TLS (${reason}). Check the port of ${setting}, and whether it begins with https:.`;
   }
   return undefined;
 }
 
-function proxyProblem({ reason, proxy }: NoResponseFailure): string | undefined {
+function serviceProblem(url: URL, reason: string, hasResponded: boolean): string | undefined {
+  if (hasResponded) return undefined;
+  if (url.protocol === "http:" && NOT_PLAIN.has(reason)) {
+    return `${url.host} does not answer plain HTTP (${reason}). If it uses TLS, --base-url must begin with https:.`;
+  }
+  if (reason !== "ENOTFOUND") return undefined;
+  return (
+    `the host ${url.hostname} was not found (ENOTFOUND). Check --base-url. If this network reaches the internet through ` +
+    "a proxy, set the environment variable HTTPS_PROXY."
+  );
+}
+
+function proxyProblem(proxy: string, reason: string): string | undefined {
   switch (reason) {
     case "PROXY_STATUS_407":
       return (

@@ -75,7 +75,7 @@ describe("a tunnel", () => {
     const error = await errorOf(through(url, 200).send(get("https://service.test")));
 
     expect(error).toBeInstanceOf(NoResponse);
-    expect(error).toMatchObject({ reason });
+    expect(error).toMatchObject({ reason, proxy: url });
   });
 
   it("checks the certificate of the service, whose fault it is", async () => {

@@ -44,7 +44,7 @@ describe("a connection that no retry can fix", () => {
       `the certificate of ${HOST} is for other hosts`,
       "the host of --base-url",
     ],
-    ["CERT_REVOKED", `the certificate of ${HOST} is not valid`, "the service's operator"],
+    ["CERT_REVOKED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", `${HOST} does not use TLS`, "the port of --base-url"],
     ["EPROTO", `${HOST} does not use TLS`, "the port of --base-url"],
     ["ENOTFOUND", "the host service.test was not found", "HTTPS_PROXY"],
@@ -71,6 +71,11 @@ describe("a connection that no retry can fix", () => {
     ["PROXY_STATUS_407", "the proxy http://proxy.test:3128 requires a user name and a password"],
     ["PROXY_STATUS_403", "the proxy http://proxy.test:3128 does not permit connections to the service"],
     ["ENOTFOUND", "the host of the proxy http://proxy.test:3128 was not found"],
+    [
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "the certificate of the proxy http://proxy.test:3128 is not from an authority",
+    ],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "the proxy http://proxy.test:3128 does not use TLS"],
   ])("for the proxy's sake, such as %s, ends the run after one attempt", async (reason, problem) => {
     const transport = failing(new NoResponse(reason, "http://proxy.test:3128"));
     await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
