@@ -42,7 +42,7 @@ it("forwards requests and records them", async () => {
 
 it.each([
   { fault: "lose-request", arrives: 0 },
-  { fault: "lose-answer", arrives: 1 },
+  { fault: "lose-response", arrives: 1 },
 ] as const)("$fault breaks the connection; $arrives requests arrive", async ({ fault, arrives }) => {
   const { proxy, served } = await behind();
   await using _ = proxy;
@@ -55,7 +55,7 @@ it.each([
 it("cuts a response in the middle", async () => {
   const { proxy } = await behind();
   await using _ = proxy;
-  proxy.fault = () => "cut-answer";
+  proxy.fault = () => "cut-response";
 
   await expect(put(proxy).then((answer) => answer.text())).rejects.toThrow();
 });

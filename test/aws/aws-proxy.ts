@@ -10,11 +10,11 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** `lose-answer`: the request arrives, its response does not. `lose-request`: it never arrives. */
+/** `lose-response`: the request arrives, its response does not. `lose-request`: it never arrives. */
 export type Fault =
-  | "lose-answer"
+  | "lose-response"
   | "lose-request"
-  | "cut-answer"
+  | "cut-response"
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
 /** A request, as the test that decides on its fault sees it. */
@@ -87,25 +87,25 @@ export class AwsProxy implements AsyncDisposable {
       request(`${this.#upstream}${url}`, { method, headers }, resolve).on("error", reject).end(body);
     });
     const content = await buffer(answer);
-    if (fault === "lose-answer") {
+    if (fault === "lose-response") {
       outgoing.destroy();
       return;
     }
     outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-    if (fault === "cut-answer")
+    if (fault === "cut-response")
       outgoing.write(content.subarray(0, content.length / 2), () => outgoing.destroy());
     else outgoing.end(content);
   }
 }
 
 /** An error as S3 writes it. */
-export const s3Answer = (status: number, code: string, message = `said ${code}`): Fault => ({
+export const s3Response = (status: number, code: string, message = `said ${code}`): Fault => ({
   status,
   body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
 });
 
 /** An error as Glue and Secrets Manager write it. */
-export const jsonAnswer = (code: string, message = `said ${code}`, status = 400): Fault => ({
+export const jsonResponse = (code: string, message = `said ${code}`, status = 400): Fault => ({
   status,
   body: JSON.stringify({ __type: code, message }),
   headers: { "content-type": "application/x-amz-json-1.1", "x-amzn-errortype": code },

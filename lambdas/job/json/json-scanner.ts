@@ -1,7 +1,7 @@
 // Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact.
 // `json-document.ts` does it for a text that is still UTF-8.
 //
-// Checked here: what stands between tokens (commas, colons, brackets, trailing text). Not checked: the inside
+// Checked here: what is between tokens (commas, colons, brackets, trailing text). Not checked: the inside
 // of strings and literals; callers that take text from outside hand it to `JSON.parse` as well.
 // Nothing recurses, so no depth of nesting overflows the stack.
 
@@ -118,7 +118,7 @@ export function* members(text: string, object: Span, options = PLAIN): Generator
 
 /**
  * The value's text without the white space between its tokens, everything else as it came. A span that is
- * given is one that this module found: what stands between its tokens is not checked again.
+ * given is one that this module found: what is between its tokens is not checked again.
  */
 export function compact(text: string, span: Span = rootSpan(text)): string {
   const kept: string[] = [];

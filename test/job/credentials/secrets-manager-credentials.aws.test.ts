@@ -5,7 +5,7 @@ import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secr
 import { describe, expect, it } from "vitest";
 import { CredentialsNotSetUp } from "../../../lambdas/job/credentials/credentials-not-set-up.ts";
 import { SecretsManagerCredentials } from "../../../lambdas/job/credentials/secrets-manager-credentials.ts";
-import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../aws/aws-proxy.ts";
+import { type Asked, AwsProxy, type Fault, jsonResponse } from "../../aws/aws-proxy.ts";
 import { awsClients, newAwsClients, onEmulator } from "../../aws/emulator.ts";
 import { credentialsContract } from "./credentials-contract.ts";
 
@@ -107,7 +107,7 @@ describe("a response of Secrets Manager", () => {
     ["ThrottlingException", 400, "STORE_FAILED", "too busy. Start again later"],
     ["InternalServiceError", 500, "STORE_FAILED", "Start again later"],
   ] as const)("%s (%i) is %s and says: %s", async (name, status, code, says) => {
-    const reading = readFrom(jsonAnswer(name, undefined, status));
+    const reading = readFrom(jsonResponse(name, undefined, status));
 
     await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
   });
@@ -117,7 +117,7 @@ describe("a response of Secrets Manager", () => {
     ["ThrottlingException", "STORE_FAILED", "too busy. Start again later"],
   ] as const)("%s about a secret without a value is %s and says: %s", async (name, code, says) => {
     const reading = readFrom(({ action }) =>
-      jsonAnswer(action === "secretsmanager.DescribeSecret" ? name : "ResourceNotFoundException"),
+      jsonResponse(action === "secretsmanager.DescribeSecret" ? name : "ResourceNotFoundException"),
     );
 
     await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(says) });

@@ -33,7 +33,7 @@ describe("for any row of tokens", () => {
   const token = fc.constantFrom("[", "]", "{", "}", ",", ":", '"a"', '"]"', "1", "null");
   const tokens = fc.oneof(
     fc.array(token, { maxLength: 8 }),
-    // A text that is JSON but for one token that is taken away, put in or replaced.
+    // A text that is JSON but for one token that is deleted, inserted or replaced.
     fc
       .tuple(jsonText, fc.nat(), fc.nat({ max: 1 }), fc.array(token, { maxLength: 1 }))
       .map(([{ tight }, place, taken, put]) => {

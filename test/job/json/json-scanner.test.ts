@@ -50,14 +50,14 @@ describe("valueAt", () => {
     expect(second).toEqual({ start: 14, end: 15 });
   });
 
-  it.each([300, 100_000, 1_000_000])("finds what stands behind a value that is %i deep", (depth) => {
+  it.each([300, 100_000, 1_000_000])("finds what follows a value that is %i deep", (depth) => {
     const text = `{"a":${"[".repeat(depth)}${"]".repeat(depth)},"b":${'{"x":'.repeat(depth)}1${"}".repeat(depth)},"c":7}`;
 
     expect(at(text, "/c")).toBe("7");
     expect(compact(text)).toBe(text);
   });
 
-  it("finds what stands behind a text of a megabyte, whatever is in it", () => {
+  it("finds what follows a text of a megabyte, whatever it contains", () => {
     const megabyte = '\\"]}\\\\'.repeat(150_000);
 
     expect(at(`{"a":"${megabyte}","b":1}`, "/b")).toBe("1");

@@ -16,7 +16,7 @@ const white = fc.string({ unit: fc.constantFrom(" ", "\n", "\t", "\r"), maxLengt
 const NUMBERS = ["0", "-0", "1", "1.0", "1.10", "1e400", "-1E-7", "2.5e+3", "9007199254740993"];
 const LITERALS = ["true", "false", "null"];
 
-// What stands between a string's quotes, piece by piece.
+// The pieces of a string's content.
 const piece = fc.oneof(
   fc.constantFrom(
     "\\\\",

@@ -37,7 +37,7 @@ export function listingContract(name: string, make: () => Promise<Store>): void 
       expect(listed).toEqual(expected);
     });
 
-    it("tells when each listed key was modified", async () => {
+    it("gives the time of modification of each listed key", async () => {
       const store = await make();
       await store.create("key", CONTENT);
 

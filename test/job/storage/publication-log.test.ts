@@ -120,7 +120,7 @@ describe("publish", () => {
     expect(await readHead(store, "uk")).toEqual(FIRST);
   });
 
-  it("is committed when what stands is its own earlier write", async () => {
+  it("is committed when the file that exists is its own earlier write", async () => {
     const store = await logOf(FIRST);
 
     expect(await publish(store, "uk", FIRST)).toBe("committed");

@@ -1,6 +1,6 @@
-// The catalog in Glue keeps the contract, on an emulator; what only Glue has is here too.
+// The catalog in Glue keeps the contract, on an emulator; tests of what only Glue has.
 
-import { DeletePartitionCommand, UpdatePartitionCommand, UpdateTableCommand } from "@aws-sdk/client-glue";
+import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-glue";
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
@@ -13,7 +13,6 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 import { catalogContract } from "../catalog-contract.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
 
-const BASE = ["uuid", "event_date", "scope", "event", "listing"].map((name) => [name, "string"] as const);
 const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
 const uuids = (rows: readonly GlueRow[] = []): readonly string[] => rows.map(({ uuid }) => String(uuid));
 
@@ -83,7 +82,7 @@ onEmulator("in Glue", () => {
       );
     });
 
-    it("puts a wrong location of the head right, and of the snapshots", async () => {
+    it("corrects wrong locations of the head and of snapshots", async () => {
       const world = await followed();
       await misplace(world, "events", ["uk"], "0000000002");
       await misplace(world, "event_snapshots", ["uk", FIRST]);
@@ -95,7 +94,7 @@ onEmulator("in Glue", () => {
       expect(uuids((await reader.rows("event_snapshots", "uk")).get(FIRST))).toEqual(["a"]);
     });
 
-    it("puts a wrong location of changes right that events does not show yet", async () => {
+    it("corrects a wrong location of changes that events does not show yet", async () => {
       const world = await followed();
       await misplace(world, "events", ["uk"], "0000000001");
       await misplace(world, "event_changes", ["uk", "0000000002"]);
@@ -159,50 +158,6 @@ onEmulator("in Glue", () => {
       expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["a", "b"]);
     });
   });
-
-  describe("the columns of Glue's tables", () => {
-    it("are those of events and event_snapshots, lifted ones last", async () => {
-      const { catalog } = await awsWarehouse(["brand", "region"]);
-
-      expect(await catalog.columns()).toEqual([
-        "uuid",
-        "event_date",
-        "scope",
-        "event",
-        "listing",
-        "brand",
-        "region",
-      ]);
-    });
-
-    it("are the longer list while a deployment is under way", async () => {
-      const world = await awsWarehouse(["brand"]);
-      await setColumns(world, "event_snapshots", [...BASE, ["brand", "string"], ["region", "string"]]);
-
-      expect((await world.catalog.columns()).slice(-2)).toEqual(["brand", "region"]);
-    });
-
-    it.each([
-      {
-        what: "a column that is no string",
-        columns: [...BASE, ["brand", "bigint"]],
-        says: "brand is of the type bigint",
-      },
-      {
-        what: "another order than the other table",
-        columns: [...BASE, ["brand", "string"]],
-        says: "brand is region in events",
-      },
-    ] as const)("are refused with $what", async ({ columns, says }) => {
-      const world = await awsWarehouse(["region"]);
-      await setColumns(world, "event_snapshots", columns);
-
-      await expect(world.catalog.columns()).rejects.toMatchObject({
-        code: "CONFIG_INVALID",
-        message: expect.stringMatching(new RegExp(`event_snapshots .*${says}.*Deploy the stack`)),
-      });
-    });
-  });
 });
 
 /** As a slow process, or a person, may leave it. */
@@ -217,15 +172,4 @@ async function misplace(
   const PartitionInput = { Values, StorageDescriptor, Parameters: { publication } };
   const where = { DatabaseName: database, TableName: table, PartitionValueList: Values };
   await awsClients().glue.send(new UpdatePartitionCommand({ ...where, PartitionInput }));
-}
-
-async function setColumns(
-  { database, location }: AwsWarehouse,
-  table: TableName,
-  columns: readonly (readonly [string, string])[],
-): Promise<void> {
-  const storage = sdkStorage(tableStorage(table, location));
-  const Columns = columns.map(([Name, Type]) => ({ Name, Type }));
-  const TableInput = { Name: table, StorageDescriptor: { ...storage, Columns } };
-  await awsClients().glue.send(new UpdateTableCommand({ DatabaseName: database, TableInput }));
 }

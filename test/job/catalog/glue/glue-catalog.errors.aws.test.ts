@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { type Asked, AwsProxy, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
+import { type Asked, AwsProxy, type Fault, jsonResponse } from "../../../aws/aws-proxy.ts";
 import { newAwsClients } from "../../../aws/emulator.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
@@ -10,7 +10,7 @@ import { Publisher, snapshotOfDay } from "../publisher.ts";
 const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
 
 /** A catalog that gets these responses from Glue, over a log with two publications. */
-async function answered(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
+async function responding(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
   const proxy = await AwsProxy.start();
   proxy.fault = fault;
   const store = new MemoryStore();
@@ -21,7 +21,7 @@ async function answered(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, A
   return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket" }), proxy];
 }
 
-const answer = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });
+const respondWith = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });
 
 describe("a refusal", () => {
   it.each([
@@ -32,10 +32,10 @@ describe("a refusal", () => {
     ["BatchDeletePartition", "event_snapshots"],
   ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
     const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
-    const [catalog, proxy] = await answered((asked) =>
+    const [catalog, proxy] = await responding((asked) =>
       asked.action === `AWSGlue.${action}`
-        ? jsonAnswer("AccessDeniedException", "User x is not authorized")
-        : answer({ Partitions }),
+        ? jsonResponse("AccessDeniedException", "User x is not authorized")
+        : respondWith({ Partitions }),
     );
     await using _ = proxy;
 
@@ -65,7 +65,7 @@ describe("a catalog that is encrypted with a key of one's own", () => {
       "Give it kms:Decrypt and kms:GenerateDataKey on that key",
     ],
   ])("%s: %s", async (name, message, says) => {
-    const [catalog, proxy] = await answered(() => jsonAnswer(name, message));
+    const [catalog, proxy] = await responding(() => jsonResponse(name, message));
     await using _ = proxy;
 
     const refreshing = catalog.refresh("uk");
@@ -80,8 +80,8 @@ describe("a catalog that is encrypted with a key of one's own", () => {
 
   it("names the permission also where one partition of a batch is refused", async () => {
     const ErrorDetail = { ErrorCode: "GlueEncryptionException", ErrorMessage: said("kms:GenerateDataKey") };
-    const [catalog, proxy] = await answered(() =>
-      answer({ Errors: [{ PartitionValues: ["uk"], ErrorDetail }] }),
+    const [catalog, proxy] = await responding(() =>
+      respondWith({ Errors: [{ PartitionValues: ["uk"], ErrorDetail }] }),
     );
     await using _ = proxy;
 
@@ -99,10 +99,10 @@ describe("many partitions", () => {
       StorageDescriptor: { Location: `s3://bucket/snapshots/uk/${id}/` },
     });
     let pages = 0;
-    const [catalog, proxy] = await answered(({ action }) => {
-      if (action !== "AWSGlue.GetPartitions") return answer({});
+    const [catalog, proxy] = await responding(({ action }) => {
+      if (action !== "AWSGlue.GetPartitions") return respondWith({});
       pages += 1;
-      return answer(
+      return respondWith(
         pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
       );
     });

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { type Asked, AwsProxy, type Carried, type Fault, jsonAnswer } from "../../../aws/aws-proxy.ts";
+import { type Asked, AwsProxy, type Carried, type Fault, jsonResponse } from "../../../aws/aws-proxy.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, emulator, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
@@ -108,7 +108,7 @@ onEmulator("a call that fails", () => {
       await slow.refresh("uk");
       await uk.retire(FIRST);
       await uk.day(3, ["c"]);
-      proxy.fault = on(action, jsonAnswer("InternalServiceException", "said no", 400));
+      proxy.fault = on(action, jsonResponse("InternalServiceException", "said no", 400));
 
       await expect(slow.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED", isRetryable: true });
       const seen = await shown();
@@ -133,7 +133,7 @@ onEmulator("a call that fails", () => {
       proxy.fault = (asked, carried) => {
         if (isLost || !isOnEvents(action, asked, carried)) return undefined;
         isLost = true;
-        return "lose-answer";
+        return "lose-response";
       };
 
       await slow.refresh("uk");

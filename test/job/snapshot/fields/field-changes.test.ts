@@ -12,10 +12,10 @@ const profileOf = (...events: readonly string[]): Profile => {
   return profiler.profile();
 };
 
-const told = (before: Profile, after: Profile): readonly string[] =>
+const described = (before: Profile, after: Profile): readonly string[] =>
   describeFieldChanges(fieldChanges(before, after));
 
-describe("field news", () => {
+describe("the changes of fields", () => {
   it.each<[string, string, readonly string[]]>([
     ['{"a":1}', '{"a":2}', []],
     ['{"a":1}', '{"a":1,"b":{"c":[true]}}', ["new fields: /b (object), /b/c (array), /b/c/* (boolean)"]],
@@ -32,19 +32,19 @@ describe("field news", () => {
       ],
     ],
   ])("from %s to %s are %j", (before, after, expected) => {
-    expect(told(profileOf(before), profileOf(after))).toEqual(expected);
+    expect(described(profileOf(before), profileOf(after))).toEqual(expected);
   });
 
   it("are none where only the share of events has moved", () => {
-    expect(told(profileOf('{"a":1}', "{}", "{}"), profileOf('{"a":1}', '{"a":2}'))).toEqual([]);
+    expect(described(profileOf('{"a":1}', "{}", "{}"), profileOf('{"a":1}', '{"a":2}'))).toEqual([]);
   });
 
   it("tell the first 20 of a kind and how many there are beside", () => {
     const many = (count: number): Profile =>
       profileOf(`{${Array.from({ length: count }, (_, n) => `"f${String(n).padStart(2, "0")}":1`)}}`);
 
-    expect(told(many(0), many(20)).join()).not.toContain("more");
-    expect(told(many(0), many(23))).toEqual([
+    expect(described(many(0), many(20)).join()).not.toContain("more");
+    expect(described(many(0), many(23))).toEqual([
       expect.stringMatching(/^new fields: \/f00 \(number\), .*\/f19 \(number\), and 3 more$/),
     ]);
     expect(fieldChanges(many(0), many(23)).added).toHaveLength(23);
@@ -54,7 +54,7 @@ describe("field news", () => {
     const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
     const event = `{"to":{"canary@example.com":[{"name":1}]},"${uuid}":{"a b":1},"x\\u001b[31m":2}`;
 
-    const [line = ""] = told(profileOf("{}"), profileOf(event));
+    const [line = ""] = described(profileOf("{}"), profileOf(event));
 
     expect(line).toContain("/to/<key>/*/name (number)");
     expect(line).toContain("/<uuid>/<key> (number)");

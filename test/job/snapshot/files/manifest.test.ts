@@ -24,7 +24,7 @@ describe("a manifest", () => {
     expect(await readManifest(store, "uk", ID)).toEqual(MANIFEST);
   });
 
-  it("that was there first stands, if only its time and program differ", async () => {
+  it("that exists already is kept, if only its time and program differ", async () => {
     await createManifest(store, KEY, MANIFEST);
 
     const second = await createManifest(store, KEY, {
@@ -46,7 +46,7 @@ describe("a manifest", () => {
     ["other pointers of lifted columns", { columns: ["brand"], lifted: [{ name: "brand", pointer: "/b" }] }],
     ["other fields", { fields: [{ pointer: "/uuid", count: 6, types: { string: 6 } }] }],
     ["fields that are not all", { fields_complete: false }],
-  ])("that was there first and tells of %s is refused by name", async (_, other) => {
+  ])("that exists already with %s is refused by name", async (_, other) => {
     await createManifest(store, KEY, { ...MANIFEST, ...other });
 
     await expect(createManifest(store, KEY, MANIFEST)).rejects.toMatchObject({

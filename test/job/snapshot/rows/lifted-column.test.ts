@@ -31,9 +31,9 @@ describe("a lifted column", () => {
     ["brand=", "part of the detail"],
     ["brand=brand", 'begin with "/"'],
     ["brand=/a~2", '"~" must be followed'],
-  ])("%s is refused with: %s", (text, told) => {
+  ])("%s is refused with: %s", (text, says) => {
     expect(() => parseLiftedColumns([text])).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(told) }),
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(says) }),
     );
   });
 

@@ -92,7 +92,7 @@ describe("a plan", () => {
     });
   });
 
-  it("that was there first stands", async () => {
+  it("that exists already is kept", async () => {
     await createPlan(store, KEY, DRAFT);
 
     const second = await createPlan(store, KEY, { ...DRAFT, fingerprint: "f2", events: [] });

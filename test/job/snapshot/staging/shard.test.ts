@@ -83,7 +83,7 @@ describe("a shard", () => {
     });
   });
 
-  it("that is there already stands", async () => {
+  it("that exists already is kept", async () => {
     await writeShard(store, KEY, 3, streamOf(...RESULTS));
 
     expect(await writeShard(store, KEY, 3, streamOf<StagedResult>())).toBe("exists");

@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
     });
   });
 
-  it("keeps its lock from those who may only read, also one that an older version left", async () => {
+  it("keeps readers from locking, also with a lock file of an older version", async () => {
     const directory = await temporaryDirectory();
     await chmod(directory, 0o755);
     const store = storeIn(directory);

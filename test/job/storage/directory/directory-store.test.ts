@@ -136,7 +136,7 @@ describe("DirectoryStore on a disk", () => {
     expect(listed.map(({ key }) => key)).toEqual(["a/key"]);
   });
 
-  it("tells the file's own time of modification", async () => {
+  it("gives the file's own time of modification", async () => {
     const directory = await temporaryDirectory();
     const store = storeIn(directory);
     await store.create("key", bytes("one"));

@@ -25,7 +25,7 @@ describe("fileError", () => {
     ["make the directory", "ENOENT", "the file system accepts no new directory there"],
     ["list", "ELOOP", "Remove the link and start again"],
     ["read", "EIO", "the file system reports an error. Check the disk"],
-  ])("on %s tells %s as: %s", (verb, code, meaning) => {
+  ])("on %s explains %s as: %s", (verb, code, meaning) => {
     const error = fileError(errno(code), verb, "/warehouse/key");
 
     expect(error.code).toBe("STORE_FAILED");

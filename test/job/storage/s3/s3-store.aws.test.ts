@@ -142,7 +142,7 @@ onEmulator("in a bucket", () => {
       expect(await keysOf(store, "publications/")).toEqual(["publications/uk/0000000001.ndjson"]);
     });
 
-    it("tells S3's own time of modification", async () => {
+    it("gives S3's own time of modification", async () => {
       const { store } = await make();
       const before = Date.now();
       await store.create("key", bytes("content"));

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
-import { AwsProxy, s3Answer } from "../../../aws/aws-proxy.ts";
+import { AwsProxy, s3Response } from "../../../aws/aws-proxy.ts";
 import { awsClients, emulator, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
 import { bytes, large } from "./broken-connection.ts";
 
@@ -20,7 +20,7 @@ const CALLS = [
 /** A store that gets this response to every request. */
 async function refusing(status: number, code: string, message?: string): Promise<[S3Store, AwsProxy]> {
   const proxy = await AwsProxy.start();
-  proxy.fault = () => s3Answer(status, code, message);
+  proxy.fault = () => s3Response(status, code, message);
   return [
     new S3Store({
       client: newAwsClients(proxy.url, 1).s3,
@@ -88,7 +88,7 @@ onEmulator("a store that knows the owner of its bucket", () => {
   /** What S3 does and the emulator does not: it refuses requests for a bucket of another account. */
   const refuseOthers = (proxy: AwsProxy, owner: string): void => {
     proxy.fault = (_, { headers }) =>
-      headers["x-amz-expected-bucket-owner"] === owner ? undefined : s3Answer(403, "AccessDenied");
+      headers["x-amz-expected-bucket-owner"] === owner ? undefined : s3Response(403, "AccessDenied");
   };
   const owned = async (owner: string): Promise<[S3Store, AwsProxy]> => {
     const bucket = await freshBucket(awsClients().s3);

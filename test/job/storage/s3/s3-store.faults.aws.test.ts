@@ -1,7 +1,7 @@
 // What the store in a bucket does about conflicts and broken connections.
 
 import { expect, it } from "vitest";
-import { s3Answer } from "../../../aws/aws-proxy.ts";
+import { s3Response } from "../../../aws/aws-proxy.ts";
 import { onEmulator } from "../../../aws/emulator.ts";
 import { brokenConnection, bytes, large, MIB } from "./broken-connection.ts";
 
@@ -21,7 +21,7 @@ onEmulator("a conflict (409)", () => {
   it("is retried until S3 decides", async () => {
     await using world = await brokenConnection();
     const { proxy, store, other } = world;
-    proxy.fault = ({ index }) => (index < 3 ? s3Answer(409, "ConditionalRequestConflict") : undefined);
+    proxy.fault = ({ index }) => (index < 3 ? s3Response(409, "ConditionalRequestConflict") : undefined);
 
     const version = await store.create("key", bytes("ours"));
 
@@ -31,7 +31,7 @@ onEmulator("a conflict (409)", () => {
   it("that does not end is STORE_FAILED, after five requests", async () => {
     await using world = await brokenConnection();
     const { proxy, store } = world;
-    proxy.fault = () => s3Answer(409, "ConditionalRequestConflict");
+    proxy.fault = () => s3Response(409, "ConditionalRequestConflict");
 
     await expect(store.replace("key", bytes("ours"), '"version"')).rejects.toMatchObject({
       code: "STORE_FAILED",
@@ -45,7 +45,7 @@ onEmulator("a conflict (409)", () => {
     const { proxy, store } = world;
     proxy.fault = ({ method, url }) =>
       method === "POST" && url.includes("uploadId=")
-        ? s3Answer(409, "ConditionalRequestConflict")
+        ? s3Response(409, "ConditionalRequestConflict")
         : undefined;
 
     await expect(store.create("key", large())).rejects.toMatchObject({ code: "STORE_FAILED" });
@@ -58,7 +58,7 @@ onEmulator("a connection that breaks", () => {
     await using world = await brokenConnection();
     const { proxy, store, other } = world;
     await other.create("key", new Uint8Array(MIB));
-    proxy.fault = () => "cut-answer";
+    proxy.fault = () => "cut-response";
 
     await expect(store.read("key")).rejects.toMatchObject({ code: "STORE_FAILED" });
     const opened = (await store.open("key")) ?? [];

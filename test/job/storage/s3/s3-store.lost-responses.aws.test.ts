@@ -1,7 +1,7 @@
 // What the store in a bucket does when responses are lost, on a connection that a test breaks.
 
 import { expect, it } from "vitest";
-import { s3Answer } from "../../../aws/aws-proxy.ts";
+import { s3Response } from "../../../aws/aws-proxy.ts";
 import { onEmulator } from "../../../aws/emulator.ts";
 import { brokenConnection, bytes, large, text } from "./broken-connection.ts";
 
@@ -9,7 +9,7 @@ onEmulator("a lost response", () => {
   it("to a creation is no lost race: the object is ours", async () => {
     await using world = await brokenConnection();
     const { proxy, store, other } = world;
-    proxy.fault = ({ index }) => (index === 0 ? "lose-answer" : undefined);
+    proxy.fault = ({ index }) => (index === 0 ? "lose-response" : undefined);
 
     const version = await store.create("key", bytes("ours"));
 
@@ -21,7 +21,7 @@ onEmulator("a lost response", () => {
     await using world = await brokenConnection();
     const { proxy, store, other } = world;
     const first = (await other.create("key", bytes("first"))) ?? "";
-    proxy.fault = ({ index }) => (index === 0 ? "lose-answer" : undefined);
+    proxy.fault = ({ index }) => (index === 0 ? "lose-response" : undefined);
 
     const version = await store.replace("key", bytes("second"), first);
 
@@ -39,7 +39,7 @@ onEmulator("a lost response", () => {
       proxy.fault = ({ method, url }) => {
         if (lost || !pattern.test(`${method} ${url}`)) return undefined;
         lost = true;
-        return "lose-answer";
+        return "lose-response";
       };
 
       const version = await store.create("key", large());
@@ -51,8 +51,8 @@ onEmulator("a lost response", () => {
   );
 
   it.each([
-    { what: "as a lost race (412)", again: s3Answer(412, "PreconditionFailed") },
-    { what: "as an upload that is over (404)", again: s3Answer(404, "NoSuchUpload") },
+    { what: "as a lost race (412)", again: s3Response(412, "PreconditionFailed") },
+    { what: "as an upload that is over (404)", again: s3Response(404, "NoSuchUpload") },
   ])(
     "to the end of a creation in parts, whose repetition S3 sees $what, is no lost race either",
     async ({ again }) => {
@@ -62,7 +62,7 @@ onEmulator("a lost response", () => {
       proxy.fault = ({ method, url }) => {
         if (method !== "POST" || !url.includes("uploadId=")) return undefined;
         ends += 1;
-        return ends === 1 ? "lose-answer" : again;
+        return ends === 1 ? "lose-response" : again;
       };
 
       const version = await store.create("key", large());
@@ -77,7 +77,7 @@ onEmulator("a lost response", () => {
     await using world = await brokenConnection();
     const { proxy, store } = world;
     proxy.fault = ({ method, url }) =>
-      method === "POST" && url.includes("uploadId=") ? s3Answer(404, "NoSuchUpload") : undefined;
+      method === "POST" && url.includes("uploadId=") ? s3Response(404, "NoSuchUpload") : undefined;
 
     await expect(store.create("key", large())).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
@@ -116,7 +116,7 @@ onEmulator("a lost response", () => {
     await using world = await brokenConnection();
     const { proxy, store } = world;
     proxy.fault = ({ method, index }) =>
-      method === "HEAD" ? { status: 403, body: "" } : index === 0 ? "lose-answer" : undefined;
+      method === "HEAD" ? { status: 403, body: "" } : index === 0 ? "lose-response" : undefined;
 
     await expect(store.create("key", bytes("ours"))).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
