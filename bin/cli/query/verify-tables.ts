@@ -7,8 +7,8 @@ import {
   keptOf,
   type Published,
 } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import { addDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
-import { withDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged-head-remedy.ts";
 import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
@@ -44,7 +44,7 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<void> 
 
   async function verifyHead(head: Published): Promise<void> {
     await verifyRows(head).catch((error: unknown) => {
-      throw withDamagedHeadRemedy(error, head.account);
+      throw addDamagedHeadRemedy(error, head.account);
     });
   }
 

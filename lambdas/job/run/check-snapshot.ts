@@ -2,8 +2,8 @@
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../snapshot/files/check-foreign.ts";
-import { withDamagedHeadRemedy } from "../snapshot/files/damaged-head-remedy.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
@@ -23,7 +23,7 @@ export async function checkHead(ports: SnapshotCheckPorts, account: string): Pro
   const head = await readHead(ports.store, account);
   if (head === undefined) return;
   const manifest = await verify(ports, account, head.snapshot_id).catch((error: unknown) => {
-    throw withDamagedHeadRemedy(error, account);
+    throw addDamagedHeadRemedy(error, account);
   });
   await checkForeign(ports.store, manifest);
 }
@@ -58,7 +58,7 @@ export async function checkEverything(ports: SnapshotCheckPorts, account: string
   const [first, ...others] = errors;
   if (first === undefined) return;
   const error = others.length === 0 ? first : severalDamaged(errors);
-  throw isHeadWhole ? error : withDamagedHeadRemedy(error, account);
+  throw isHeadWhole ? error : addDamagedHeadRemedy(error, account);
 }
 
 async function keptSnapshots(
@@ -84,7 +84,7 @@ function proceed({ signal, timeLeftMs }: SnapshotCheckPorts): void {
   if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
   throw new SyncError(
     "INTERRUPTED",
-    "The snapshot has too many bytes to verify them within the time limit. What was read is as it was written. Verify all of it from the command line, which has no limit: npm run sync -- check",
+    "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.",
   );
 }
 

@@ -145,7 +145,7 @@ describe("a query", () => {
     await expect(ask(made, "FROM event_snapshots").result).rejects.toThrow(/Restore it from a backup[^-]*$/);
 
     await flipABit(made, part(TWO));
-    await expect(ask(made, "FROM events").result).rejects.toThrow("--over-damaged --account uk");
+    await expect(ask(made, "FROM events").result).rejects.toThrow('--over-damaged (in AWS {"account": "uk"');
   });
 
   it.each([

@@ -50,7 +50,7 @@ describe("the line snapshot of check", () => {
 
       expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
       expect(line?.remedy).toContain(layout.part(ACCOUNT, head, 0));
-      expect(line?.remedy).toContain("npm run sync -- run --over-damaged --account uk");
+      expect(line?.remedy).toContain("start a run with --over-damaged");
     }
   });
 
@@ -125,6 +125,6 @@ describe("the line snapshot of check", () => {
     const line = await snapshotLine(false, { timeLeftMs: () => 20_000 });
 
     expect(line).toMatchObject({ ok: false, code: "INTERRUPTED" });
-    expect(line?.remedy).toContain("npm run sync -- check");
+    expect(line?.remedy).toContain("use check on the command line");
   });
 });

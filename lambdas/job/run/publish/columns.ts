@@ -2,7 +2,7 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.ts";
+import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import type { Store } from "../../storage/store.ts";
@@ -31,7 +31,7 @@ async function liftedOf(store: Store, account: string, snapshotId: string): Prom
   try {
     return (await readManifest(store, account, snapshotId)).lifted;
   } catch (error) {
-    throw withDamagedHeadRemedy(error, account);
+    throw addDamagedHeadRemedy(error, account);
   }
 }
 

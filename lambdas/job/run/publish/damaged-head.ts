@@ -1,7 +1,7 @@
 // A comparison with the head found damage: which file is damaged, and the remedy.
 
 import { isDamage } from "../../errors/is-damage.ts";
-import { withDamagedHeadRemedy } from "../../snapshot/files/damaged-head-remedy.ts";
+import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { RunPorts } from "../run-ports.ts";
 
@@ -26,6 +26,6 @@ export async function explainDamage(
     }
   };
   const ofBase = await damageOf(base);
-  if (ofBase !== undefined) return withDamagedHeadRemedy(ofBase, account);
+  if (ofBase !== undefined) return addDamagedHeadRemedy(ofBase, account);
   return (await damageOf(snapshotId)) ?? error;
 }

@@ -2,7 +2,7 @@
 
 import { accounts, readHead } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import { withDamagedHeadRemedy } from "../files/damaged-head-remedy.ts";
+import { addDamagedHeadRemedy } from "../files/add-damaged-head-remedy.ts";
 import { type Manifest, readManifest } from "../files/manifest.ts";
 import { eventColumns } from "./lifted-column.ts";
 
@@ -26,6 +26,6 @@ async function manifestOf(store: Store, account: string, snapshotId: string): Pr
   try {
     return await readManifest(store, account, snapshotId);
   } catch (error) {
-    throw withDamagedHeadRemedy(error, account);
+    throw addDamagedHeadRemedy(error, account);
   }
 }

@@ -9,7 +9,7 @@ beforeEach(() => {
   world = new DamagedWorld();
 });
 
-const COMMAND = "npm run sync -- run --over-damaged --account uk";
+const REMEDY = 'start a run with --over-damaged (in AWS {"account": "uk", "overDamaged": true})';
 
 describe("a damaged head", () => {
   it.each<[string, (snapshotId: string) => Promise<void>]>([
@@ -34,7 +34,7 @@ describe("a damaged head", () => {
     for (const { row, error } of results) {
       expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
       expect(error?.message).toContain(partOf(second));
-      expect(error?.message).toContain(COMMAND);
+      expect(error?.message).toContain(REMEDY);
       expect(error?.message).toContain('{"account": "uk", "overDamaged": true}');
     }
     expect((await world.head())?.snapshot_id).toBe(second);
@@ -100,7 +100,7 @@ describe("a damaged head", () => {
     const { row } = await world.run({ overDamaged: true });
 
     expect(failed.error?.message).toContain(layout.manifest(ACCOUNT, second));
-    expect(failed.error?.message).toContain(COMMAND);
+    expect(failed.error?.message).toContain(REMEDY);
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", changed: 10 });
     expect(await world.head()).toMatchObject({ base_snapshot_id: first });
   });

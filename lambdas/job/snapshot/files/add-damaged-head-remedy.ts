@@ -4,7 +4,7 @@ import { isDamage } from "../../errors/is-damage.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 
 /** Adds to an error about a damaged file how to publish over it; any other error is returned as it is. */
-export function withDamagedHeadRemedy(error: unknown, account: string): unknown {
+export function addDamagedHeadRemedy(error: unknown, account: string): unknown {
   if (!isDamage(error)) return error;
   return new SyncError(error.code, `${error.message} ${remedy(account)}`, {
     fields: error.fields,
@@ -12,7 +12,7 @@ export function withDamagedHeadRemedy(error: unknown, account: string): unknown 
   });
 }
 
-/** For people and their shell. */
+/** Names no whole command: where the warehouse and the service are is known to the caller only. */
 function remedy(account: string): string {
-  return `Or publish over it: npm run sync -- run --over-damaged --account ${account} (in AWS {"account": "${account}", "overDamaged": true}) makes a new snapshot and compares it with the newest undamaged one; accept and rollback take --over-damaged as well.`;
+  return `Or publish over it: start a run with --over-damaged (in AWS {"account": "${account}", "overDamaged": true}). It makes a new snapshot and compares it with the newest undamaged one; accept and rollback take --over-damaged as well.`;
 }
