@@ -65,11 +65,20 @@ function matches(direct: string, url: URL): boolean {
 function proxyUrl(name: string, text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text.includes("://") ? text : `http://${text}`);
-  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  if (url !== null && isUsable(url)) return url;
   throw new SyncError(
     "CONFIG_INVALID",
     `The environment variable ${name} is not usable: it must be the address of an HTTP proxy, such as ` +
-      "http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128.",
+      "http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128, special characters percent-encoded.",
     { fields: { setting: name } },
   );
+}
+
+function isUsable({ protocol, username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return protocol === "http:" || protocol === "https:";
 }

@@ -88,10 +88,10 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     "accept-encoding": ACCEPT_ENCODING,
   };
   const cooldown = new Cooldown(clock);
-  const waits = new WaitReporter(options.onWait);
+  const waitReporter = new WaitReporter(options.onWait);
   const counters = new ServiceCounters();
-  const sender = new Sender({ transport, rateLimiter, cooldown, waits, counters });
-  const shared = { sender, waits, counters, headers, clock, random, logger };
+  const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
+  const shared = { sender, waitReporter, counters, headers, clock, random, logger };
   const credentials = new CurrentCredentials(options.credentials, options.readCredentials, logger);
   const authenticator =
     options.credentials.method === "basic"

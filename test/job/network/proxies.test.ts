@@ -53,18 +53,20 @@ describe("a request", () => {
     expect(proxy === undefined).toBe(isDirect);
   });
 
-  it.each(["socks5://user:secret@proxy.test", "http://", "//user:secret@proxy test"])(
-    "with the unusable proxy %s ends with CONFIG_INVALID, which does not repeat it",
-    (text) => {
-      expect(() => through("https://service.test", { HTTPS_PROXY: text })).toThrow(
-        expect.objectContaining({
-          code: "CONFIG_INVALID",
-          message: expect.not.stringContaining("secret"),
-          fields: { setting: "HTTPS_PROXY" },
-        }),
-      );
-    },
-  );
+  it.each([
+    "socks5://user:secret@proxy.test",
+    "http://",
+    "//user:secret@proxy test",
+    "http://user:sec%ret@proxy.test",
+  ])("with the unusable proxy %s ends with CONFIG_INVALID, which does not repeat it", (text) => {
+    expect(() => through("https://service.test", { HTTPS_PROXY: text })).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.not.stringMatching(/sec%?ret/),
+        fields: { setting: "HTTPS_PROXY" },
+      }),
+    );
+  });
 });
 
 describe("the settings of Node.js's agents", () => {

@@ -9,7 +9,7 @@ import type { ServiceCounters } from "./service-counters.ts";
 import type { Wait, WaitReporter } from "./wait-reporter.ts";
 
 export interface BackOffOptions {
-  readonly waits: WaitReporter;
+  readonly waitReporter: WaitReporter;
   readonly counters: ServiceCounters;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,7 +28,7 @@ export interface FailedAttempt {
 /** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason. */
 export async function backOff(
   attempt: FailedAttempt,
-  { waits, counters, clock, logger }: BackOffOptions,
+  { waitReporter, counters, clock, logger }: BackOffOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { request, failure, failures, delayMs, waitsFor } = attempt;
@@ -44,7 +44,7 @@ export async function backOff(
     delayMs,
   });
   const untilMs = clock.monotonicMs() + delayMs;
-  await waits.during(
+  await waitReporter.during(
     waitsFor,
     () => untilMs,
     () => clock.sleep(delayMs, signal),

@@ -10,7 +10,7 @@ export interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
   readonly cooldown: Cooldown;
-  readonly waits: WaitReporter;
+  readonly waitReporter: WaitReporter;
   readonly counters: ServiceCounters;
 }
 
@@ -24,11 +24,11 @@ export class Sender {
 
   /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
-    const { cooldown, rateLimiter, waits } = this.#options;
+    const { cooldown, rateLimiter, waitReporter } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
       if (!cooldown.isOver) {
-        await waits.during(
+        await waitReporter.during(
           "retry-after",
           () => cooldown.untilMs,
           () => cooldown.wait(signal),
@@ -36,7 +36,7 @@ export class Sender {
       }
       const permit =
         rateLimiter.tryAcquire(kind) ??
-        (await waits.during(
+        (await waitReporter.during(
           "budget",
           () => rateLimiter.nextMs,
           () => rateLimiter.acquire(kind, signal),
@@ -53,11 +53,11 @@ export class Sender {
     request: TransportRequest,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse> {
-    const { transport, counters, waits } = this.#options;
+    const { transport, counters, waitReporter } = this.#options;
     let bytes = 0;
     counters.add("requests");
     try {
-      const response = await waits.duringRequest(() => transport.send(request, signal));
+      const response = await waitReporter.duringRequest(() => transport.send(request, signal));
       counters.responded();
       bytes = response.wireBytes;
       if (response.status === 429) counters.add("throttled");
