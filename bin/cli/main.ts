@@ -4,7 +4,7 @@ import { Command, CommanderError } from "commander";
 import { withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
-import { VERSION } from "../../lambdas/job/runtime/program-version.ts";
+import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
 import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";

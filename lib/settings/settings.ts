@@ -7,7 +7,7 @@ import { DEFAULT_DATABASE, databaseName } from "../../lambdas/job/settings/datab
 import { plainEnglish, problemsOf } from "../../lambdas/job/settings/setting-problem.ts";
 import { text, trueOrFalse, wholeNumber } from "../../lambdas/job/settings/value-schemas.ts";
 import { liftedColumns } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { parseSchedule } from "./schedule-expression.ts";
+import { parseSchedule } from "./parse-schedule.ts";
 
 /** The numbers of days that CloudWatch Logs offers. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827];

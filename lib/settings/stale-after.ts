@@ -1,6 +1,6 @@
 // The hours without a publication after which an account's data is stale.
 
-import { parseSchedule } from "./schedule-expression.ts";
+import { parseSchedule } from "./parse-schedule.ts";
 import { type AccountSettings, MAX_STALE_HOURS } from "./settings.ts";
 
 /** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */

@@ -79,10 +79,10 @@ const PARSING = [
   "lambdas/job/snapshot/rows/lifter.ts",
   "lambdas/job/snapshot/rows/row.ts",
   "lambdas/job/json/json-scanner.ts",
-  "lambdas/job/service/events/detail-response.ts",
+  "lambdas/job/service/events/read-detail.ts",
   "lambdas/job/service/events/event-list.ts",
   "lambdas/job/service/events/json-text.ts",
-  "lambdas/job/service/events/list-response.ts",
+  "lambdas/job/service/events/list-page.ts",
 ];
 const STAGING = [
   "lambdas/job/snapshot/staging/breakable-shard.ts",

@@ -1,6 +1,13 @@
 // AWS as the function sees it: the emulator behind a server that records every call, and EventBridge.
 
-import { type Asked, AwsProxy, type Carried, type Fault, jsonResponse, s3Response } from "../aws/aws-proxy.ts";
+import {
+  type Asked,
+  AwsProxy,
+  type Carried,
+  type Fault,
+  jsonResponse,
+  s3Response,
+} from "../aws/aws-proxy.ts";
 import { emulator } from "../aws/emulator.ts";
 import { type AwsCall, awsCalls } from "./aws-call.ts";
 
@@ -48,7 +55,9 @@ export class AwsFront implements AsyncDisposable {
     this.calls.push(...calls);
     // The SDK does not retry it, as with AWS.
     if (calls.some((call) => this.#refuses(call, asked))) {
-      return asked.action === undefined ? s3Response(403, "AccessDenied") : jsonResponse("AccessDeniedException");
+      return asked.action === undefined
+        ? s3Response(403, "AccessDenied")
+        : jsonResponse("AccessDeniedException");
     }
     return asked.action === "AWSEvents.PutEvents" ? this.#putEvents(carried) : undefined;
   }

@@ -6,7 +6,7 @@ import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
 import { redactKey } from "../../lambdas/job/json/redact-key.ts";
 import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
 import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
-import { nextPage } from "../../lambdas/job/service/events/link.ts";
+import { nextPage } from "../../lambdas/job/service/events/next-page.ts";
 import { paginationHints } from "../../lambdas/job/service/events/pagination-hints.ts";
 import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";

@@ -1,14 +1,14 @@
 // `accept` and `rollback`: publish a snapshot that is already there, without a request to the service.
 
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import { VERSION } from "../../../lambdas/job/runtime/program-version.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
-import { failureJson, report } from "../output/run-report.ts";
+import { failureJson, reportRun } from "../output/run-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
@@ -65,7 +65,7 @@ async function publish(
     version: VERSION,
     signal: context.signal,
   };
-  const exitCode = report(context, await acceptOrRollback(ports, account, request), values);
+  const exitCode = reportRun(context, await acceptOrRollback(ports, account, request), values);
   if (!json) {
     const head = await readHead(store, account);
     context.stdout.lines(describeHead(head, systemClock.now()));

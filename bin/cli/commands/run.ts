@@ -4,7 +4,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
-import { failureJson, report } from "../output/run-report.ts";
+import { failureJson, reportRun } from "../output/run-report.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
@@ -36,7 +36,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       overDamaged: values.overDamaged,
       ...dryRun,
     }).finally(() => display.end());
-    return report(context, result, values);
+    return reportRun(context, result, values);
   },
   failureJson,
 };

@@ -14,7 +14,7 @@ type ReportValues = OptionValues<(typeof WAREHOUSE_OPTIONS)[number] | "account" 
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
  */
-export function report(output: Output, result: RunResult, values: ReportValues): number {
+export function reportRun(output: Output, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
   if (values.json) output.stdout.json(row);
   else output.stdout.lines([...describe(result), ...nextStep(result, values)]);

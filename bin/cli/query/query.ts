@@ -12,7 +12,7 @@ import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-c
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
-import { NotReadOnly, prepareReadOnly, type ReadOnly } from "./read-only-sql.ts";
+import { NotReadOnly, prepareReadOnly, type ReadOnly } from "./prepare-read-only.ts";
 import type { VerifyTablesOptions } from "./verify-tables.ts";
 
 export interface QueryResult {

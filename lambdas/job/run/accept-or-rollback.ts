@@ -10,7 +10,7 @@ import type { Store } from "../storage/store.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
-import { refreshOver } from "./publish/refresh-catalog.ts";
+import { refreshCatalog } from "./publish/refresh-catalog.ts";
 import { publishedEnd } from "./record/published-end.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
@@ -64,7 +64,7 @@ async function publishAgain(
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
   const baseOf = request.overDamaged ? wholeBase(ports, account) : headAsBase;
-  await refreshOver(ports, account, await readHead(store, account), baseOf);
+  await refreshCatalog(ports, account, await readHead(store, account), baseOf);
   const manifest = await requirePublishable(store, account, request);
   state.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;

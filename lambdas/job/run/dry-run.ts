@@ -8,7 +8,7 @@ import { fetchResults } from "./collect/collect.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { checkAgainstBase } from "./publish/columns.ts";
 import { baseRows } from "./publish/commit.ts";
-import { explainDamage } from "./publish/damaged-head.ts";
+import { explainDamage } from "./publish/explain-damage.ts";
 import { guard } from "./publish/guard.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";

@@ -8,7 +8,7 @@ import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
 import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { type BaseOf, headAsBase, wholeBase } from "./publish/base.ts";
-import { refreshOver } from "./publish/refresh-catalog.ts";
+import { refreshCatalog } from "./publish/refresh-catalog.ts";
 import type { Trigger } from "./record/run-log.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -60,7 +60,7 @@ export class RunSession {
     const { account } = this.settings;
     const head = await readHead(this.#ports.store, account);
     const baseOf = overDamaged ? wholeBase(this.#ports, account) : headAsBase;
-    this.#ports = { ...this.#ports, catalog: await refreshOver(this.#ports, account, head, baseOf) };
+    this.#ports = { ...this.#ports, catalog: await refreshCatalog(this.#ports, account, head, baseOf) };
     return { head, baseOf };
   }
 

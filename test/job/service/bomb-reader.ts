@@ -1,7 +1,7 @@
 // Reads a gzipped list in a thread of its own, whose memory a test can limit. Says what came of it.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { readListPage } from "../../../lambdas/job/service/events/list-response.ts";
+import { readListPage } from "../../../lambdas/job/service/events/list-page.ts";
 import { decodeBody } from "../../../lambdas/job/service/http/content-encoding.ts";
 
 const MIB = 1_048_576;

@@ -10,7 +10,7 @@ import { type Publication, publish, readHead } from "../../storage/publication-l
 import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
-import { explainDamage } from "./damaged-head.ts";
+import { explainDamage } from "./explain-damage.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 

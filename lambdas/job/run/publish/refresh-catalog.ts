@@ -14,7 +14,7 @@ import type { BaseOf } from "./base.ts";
  * It then stays as it is until there is a new head, and the columns are those of the base.
  * @returns the catalog to work with
  */
-export async function refreshOver(
+export async function refreshCatalog(
   { store, catalog }: Pick<RunPorts, "store" | "catalog">,
   account: string,
   head: Publication | undefined,

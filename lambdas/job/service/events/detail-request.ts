@@ -4,8 +4,8 @@ import { endpoint } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, unexpectedStatus } from "../requests/failure.ts";
-import { readDetail } from "./detail-response.ts";
 import { decodeText } from "./json-text.ts";
+import { readDetail } from "./read-detail.ts";
 
 export interface DetailRequestOptions {
   readonly baseUrl: URL;

@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { EventList, ListedEvent } from "../event-service.ts";
-import type { ListPage } from "./list-response.ts";
+import type { ListPage } from "./list-page.ts";
 import type { PaginationHints } from "./pagination-hints.ts";
 
 export class EventListBuilder {

@@ -9,8 +9,8 @@ import type { ApiClient } from "../requests/api-client.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, unexpectedStatus } from "../requests/failure.ts";
 import { EventListBuilder } from "./event-list.ts";
-import { nextPage } from "./link.ts";
-import { type ListPage, MAX_ENTRIES, readListPage } from "./list-response.ts";
+import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
+import { nextPage } from "./next-page.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;

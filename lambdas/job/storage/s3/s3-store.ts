@@ -12,11 +12,11 @@ import { awsError } from "../../errors/aws-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
+import { putIf } from "./put-if.ts";
 import { brokenStream, s3Error } from "./s3-error.ts";
 import { type S3Object, versionOf } from "./s3-object.ts";
 import { addressOf, urlOf } from "./s3-place.ts";
-import { putIf } from "./s3-put.ts";
-import { uploadIfFree } from "./s3-upload.ts";
+import { uploadIfFree } from "./upload-if-free.ts";
 
 /** S3 accepts a smaller part only as the last one; 10,000 of these are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;

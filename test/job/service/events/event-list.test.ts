@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListedEvent } from "../../../../lambdas/job/service/event-service.ts";
 import { EventListBuilder } from "../../../../lambdas/job/service/events/event-list.ts";
-import type { ListPage } from "../../../../lambdas/job/service/events/list-response.ts";
+import type { ListPage } from "../../../../lambdas/job/service/events/list-page.ts";
 
 const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
   uuid,

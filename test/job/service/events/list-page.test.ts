@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../../lambdas/job/json/json-pointer.ts";
-import { readListPage } from "../../../../lambdas/job/service/events/list-response.ts";
+import { readListPage } from "../../../../lambdas/job/service/events/list-page.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
