@@ -85,7 +85,7 @@ const PARSING = [
   "lambdas/job/service/events/list-page.ts",
 ];
 const STAGING = [
-  "lambdas/job/snapshot/staging/breakable-shard.ts",
+  "lambdas/job/snapshot/staging/shard-writer.ts",
   "lambdas/job/snapshot/files/gzip-lines.ts",
   "lambdas/job/snapshot/files/line-digest.ts",
   "lambdas/job/snapshot/staging/plan.ts",

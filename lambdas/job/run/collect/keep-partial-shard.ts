@@ -1,7 +1,7 @@
 // Keeps what an unfinished run has fetched of begun shards, so that the next start does not fetch it again.
 
 import type { Logger } from "../../runtime/logger.ts";
-import type { BrokenShard } from "../../snapshot/staging/breakable-shard.ts";
+import type { PartialShard } from "../../snapshot/staging/shard-writer.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
@@ -20,7 +20,7 @@ export interface KeepingTask {
 }
 
 /** Writes once. Never throws: this only saves requests, and the error to report is the one that ended the run. */
-export async function keepPartialShard(task: KeepingTask, { file, events }: BrokenShard): Promise<void> {
+export async function keepPartialShard(task: KeepingTask, { file, events }: PartialShard): Promise<void> {
   const { store, logger, account, work, unstaged } = task;
   const { plan, keptFiles } = work;
   try {

@@ -6,7 +6,7 @@ import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
 import { readLines } from "../files/gzip-lines.ts";
 import { LineDigest } from "../files/line-digest.ts";
-import { BreakableShard, type BreakableShardOptions, type BrokenShard } from "./breakable-shard.ts";
+import { type PartialShard, ShardWriter, type ShardWriterOptions } from "./shard-writer.ts";
 import { type LeftOut, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
 
 /** The last line of the file. `sha256` is that of the row lines before it. */
@@ -20,32 +20,32 @@ export interface ShardTrailer {
 const TRAILER = z.object({ shard: z.int().nonnegative(), ...STAGED_TRAILER });
 
 /** Where the finished work of a failed shard goes. */
-export interface Rescue extends Pick<BreakableShardOptions, "planSha256" | "restAfter"> {
-  readonly keep: (broken: BrokenShard) => Promise<void>;
+export interface PartialShardKeeper extends Pick<ShardWriterOptions, "planSha256" | "restAfter"> {
+  readonly keep: (partial: PartialShard) => Promise<void>;
 }
 
 /**
  * Takes results in plan order. An existing shard stays as it is; merging verifies it. An error of `results` passes
- * through unchanged, after `rescue` has kept what it can.
+ * through unchanged, after `keeper` has kept what it can.
  */
 export async function writeShard(
   store: Store,
   key: string,
   index: number,
   results: AsyncIterable<StagedResult>,
-  rescue: Rescue = NO_RESCUE,
+  keeper: PartialShardKeeper = KEEP_NOTHING,
 ): Promise<"created" | "exists"> {
-  const shard = new BreakableShard({ index, results, ...rescue });
+  const shard = new ShardWriter({ index, results, ...keeper });
   try {
     const version = await store.create(key, shard.body());
     return version === undefined ? "exists" : "created";
   } catch (error) {
-    if (shard.broken) await rescue.keep(shard.broken);
+    if (shard.partial) await keeper.keep(shard.partial);
     throw error;
   }
 }
 
-const NO_RESCUE: Rescue = {
+const KEEP_NOTHING: PartialShardKeeper = {
   planSha256: "",
   restAfter: () => undefined,
   keep: async () => undefined,

@@ -1,10 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import {
-  BreakableShard,
-  type BreakableShardOptions,
-} from "../../../../lambdas/job/snapshot/staging/breakable-shard.ts";
 import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
+import {
+  ShardWriter,
+  type ShardWriterOptions,
+} from "../../../../lambdas/job/snapshot/staging/shard-writer.ts";
 import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "../files/streams.ts";
@@ -20,12 +20,12 @@ async function* breaking(...results: readonly StagedResult[]): AsyncGenerator<St
   throw failure;
 }
 
-function shardOf(options: Partial<BreakableShardOptions>): BreakableShard {
+function shardOf(options: Partial<ShardWriterOptions>): ShardWriter {
   const results = breaking(row("a1"), left("b2"));
-  return new BreakableShard({ index: 3, planSha256: PLAN, results, restAfter: () => streamOf(), ...options });
+  return new ShardWriter({ index: 3, planSha256: PLAN, results, restAfter: () => streamOf(), ...options });
 }
 
-async function consume(shard: BreakableShard): Promise<unknown> {
+async function consume(shard: ShardWriter): Promise<unknown> {
   return Array.fromAsync(shard.body()).then(
     () => undefined,
     (error: unknown) => error,
@@ -38,15 +38,15 @@ async function read(file: Uint8Array | undefined, plan = PLAN): Promise<PartialS
   return PartialShards.read(store, KEY, plan);
 }
 
-describe("a shard that breaks off", () => {
+describe("a shard whose results fail", () => {
   it("throws the error as it came, and leaves what was finished and what waited", async () => {
     const shard = shardOf({ restAfter: () => streamOf(row("d4"), left("e5")) });
 
     const error = await consume(shard);
-    const kept = await read(shard.broken?.file);
+    const kept = await read(shard.partial?.file);
 
     expect(error).toBe(failure);
-    expect(shard.broken?.events).toBe(4);
+    expect(shard.partial?.events).toBe(4);
     expect(["a1", "b2", "c3", "d4", "e5"].map((uuid) => kept?.has(uuid))).toEqual([
       true,
       true,
@@ -76,21 +76,21 @@ describe("a shard that breaks off", () => {
     const shard = shardOf({ restAfter: () => breaking(row("d4")) });
 
     const error = await consume(shard);
-    const kept = await read(shard.broken?.file);
+    const kept = await read(shard.partial?.file);
 
     expect(error).toBe(failure);
     expect([kept?.has("a1"), kept?.has("d4")]).toEqual([true, true]);
     await kept?.close();
   });
 
-  it.each<{ why: string; options: Partial<BreakableShardOptions> }>([
+  it.each<{ why: string; options: Partial<ShardWriterOptions> }>([
     { why: "nothing is to be kept", options: { restAfter: () => undefined } },
-    { why: "it is larger than may wait in memory", options: { maxKeptBytes: 10 } },
+    { why: "it is larger than may wait in memory", options: { maxPartialBytes: 10 } },
   ])("leaves nothing where $why", async ({ options }) => {
     const shard = shardOf(options);
 
     expect(await consume(shard)).toBe(failure);
-    expect(shard.broken).toBeUndefined();
+    expect(shard.partial).toBeUndefined();
   });
 
   it("leaves nothing where the store stops reading", async () => {
@@ -98,7 +98,7 @@ describe("a shard that breaks off", () => {
 
     for await (const _ of shard.body()) break;
 
-    expect(shard.broken).toBeUndefined();
+    expect(shard.partial).toBeUndefined();
   });
 });
 
@@ -109,7 +109,7 @@ describe("a shard that is whole", () => {
     const bytes = Buffer.concat(await Array.fromAsync(shard.body()));
 
     expect(gunzipSync(bytes).toString()).toContain('\n{"shard":3,"rows":1,');
-    expect(shard.broken).toBeUndefined();
+    expect(shard.partial).toBeUndefined();
     expect(await read(bytes)).toBeUndefined();
   });
 });
@@ -119,14 +119,14 @@ describe("kept work", () => {
     const shard = shardOf({});
     await consume(shard);
 
-    expect(await read(shard.broken?.file, "another")).toBeUndefined();
+    expect(await read(shard.partial?.file, "another")).toBeUndefined();
   });
 
   it("whose rows are not in the order of the plan is not used", async () => {
     const shard = shardOf({ results: breaking(row("d4"), row("a1")) });
     await consume(shard);
 
-    expect(await read(shard.broken?.file)).toBeUndefined();
+    expect(await read(shard.partial?.file)).toBeUndefined();
   });
 
   it("that is not there is nothing", async () => {

@@ -6,26 +6,26 @@ import { LineDigest } from "../files/line-digest.ts";
 import type { LeftOut, StagedResult, StagedRow } from "./staged-result.ts";
 
 /** Compressed. A larger shard is not kept when it fails: its bytes wait in memory until it is whole. */
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+const MAX_PARTIAL_BYTES = 16 * 1024 * 1024;
 
-export interface BreakableShardOptions {
+export interface ShardWriterOptions {
   readonly index: number;
   readonly planSha256: string;
   readonly results: AsyncIterable<StagedResult>;
   /** What else is finished when `results` fail, in plan order after those taken; undefined where nothing is to be kept. */
   readonly restAfter: (error: unknown) => AsyncIterable<StagedResult> | undefined;
-  readonly maxKeptBytes?: number;
+  readonly maxPartialBytes?: number;
 }
 
 /** The finished work of a shard whose results failed. */
-export interface BrokenShard {
+export interface PartialShard {
   readonly file: Uint8Array;
   /** Events with a row and those left out. */
   readonly events: number;
 }
 
-export class BreakableShard {
-  readonly #options: BreakableShardOptions;
+export class ShardWriter {
+  readonly #options: ShardWriterOptions;
   /** A second reference to what goes to the store: keeping work costs no second compression. */
   #chunks: Uint8Array[] | undefined = [];
   #bytes = 0;
@@ -34,7 +34,7 @@ export class BreakableShard {
   #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
 
-  constructor(options: BreakableShardOptions) {
+  constructor(options: ShardWriterOptions) {
     this.#options = options;
   }
 
@@ -50,7 +50,7 @@ export class BreakableShard {
   }
 
   /** Set once the body has thrown an error of the results that leaves something worth keeping. */
-  get broken(): BrokenShard | undefined {
+  get partial(): PartialShard | undefined {
     if (!this.#isEnded || !this.#failure || !this.#chunks) return undefined;
     return { file: Buffer.concat(this.#chunks), events: this.#digest.rows + this.#leftOut.length };
   }
@@ -91,7 +91,7 @@ export class BreakableShard {
 
   #hold(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > (this.#options.maxKeptBytes ?? MAX_KEPT_BYTES)) this.#chunks = undefined;
+    if (this.#bytes > (this.#options.maxPartialBytes ?? MAX_PARTIAL_BYTES)) this.#chunks = undefined;
     this.#chunks?.push(chunk);
   }
 }
