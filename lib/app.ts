@@ -9,7 +9,7 @@ import { EventSyncStack } from "./stack.ts";
 export function eventSyncApp(props?: AppProps): { readonly app: App; readonly stack: EventSyncStack } {
   const app = new App(props);
   const settings = parseSettings(app.node.tryGetContext("eventSync"));
-  const stack = new EventSyncStack(app, "BrandEventsSync", {
+  const stack = new EventSyncStack(app, settings.stackName, {
     description: "Copies the events of a Brand Metrics Service into your own warehouse",
     settings,
   });

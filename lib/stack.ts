@@ -1,10 +1,11 @@
 // The whole deployment: which construct owns what, and what the function may do with it.
 
-import { Annotations, Stack, type StackProps } from "aws-cdk-lib";
+import { Annotations, CfnResource, Stack, type StackProps } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { isPlaceholder } from "../lambdas/job/settings/base-url.ts";
-import { environmentOf, type FunctionSettings } from "../lambdas/sync/environment.ts";
+import { environmentOf } from "../lambdas/sync/environment.ts";
+import { settingsFileText } from "../lambdas/sync/settings-file.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
 import { Schedules } from "./compute/schedules.ts";
@@ -18,7 +19,10 @@ import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
 import { addOutputs } from "./outputs.ts";
-import type { AccountSettings, Settings } from "./settings/settings.ts";
+import { functionSettings } from "./settings/function-settings.ts";
+import type { Settings } from "./settings/settings.ts";
+
+const MAX_RESOURCES = 500;
 
 export interface EventSyncStackProps extends StackProps {
   readonly settings: Settings;
@@ -62,13 +66,13 @@ export class EventSyncStack extends Stack {
       ...warehouse.grantTo(role),
       ...workgroup.nameFor(),
       ...eventBus.grantTo(role),
-      accounts: functionAccounts(accounts, credentials.grantTo(role)),
-      lifted: [...lifted],
+      ...credentials.grantTo(role),
     });
     failureQueue.grantTo(role);
     const sync = new SyncFunction(this, "Sync", {
       role,
       environment,
+      settingsFile: settingsFileText(functionSettings(settings)),
       failureQueue: failureQueue.queue,
       logRetentionDays: settings.logRetentionDays,
       reservedConcurrency: settings.reservedConcurrency,
@@ -102,7 +106,16 @@ export class EventSyncStack extends Stack {
       dashboard: dashboard.dashboardName,
       warehouse: storage.location("").replace(/\/$/, ""),
     });
+    checkSize(this, names.length);
   }
+}
+
+function checkSize(stack: Stack, accounts: number): void {
+  const resources = stack.node.findAll().filter((each) => CfnResource.isCfnResource(each)).length;
+  if (resources <= MAX_RESOURCES) return;
+  throw new Error(
+    `eventSync.accounts: ${accounts} accounts need ${resources} resources, and a stack of CloudFormation has at most ${MAX_RESOURCES}. Deploy some of the accounts as a second stack, with a stackName and a database of its own (docs/aws.md, "A second stack").`,
+  );
 }
 
 function warnOfPlaceholders(stack: Stack, accounts: Settings["accounts"]): void {
@@ -111,18 +124,5 @@ function warnOfPlaceholders(stack: Stack, accounts: Settings["accounts"]): void 
   Annotations.of(stack).addWarningV2(
     "brand-events-sync:placeholder",
     `eventSync.baseUrl: the address of the service is still a placeholder (${names.join(", ")}). Set your own; until then runs fail with CONFIG_INVALID.`,
-  );
-}
-
-/** The settings that the function needs for each account. The stack uses the others. */
-function functionAccounts(
-  accounts: Readonly<Record<string, AccountSettings>>,
-  secretIds: ReadonlyMap<string, string>,
-): FunctionSettings["accounts"] {
-  return Object.fromEntries(
-    Object.entries(accounts).map(([name, account]) => {
-      const { schedule, timeZone, enabled, staleAfterHours, leftOutAlarmAbove, ...forFunction } = account;
-      return [name, { secretId: secretIds.get(name) ?? "", ...forFunction }];
-    }),
   );
 }

@@ -1,13 +1,12 @@
-// The function's environment variables: their names, what they hold, and how they are read.
+// The function's settings: its environment variables and its settings file, and how they are read.
 
 import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
-import { accountName } from "../job/settings/account-name.ts";
-import { ACCOUNT_DEFAULTS, accountSettings } from "../job/settings/account-settings.ts";
+import type { AccountSettings } from "../job/settings/account-settings.ts";
 import { databaseName } from "../job/settings/database-name.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { text } from "../job/settings/value-schemas.ts";
-import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
+import { parseSettingsFile } from "./settings-file.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT = {
@@ -17,13 +16,13 @@ const ENVIRONMENT = {
   database: "BRAND_EVENTS_DATABASE",
   workgroup: "BRAND_EVENTS_WORKGROUP",
   eventBus: "BRAND_EVENTS_EVENT_BUS",
-  accounts: "BRAND_EVENTS_ACCOUNTS",
-  lifted: "BRAND_EVENTS_LIFTED",
+  secretName: "BRAND_EVENTS_SECRET_NAME",
 } as const;
 
-const named = (what: string) => text(`expected ${what}`, (value) => value !== "");
+/** Stands for the account's name in `secretName`. */
+export const ACCOUNT_PLACEHOLDER = "{account}";
 
-const functionAccount = accountSettings.extend({ secretId: named("the id of the account's secret") });
+const named = (what: string) => text(`expected ${what}`, (value) => value !== "");
 
 const schema = z.strictObject({
   bucket: named("the name of the bucket"),
@@ -36,79 +35,60 @@ const schema = z.strictObject({
   database: databaseName,
   workgroup: named("the name of the workgroup"),
   eventBus: named("the name of the event bus").default("default"),
-  accounts: z
-    .record(accountName, functionAccount)
-    .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
-  lifted: liftedColumns.default([]),
+  /** The name of every account's secret. */
+  secretName: text(`expected the name of a secret with ${ACCOUNT_PLACEHOLDER} in it`, (value) =>
+    value.includes(ACCOUNT_PLACEHOLDER),
+  ),
 });
 
-/** What `lib` gives. Settings with a default are optional. */
+/** What `lib` gives: what has a default may be left out. */
 export type FunctionSettings = z.input<typeof schema>;
-/** What the function works with. `region` comes from Lambda. */
-export type FunctionEnvironment = z.output<typeof schema> & { readonly region: string };
-export type FunctionAccount = z.output<typeof functionAccount>;
 
-/** The variables for `settings`, without values that equal their default: Lambda takes 4 KB of variables in total. */
-export function environmentOf(settings: FunctionSettings): Record<string, string> {
-  const { prefix = "", eventBus = "default", lifted = [], ...given } = settings;
-  const { bucket, bucketOwner, database, workgroup, accounts } = given;
-  return {
-    [ENVIRONMENT.bucket]: bucket,
-    [ENVIRONMENT.bucketOwner]: bucketOwner,
-    [ENVIRONMENT.prefix]: prefix,
-    [ENVIRONMENT.database]: database,
-    [ENVIRONMENT.workgroup]: workgroup,
-    [ENVIRONMENT.eventBus]: eventBus,
-    [ENVIRONMENT.accounts]: JSON.stringify(withoutDefaults(accounts)),
-    [ENVIRONMENT.lifted]: JSON.stringify(lifted),
+export type FunctionAccount = AccountSettings & { readonly secretId: string };
+/** What the function works with. `region` is Lambda's own word for where it runs. */
+export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secretName">> &
+  Pick<ReturnType<typeof parseSettingsFile>, "lifted"> & {
+    readonly region: string;
+    readonly accounts: Readonly<Record<string, FunctionAccount>>;
   };
+
+/** The variables for `settings`. */
+export function environmentOf(settings: FunctionSettings): Record<string, string> {
+  const { prefix = "", eventBus = "default", ...given } = settings;
+  const values = Object.entries({ ...given, prefix, eventBus });
+  const names = new Map<string, string>(Object.entries(ENVIRONMENT));
+  return Object.fromEntries(values.map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
-/** Throws `CONFIG_INVALID` naming the variable. */
+/** Throws `CONFIG_INVALID` naming the variable, or the key of the settings file. */
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
+  settingsFile: string,
 ): FunctionEnvironment {
-  const given = {
-    bucket: variables[ENVIRONMENT.bucket],
-    bucketOwner: variables[ENVIRONMENT.bucketOwner],
-    prefix: variables[ENVIRONMENT.prefix],
-    database: variables[ENVIRONMENT.database],
-    workgroup: variables[ENVIRONMENT.workgroup],
-    eventBus: variables[ENVIRONMENT.eventBus],
-    accounts: parseJson(ENVIRONMENT.accounts, variables[ENVIRONMENT.accounts] ?? "{}"),
-    lifted: parseJson(ENVIRONMENT.lifted, variables[ENVIRONMENT.lifted] ?? "[]"),
-  };
+  const given = Object.fromEntries(Object.entries(ENVIRONMENT).map(([key, name]) => [key, variables[name]]));
   const parsed = schema.safeParse(given, { error: plainEnglish });
   if (!parsed.success) throw invalid(problemsOf(parsed.error.issues, given, nameOf).join("; "));
-  return { ...parsed.data, region: variables["AWS_REGION"] ?? "us-east-1" };
-}
-
-function withoutDefaults(accounts: FunctionSettings["accounts"]): object {
-  const defaults = new Map<string, unknown>(Object.entries(ACCOUNT_DEFAULTS));
-  const shortened = Object.entries(accounts).map(([name, account]) => {
-    const kept = Object.entries(account).filter(([key, value]) => value !== defaults.get(key));
-    return [name, Object.fromEntries(kept)] as const;
+  const { secretName, ...settings } = parsed.data;
+  const { accounts, lifted } = parseSettingsFile(settingsFile);
+  const withSecrets = Object.entries(accounts).map(([name, account]) => {
+    return [name, { ...account, secretId: secretName.replaceAll(ACCOUNT_PLACEHOLDER, name) }] as const;
   });
-  return Object.fromEntries(shortened);
+  return {
+    ...settings,
+    accounts: Object.fromEntries(withSecrets),
+    lifted,
+    region: variables["AWS_REGION"] ?? "us-east-1",
+  };
 }
 
-function parseJson(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid(`${name}: expected JSON`);
-  }
-}
-
-/** `BRAND_EVENTS_ACCOUNTS.uk.baseUrl`. */
-function nameOf([key = "", ...rest]: readonly PropertyKey[]): string {
-  const variable = new Map<PropertyKey, string>(Object.entries(ENVIRONMENT)).get(key);
-  return [variable, ...rest].map(String).join(".");
+/** `BRAND_EVENTS_BUCKET`. */
+function nameOf([key = ""]: readonly PropertyKey[]): string {
+  return String(new Map<PropertyKey, string>(Object.entries(ENVIRONMENT)).get(key));
 }
 
 function invalid(problem: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `The function's environment is not usable (${problem}). Do not edit the variables by hand: correct cdk.json if necessary, and deploy the stack again.`,
+    `The function's environment is not usable (${problem}). Deploy the stack again; its variables are not edited by hand.`,
   );
 }

@@ -1,5 +1,6 @@
 // The function's entry point: connects an invocation with the adapters of AWS.
 
+import { readFileSync } from "node:fs";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GlueClient } from "@aws-sdk/client-glue";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -17,6 +18,7 @@ import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { readEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
+import { SETTINGS_FILE } from "./settings-file.ts";
 import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
 import { functionLog } from "./telemetry/function-log.ts";
 import { eventBridgeSender } from "./telemetry/send-event.ts";
@@ -31,6 +33,8 @@ const clients = {
   secrets: new SecretsManagerClient(aws),
   eventBridge: new EventBridgeClient(aws),
 };
+/** Beside the bundle. */
+const SETTINGS = new URL(SETTINGS_FILE, import.meta.url);
 const log = functionLog();
 const metrics = cloudWatchMetrics();
 
@@ -40,7 +44,7 @@ export async function handler(event: unknown, context: Context): Promise<object>
 
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
-  const environment = readEnvironment(process.env);
+  const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
   const { bucket, bucketOwner, prefix, database, eventBus } = environment;
   const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);

@@ -8,17 +8,15 @@ import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-/** Lambda's limit for environment variables, names and values together. */
-const MAX_ENVIRONMENT_BYTES = 4_096;
-/** A token stands for an ARN or a name that only CloudFormation knows. The longest, a secret's ARN, has about this length. */
-const TOKEN_BYTES = 140;
 
 export interface SyncFunctionProps {
   readonly role: IRole;
   readonly environment: Readonly<Record<string, string>>;
+  /** The text of the settings file in the bundle. */
+  readonly settingsFile: string;
   readonly failureQueue: IQueue;
   readonly logRetentionDays: RetentionDays;
   readonly reservedConcurrency: number | undefined;
@@ -32,7 +30,6 @@ export class SyncFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: SyncFunctionProps) {
     super(scope, id);
-    checkSize(props.environment);
     this.logGroup = new LogGroup(this, "Logs", {
       retention: props.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -65,6 +62,11 @@ export class SyncFunction extends Construct {
         bundleAwsSDK: true,
         mainFields: ["module", "main"],
         target: "node24",
+        commandHooks: {
+          beforeBundling: () => [],
+          beforeInstall: () => [],
+          afterBundling: (_, folder) => [writeFileCommand(`${folder}/${SETTINGS_FILE}`, props.settingsFile)],
+        },
         banner:
           'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
       },
@@ -97,12 +99,9 @@ function acknowledge(scope: Construct): void {
   );
 }
 
-function checkSize(environment: Readonly<Record<string, string>>): void {
-  const bytes = Object.entries(environment)
-    .map(([name, value]) => name + value.replaceAll(/\$\{Token\[[^\]]*\]\}/g, "?".repeat(TOKEN_BYTES)))
-    .reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes <= MAX_ENVIRONMENT_BYTES) return;
-  throw new Error(
-    `eventSync.accounts: expected at most ${MAX_ENVIRONMENT_BYTES} bytes of settings for the function, and got about ${bytes}. Lambda accepts no more: leave out settings that have their default, or deploy some of the accounts as a second stack.`,
-  );
+/** Base64 has no character that a shell interprets. */
+function writeFileCommand(path: string, text: string): string {
+  const program =
+    "const [path, text] = process.argv.slice(1); fs.writeFileSync(path, Buffer.from(text, 'base64'))";
+  return `node -e "${program}" "${path}" ${Buffer.from(text).toString("base64")}`;
 }

@@ -21,6 +21,8 @@ import { accountMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
+/** CloudWatch's limit for one widget. */
+const MAX_ALARMS = 100;
 
 export interface SyncDashboardProps {
   readonly accounts: readonly string[];
@@ -37,13 +39,17 @@ export class SyncDashboard extends Construct {
     new Dashboard(this, "Dashboard", {
       dashboardName: this.dashboardName,
       defaultInterval: Duration.days(14),
-      widgets: [
-        [new AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: WIDTH, height: 3 })],
-        [lastSuccess(logGroup)],
-        ...accounts.flatMap(accountRows),
-      ],
+      widgets: [...alarmRows(alarms), [lastSuccess(logGroup)], ...accounts.flatMap(accountRows)],
     });
   }
+}
+
+function alarmRows(alarms: readonly Alarm[]): IWidget[][] {
+  const starts = Array.from({ length: Math.ceil(alarms.length / MAX_ALARMS) }, (_, row) => row * MAX_ALARMS);
+  return starts.map((start) => {
+    const shown = alarms.slice(start, start + MAX_ALARMS);
+    return [new AlarmStatusWidget({ title: "Alarms", alarms: shown, width: WIDTH, height: 3 })];
+  });
 }
 
 // The metrics of each attempt are a line of the log, so the log shows the latest publication.

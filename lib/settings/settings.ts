@@ -41,6 +41,10 @@ export const settingsSchema = z.strictObject({
     .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
   lifted: liftedColumns.default([]),
   database: databaseName.default(DEFAULT_DATABASE),
+  /** The stack, and everything in it that has a name of its own. */
+  stackName: text("expected a name of 1 to 64 of A-Z, a-z, 0-9 and -, beginning with a letter", (value) =>
+    /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value),
+  ).default("BrandEventsSync"),
   alarmEmail: text("expected an e-mail address", (value) =>
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
   ).optional(),

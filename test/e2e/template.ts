@@ -1,5 +1,6 @@
 // A synthesized template, read as CloudFormation would: resources by type, references resolved to the resources made.
 
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -37,6 +38,8 @@ export class Template {
   readonly #resources: Readonly<Record<string, z.output<typeof resourceSchema>>>;
   readonly #assets: z.output<typeof assetsSchema>;
   readonly #physical = new Map<string, Physical>();
+  /** Every deployment is another stack. */
+  readonly #stackId = `arn:aws:cloudformation:${REGION}:${ACCOUNT_ID}:stack/Stack/${randomUUID()}`;
 
   private constructor(directory: string, template: unknown, assets: unknown) {
     this.#directory = directory;
@@ -91,7 +94,7 @@ export class Template {
   }
 
   #ref(id: string): string {
-    const value = PSEUDO[id] ?? this.#physical.get(id)?.ref;
+    const value = id === "AWS::StackId" ? this.#stackId : (PSEUDO[id] ?? this.#physical.get(id)?.ref);
     if (value === undefined) throw new Error(`${id} was not made`);
     return value;
   }
@@ -106,6 +109,13 @@ export class Template {
     if (name === "Fn::Join") {
       const [separator, parts] = z.tuple([z.string(), z.array(z.unknown())]).parse(argument);
       return parts.map((part) => String(this.resolve(part))).join(separator);
+    }
+    if (name === "Fn::Select") {
+      const [index, split] = z
+        .tuple([z.number(), z.object({ "Fn::Split": z.tuple([z.string(), z.unknown()]) })])
+        .parse(argument);
+      const [separator, text] = split["Fn::Split"];
+      return String(this.resolve(text)).split(separator)[index] ?? "";
     }
     if (name === "Fn::Sub") {
       return z

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { App } from "aws-cdk-lib";
 import { afterAll, describe, expect, it } from "vitest";
+import { parseSettingsFile } from "../../lambdas/sync/settings-file.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { EventSyncStack } from "../../lib/stack.ts";
 import { CONTEXT } from "./synthesized.ts";
@@ -18,8 +19,16 @@ const MAX_BYTES = 4_500_000;
 const outdir = mkdtempSync(join(tmpdir(), "brand-events-bundle-"));
 afterAll(() => rmSync(outdir, { recursive: true }));
 
+/** What a shell would interpret. */
+const QUOTES = "/a \"b\" 'c' $HOME `d` \\ é";
+const SETTINGS = {
+  baseUrl: "https://api.example.com",
+  accounts: { "u-k_1": { schedule: "rate(1 day)" } },
+  lifted: [{ name: "quote", pointer: QUOTES }],
+};
+
 const app = new App({ context: CONTEXT, outdir });
-new EventSyncStack(app, "Stack", { settings: parseSettings(CONTEXT["eventSync"]) });
+new EventSyncStack(app, "Stack", { settings: parseSettings(SETTINGS) });
 app.synth();
 
 const assets = readdirSync(outdir).filter((name) => name.startsWith("asset."));
@@ -31,8 +40,12 @@ const bundle = readFileSync(files[0] ?? "", "utf8");
 const modules = [...bundle.matchAll(/^\/\/ (\S+\.(?:ts|js|mjs|cjs|json))$/gm)].map(([, path = ""]) => path);
 
 describe("the bundle", () => {
-  it("is one file", () => {
-    expect(files.map((file) => file.split("/").at(-1))).toEqual(["index.mjs"]);
+  it("is one file of code, and the settings beside it", () => {
+    expect(files.map((file) => file.split("/").at(-1))).toEqual(["index.mjs", "settings.json"]);
+    expect(parseSettingsFile(readFileSync(files[1] ?? "", "utf8"))).toMatchObject({
+      accounts: { "u-k_1": { baseUrl: "https://api.example.com/" } },
+      lifted: [{ name: "quote", pointer: QUOTES }],
+    });
   });
 
   it(`is smaller than ${MAX_BYTES} bytes`, () => {

@@ -3,9 +3,12 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { readEnvironment } from "../../lambdas/sync/environment.ts";
+import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
+import { functionSettings } from "../../lib/settings/function-settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 import { synthesized } from "./synthesized.ts";
 
-const template = synthesized({
+const SETTINGS = {
   baseUrl: "https://api.example.com",
   database: "lake",
   lifted: [{ name: "brand", pointer: "/brand/name" }],
@@ -30,15 +33,17 @@ const template = synthesized({
       leftOutAlarmAbove: 5,
     },
   },
-});
+};
+const template = synthesized(SETTINGS);
 const { Variables } = z
   .object({ Variables: z.record(z.string(), z.string()) })
   .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
 
 it("the function reads the settings that the stack writes", () => {
-  const [uk, lab] = template.all("AWS::SecretsManager::Secret").map(({ name }) => `<${name}>`);
+  const [uk, lab] = template.all("AWS::SecretsManager::Secret").map(({ properties }) => properties["Name"]);
+  const file = settingsFileText(functionSettings(parseSettings(SETTINGS)));
 
-  expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" })).toEqual({
+  expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" }, file)).toEqual({
     bucket: `<${template.only("AWS::S3::Bucket").name}>`,
     bucketOwner: "<AWS::AccountId>",
     prefix: "",

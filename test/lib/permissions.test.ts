@@ -17,6 +17,8 @@ const policyOf = (rolePattern: RegExp): Resource => {
   if (found === undefined) throw new Error(`no policy of ${rolePattern}`);
   return found;
 };
+/** As the template writes it. */
+const STACK_UUID = '{"Fn::Select":[2,{"Fn::Split":["/","<AWS::StackId>"]}]}';
 const glue = (resource: string): string =>
   `arn:<AWS::Partition>:glue:<AWS::Region>:<AWS::AccountId>:${resource}`;
 const below = (...prefixes: readonly string[]): readonly string[] =>
@@ -78,7 +80,7 @@ describe("the function", () => {
       ),
       allow(
         ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
-        [`<${template.only("AWS::SecretsManager::Secret").name}>`],
+        [`arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:Stack/*-${STACK_UUID}*`],
       ),
       allow(["sqs:SendMessage"], [queue]),
       allow(

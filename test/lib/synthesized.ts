@@ -84,7 +84,10 @@ function asText(value: unknown): unknown {
   if (key === "Ref") return `<${String(inner)}>`;
   if (key === "Fn::GetAtt" && Array.isArray(inner)) return `<${inner.join(".")}>`;
   if (key === "Fn::Join" && Array.isArray(inner) && Array.isArray(inner[1])) {
-    return inner[1].map(asText).join(String(inner[0]));
+    return inner[1]
+      .map(asText)
+      .map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
+      .join(String(inner[0]));
   }
   return Object.fromEntries(entries.map(([name, each]) => [name, asText(each)]));
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { accountRunSettings } from "../../lambdas/sync/account-run-settings.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 
 function settingsOf(account: object) {
   const environment = readEnvironment(
@@ -9,7 +10,10 @@ function settingsOf(account: object) {
       bucketOwner: "123456789012",
       database: "d",
       workgroup: "w",
-      accounts: { uk: { secretId: "secret", baseUrl: "https://service.example", ...account } },
+      secretName: "secret-of-{account}",
+    }),
+    settingsFileText({
+      accounts: { uk: { baseUrl: "https://service.example", ...account } },
       lifted: [{ name: "brand", pointer: "/brand" }],
     }),
   );

@@ -1,16 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { environmentOf, type FunctionSettings, readEnvironment } from "../../lambdas/sync/environment.ts";
+import { type SettingsFile, settingsFileText } from "../../lambdas/sync/settings-file.ts";
 
 const SETTINGS: FunctionSettings = {
   bucket: "warehouse",
   bucketOwner: "123456789012",
   database: "brand_events",
   workgroup: "analysis",
-  accounts: { uk: { secretId: "secret-of-uk", baseUrl: "https://service.example" } },
+  secretName: "Stack/{account}-5f0c",
 };
+const FILE: SettingsFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
 
-test("a setting that the stack leaves out has the default of the command line", () => {
-  const environment = readEnvironment(environmentOf(SETTINGS));
+test("the defaults of the function are those of the command line", () => {
+  const environment = readEnvironment(environmentOf(SETTINGS), settingsFileText(FILE));
 
   expect(environment).toEqual({
     bucket: "warehouse",
@@ -23,7 +25,7 @@ test("a setting that the stack leaves out has the default of the command line", 
     lifted: [],
     accounts: {
       uk: {
-        secretId: "secret-of-uk",
+        secretId: "Stack/uk-5f0c",
         baseUrl: "https://service.example/",
         requestsPerMinute: 200,
         bytesPerMinute: 10_485_760,
@@ -37,9 +39,8 @@ test("a setting that the stack leaves out has the default of the command line", 
   });
 });
 
-test("all settings of the stack arrive unchanged", () => {
+test("the function reads every setting as the stack writes it", () => {
   const uk = {
-    secretId: "s",
     baseUrl: "https://service.example/",
     requestsPerMinute: "unlimited",
     bytesPerMinute: 1,
@@ -52,92 +53,82 @@ test("all settings of the stack arrive unchanged", () => {
     retainDays: 30,
     resumeWithinMinutes: 0,
   } as const;
-  const settings = {
-    ...SETTINGS,
+  const lifted = [{ name: "brand", pointer: "/brand" }];
+  const variables = environmentOf({ ...SETTINGS, prefix: "a/b/", eventBus: "other" });
+
+  const environment = readEnvironment(
+    { ...variables, AWS_REGION: "eu-west-1" },
+    settingsFileText({ accounts: { uk, "a-b_c": uk }, lifted }),
+  );
+
+  expect(environment).toEqual({
+    bucket: "warehouse",
+    bucketOwner: "123456789012",
     prefix: "a/b/",
+    database: "brand_events",
+    workgroup: "analysis",
     eventBus: "other",
-    accounts: { uk, de: uk },
-    lifted: [{ name: "brand", pointer: "/brand" }],
-  };
-
-  const environment = readEnvironment({ ...environmentOf(settings), AWS_REGION: "eu-west-1" });
-
-  expect(environment).toEqual({ ...settings, region: "eu-west-1" });
+    region: "eu-west-1",
+    accounts: {
+      uk: { ...uk, secretId: "Stack/uk-5f0c" },
+      "a-b_c": { ...uk, secretId: "Stack/a-b_c-5f0c" },
+    },
+    lifted,
+  });
 });
 
-describe("an environment that the stack does not make", () => {
-  const good = environmentOf(SETTINGS);
-  const accounts = (changes: object): string =>
-    JSON.stringify({ uk: { secretId: "s", baseUrl: "https://service.example", ...changes } });
-
+describe("variables that the stack does not make", () => {
   test.each([
     { variables: { BRAND_EVENTS_BUCKET: undefined }, names: "BRAND_EVENTS_BUCKET" },
     { variables: { BRAND_EVENTS_BUCKET: "" }, names: "BRAND_EVENTS_BUCKET" },
     { variables: { BRAND_EVENTS_BUCKET_OWNER: "" }, names: "BRAND_EVENTS_BUCKET_OWNER" },
     { variables: { BRAND_EVENTS_PREFIX: "a" }, names: "BRAND_EVENTS_PREFIX" },
-    { variables: { BRAND_EVENTS_ACCOUNTS: "{" }, names: "BRAND_EVENTS_ACCOUNTS: expected JSON" },
-    { variables: { BRAND_EVENTS_ACCOUNTS: "{}" }, names: "BRAND_EVENTS_ACCOUNTS: expected at least one" },
-    { variables: { BRAND_EVENTS_ACCOUNTS: '{"U K":{}}' }, names: "BRAND_EVENTS_ACCOUNTS.U K" },
-    {
-      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ concurrency: 0 }) },
-      names: "BRAND_EVENTS_ACCOUNTS.uk.concurrency",
-    },
-    {
-      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ listPointer: "a" }) },
-      names: "BRAND_EVENTS_ACCOUNTS.uk.listPointer",
-    },
-    {
-      variables: { BRAND_EVENTS_ACCOUNTS: accounts({ password: "p" }) },
-      names: "BRAND_EVENTS_ACCOUNTS.uk",
-    },
-    { variables: { BRAND_EVENTS_LIFTED: '[{"name":"brand"}]' }, names: "BRAND_EVENTS_LIFTED.0.pointer" },
-    {
-      variables: { BRAND_EVENTS_LIFTED: '[{"name":"uuid","pointer":"/a"}]' },
-      names: "expected a name other than uuid",
-    },
-  ])("is CONFIG_INVALID: $names", ({ variables, names }) => {
-    const read = (): unknown => readEnvironment({ ...good, ...variables });
+    { variables: { BRAND_EVENTS_SECRET_NAME: undefined }, names: "BRAND_EVENTS_SECRET_NAME" },
+    { variables: { BRAND_EVENTS_SECRET_NAME: "one-for-all" }, names: "BRAND_EVENTS_SECRET_NAME" },
+  ])("are CONFIG_INVALID: $names", ({ variables, names }) => {
+    const read = (): unknown =>
+      readEnvironment({ ...environmentOf(SETTINGS), ...variables }, settingsFileText(FILE));
 
     expect(read).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
     expect(read).toThrow(names);
   });
 });
 
-test.each([
-  [
-    { baseUrl: "api.example.com" },
-    "baseUrl: expected an absolute URL such as https://api.example.com, and got",
-  ],
-  [
-    { requestsPerMinute: "fast" },
-    'expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
-  ],
-  [{ concurrency: "16" }, 'concurrency: expected a whole number from 1 to 256, and got "16"'],
-  [{ isListed: true }, 'isListed: expected "true", "false" or "any", and got true'],
-  [{ maxDropPercent: null }, "maxDropPercent: expected a percentage from 0 to 100, and got null"],
-  [{ password: "hunter2" }, "uk.password: expected no such key, and got one; is it misspelt?"],
-  [{ secretId: undefined }, "uk.secretId: expected the id of the account's secret, and got nothing"],
-])("%j is named by its key, with what was expected and what came", (changes, says) => {
-  const uk = { secretId: "s", baseUrl: "https://service.example", ...changes };
-  const variables = { ...environmentOf(SETTINGS), BRAND_EVENTS_ACCOUNTS: JSON.stringify({ uk }) };
-
-  const read = (): unknown => readEnvironment(variables);
-
-  expect(read).toThrow(says);
-  expect(read).not.toThrow(/--base-url|Invalid|hunter2/);
-});
-
-test("a setting that equals its default is left out", () => {
-  const defaults = {
-    requestsPerMinute: 200,
-    bytesPerMinute: 10_485_760,
-    isListed: "true",
-    maxDropPercent: 20,
-  } as const;
-  const given = environmentOf({
-    ...SETTINGS,
-    accounts: { uk: { secretId: "s", baseUrl: "https://service.example", ...defaults } },
+describe("a settings file that the stack does not make", () => {
+  const accounts = (changes: object): object => ({
+    accounts: { uk: { baseUrl: "https://service.example", ...changes } },
   });
 
-  expect(given["BRAND_EVENTS_ACCOUNTS"]).toBe('{"uk":{"secretId":"s","baseUrl":"https://service.example"}}');
+  test.each<[unknown, string]>([
+    [{ accounts: {} }, "accounts: expected at least one account"],
+    [{ accounts: { "U K": {} } }, "accounts.U K"],
+    [accounts({ concurrency: 0 }), "accounts.uk.concurrency"],
+    [accounts({ listPointer: "a" }), "accounts.uk.listPointer"],
+    [
+      accounts({ baseUrl: "api.example.com" }),
+      "baseUrl: expected an absolute URL such as https://api.example.com, and got",
+    ],
+    [
+      accounts({ requestsPerMinute: "fast" }),
+      'expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
+    ],
+    [accounts({ concurrency: "16" }), 'concurrency: expected a whole number from 1 to 256, and got "16"'],
+    [accounts({ isListed: true }), 'isListed: expected "true", "false" or "any", and got true'],
+    [accounts({ maxDropPercent: null }), "maxDropPercent: expected a percentage from 0 to 100, and got null"],
+    [accounts({ password: "hunter2" }), "uk.password: expected no such key, and got one; is it misspelt?"],
+    [{ ...FILE, lifted: [{ name: "brand" }] }, "lifted.0.pointer"],
+    [{ ...FILE, lifted: [{ name: "uuid", pointer: "/a" }] }, "expected a name other than uuid"],
+  ])("is CONFIG_INVALID: %j is named by its key, with what was expected and what came", (content, says) => {
+    const read = (): unknown => readEnvironment(environmentOf(SETTINGS), JSON.stringify(content));
+
+    expect(read).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    expect(read).toThrow(says);
+    expect(read).not.toThrow(/--base-url|Invalid|hunter2/);
+  });
+
+  test("is CONFIG_INVALID if it is not JSON", () => {
+    const read = (): unknown => readEnvironment(environmentOf(SETTINGS), "{");
+
+    expect(read).toThrow("The function's settings.json is not usable (expected JSON)");
+  });
 });

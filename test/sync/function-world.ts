@@ -4,9 +4,11 @@ import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
-import { environmentOf, type FunctionAccount, readEnvironment } from "../../lambdas/sync/environment.ts";
+import type { AccountSettings } from "../../lambdas/job/settings/account-settings.ts";
+import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
 import { handleRequest } from "../../lambdas/sync/handle-request.ts";
+import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
 import type { RunEvent } from "../../lambdas/sync/telemetry/run-event.ts";
@@ -48,9 +50,9 @@ export class FunctionWorld implements AsyncDisposable {
   /** In milliseconds: what Lambda reports. */
   timeLeft = (): number => 900_000;
   #requests = 0;
-  #account: Partial<FunctionAccount>;
+  #account: Partial<AccountSettings>;
 
-  private constructor(simulator: Simulator, account: Partial<FunctionAccount>) {
+  private constructor(simulator: Simulator, account: Partial<AccountSettings>) {
     this.simulator = simulator;
     this.credentials = { method: "session", ...simulator.credentials };
     this.#account = account;
@@ -58,7 +60,7 @@ export class FunctionWorld implements AsyncDisposable {
 
   static async start(
     service: SimulatorOptions = {},
-    account: Partial<FunctionAccount> = {},
+    account: Partial<AccountSettings> = {},
   ): Promise<FunctionWorld> {
     return new FunctionWorld(await Simulator.start(service), account);
   }
@@ -77,7 +79,6 @@ export class FunctionWorld implements AsyncDisposable {
   #ports(): FunctionPorts {
     const { store, catalog, clock, log } = this;
     const uk = {
-      secretId: "secret-of-uk",
       baseUrl: this.simulator.url,
       requestsPerMinute: "unlimited",
     } as const;
@@ -86,10 +87,13 @@ export class FunctionWorld implements AsyncDisposable {
       bucketOwner: "123456789012",
       database: "brand_events",
       workgroup: "analysis",
+      secretName: "secret-of-{account}",
+    });
+    const file = settingsFileText({
       accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },
     });
     return {
-      environment: readEnvironment(variables),
+      environment: readEnvironment(variables, file),
       store,
       catalog,
       credentials: () => ({

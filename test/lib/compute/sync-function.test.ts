@@ -37,15 +37,6 @@ describe("the function", () => {
     expect(logs.properties["RetentionInDays"]).toBe(90);
     expect(properties["LoggingConfig"]).toEqual({ LogGroup: `<${logs.name}>` });
   });
-
-  it("has no more environment variables than Lambda accepts: too many accounts are refused with a remedy", () => {
-    const names = Array.from({ length: 40 }, (_, index) => `account-${index}`);
-    const accounts = Object.fromEntries(names.map((name) => [name, { schedule: "rate(1 day)" }]));
-
-    expect(() => synthesized({ baseUrl: "https://api.example.com", accounts })).toThrow(
-      /^eventSync\.accounts: expected at most 4096 bytes of settings for the function, and got about \d+\. .*second stack\.$/,
-    );
-  });
 });
 
 describe("a start that fails", () => {

@@ -20,8 +20,15 @@ describe("the secrets", () => {
     ]);
   });
 
-  it("are created empty, with a name that no earlier deployment uses", () => {
-    for (const { properties } of secrets) expect(Object.keys(properties)).toEqual(["Description"]);
+  it("are created empty, with the stack's UUID in their names, so that no earlier deployment has used them", () => {
+    const uuid = '{"Fn::Select":[2,{"Fn::Split":["/","<AWS::StackId>"]}]}';
+
+    expect(secrets.map(({ properties }) => properties["Name"])).toEqual(
+      ["uk", "a-b", "ab", "a_b"].map((name) => `Stack/${name}-${uuid}`),
+    );
+    for (const { properties } of secrets) {
+      expect(Object.keys(properties).toSorted()).toEqual(["Description", "Name"]);
+    }
   });
 
   it("are retained when the stack is destroyed or would replace them, and deleted when their creation is rolled back", () => {

@@ -1,14 +1,15 @@
 // The same settings have the same fingerprint, wherever they are given: each place resumes the work of the others.
 
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
 import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
 import { fingerprint } from "../../../lambdas/job/run/fingerprint.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { accountRunSettings } from "../../../lambdas/sync/account-run-settings.ts";
 import { environmentOf, readEnvironment } from "../../../lambdas/sync/environment.ts";
-import { synthesized } from "../synthesized.ts";
+import { type SettingsFile, settingsFileText } from "../../../lambdas/sync/settings-file.ts";
+import { functionSettings } from "../../../lib/settings/function-settings.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
 
 interface Given {
   readonly baseUrl: string;
@@ -67,47 +68,25 @@ function byVariables(given: Given): RunSettings {
   return givenSettings(readOptions(OPTIONS, { detailPointer: given.detailPointer }, variables));
 }
 
-function byFunctionEnvironment({ lifted, ...account }: Given): RunSettings {
+function bySettingsFile({ lifted, ...account }: Given): RunSettings {
+  return inFunction({ accounts: { uk: account }, lifted: [...lifted] });
+}
+
+function byStack({ lifted, ...account }: Given): RunSettings {
+  const accounts = { uk: { schedule: "rate(1 day)", ...account } };
+  return inFunction(functionSettings(parseSettings({ accounts, lifted })));
+}
+
+function inFunction(settings: SettingsFile): RunSettings {
   const variables = environmentOf({
     bucket: "bucket",
     bucketOwner: "123456789012",
     database: "database",
     workgroup: "workgroup",
-    accounts: { uk: { secretId: "secret", ...account } },
-    lifted: [...lifted],
+    secretName: "secret-of-{account}",
   });
-  return inFunction(variables);
-}
-
-/** One template for all of `ADDRESSES`: each is the address of an account of its own. */
-const variablesOfAll = variablesOf(
-  SHAPE.lifted,
-  Object.fromEntries(ADDRESSES.map(([baseUrl], index) => [`uk${index}`, { ...SHAPE, baseUrl }])),
-);
-
-function byTemplate(given: Given): RunSettings {
-  const index = ADDRESSES.findIndex(([baseUrl]) => baseUrl === given.baseUrl);
-  if (given.lifted === SHAPE.lifted && index !== -1) return inFunction(variablesOfAll, `uk${index}`);
-  return inFunction(variablesOf(given.lifted, { uk: given }));
-}
-
-function variablesOf(
-  lifted: Given["lifted"],
-  accounts: Readonly<Record<string, Given>>,
-): Readonly<Record<string, string>> {
-  const entries = Object.entries(accounts).map(([name, { lifted: _, ...account }]) => {
-    return [name, { schedule: "rate(1 day)", ...account }] as const;
-  });
-  const template = synthesized({ lifted, accounts: Object.fromEntries(entries) });
-  const { Variables } = z
-    .object({ Variables: z.record(z.string(), z.string()) })
-    .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
-  return Variables;
-}
-
-function inFunction(variables: Readonly<Record<string, string>>, name = "uk"): RunSettings {
-  const environment = readEnvironment(variables);
-  const account = environment.accounts[name];
+  const environment = readEnvironment(variables, settingsFileText(settings));
+  const account = environment.accounts["uk"];
   if (account === undefined) throw new Error("the account is missing");
   return accountRunSettings("uk", account, environment);
 }
@@ -115,8 +94,8 @@ function inFunction(variables: Readonly<Record<string, string>>, name = "uk"): R
 describe.each([
   ["options", byOptions],
   ["environment variables", byVariables],
-  ["the function's environment", byFunctionEnvironment],
-  ["cdk.json", byTemplate],
+  ["the function's settings file", bySettingsFile],
+  ["cdk.json", byStack],
 ])("settings by %s", (_, settingsOf) => {
   it.each(ADDRESSES)("have for %j the fingerprint of %s", (baseUrl, canonical) => {
     const settings = settingsOf({ ...SHAPE, baseUrl });

@@ -157,6 +157,11 @@ describe("settings", () => {
       'eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got "brand-events"',
     ],
     [
+      "a stack's name with an underscore",
+      { ...GOOD, stackName: "brand_events" },
+      'eventSync.stackName: expected a name of 1 to 64 of A-Z, a-z, 0-9 and -, beginning with a letter, and got "brand_events"',
+    ],
+    [
       "an e-mail address that is none",
       { ...GOOD, alarmEmail: "data team" },
       'eventSync.alarmEmail: expected an e-mail address, and got "data team"',

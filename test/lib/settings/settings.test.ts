@@ -37,6 +37,7 @@ describe("settings", () => {
         },
       },
       database: "brand_events",
+      stackName: "BrandEventsSync",
       lifted: [],
       logRetentionDays: 90,
       runbookUrl: "docs/runbook.md",
