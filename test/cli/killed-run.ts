@@ -44,7 +44,7 @@ const settings: RunSettings = {
 };
 
 const directory = values.warehouse;
-const store = mortal(new DirectoryStore({ directory, random: systemRandom }));
+const store = crashing(new DirectoryStore({ directory, random: systemRandom }));
 const logger = new LogLines();
 const ports = localRunPorts({
   warehouse: { store, catalog: new DuckdbCatalog({ store, directory }) },
@@ -61,7 +61,7 @@ const ports = localRunPorts({
 const result = await run(ports, settings, { trigger: "manual" });
 process.stdout.write(`survived: ${JSON.stringify(result.row)}\n`);
 
-function mortal(inner: Store): Store {
+function crashing(inner: Store): Store {
   const around = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const hit = values.at !== undefined && key.includes(values.at);
     if (hit && values.moment === "before") die();

@@ -5,7 +5,7 @@ import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import type { TableName } from "../../lambdas/job/storage/tables.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import type { BusEvent } from "./aws-front.ts";
+import type { BusEvent } from "./aws-recorder.ts";
 import { type Deployment, deploy } from "./deployment.ts";
 import type { InvocationResult } from "./execution-environment.ts";
 import { payload } from "./payload.ts";
@@ -103,7 +103,7 @@ export class DeployedAccounts<Account extends string> {
   }
 
   busEvents(account: Account): readonly BusEvent[] {
-    return this.deployment.front.events.filter(({ detail }) => detail["account"] === account);
+    return this.deployment.recorder.events.filter(({ detail }) => detail["account"] === account);
   }
 
   /** As if it had happened then. */

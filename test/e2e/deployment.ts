@@ -11,7 +11,7 @@ import { readEnvironment } from "../../lambdas/sync/environment.ts";
 import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 import { type AwsClients, awsClients, awsEnvironment, emulator } from "../aws/emulator.ts";
 import { REGION } from "./aws-call.ts";
-import { AwsFront } from "./aws-front.ts";
+import { AwsRecorder } from "./aws-recorder.ts";
 import type { FunctionDefinition } from "./execution-environment.ts";
 import { LambdaFunction } from "./lambda-function.ts";
 import type { Statement } from "./policy.ts";
@@ -27,7 +27,7 @@ const functionSchema = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
 });
 export interface Deployment extends AsyncDisposable {
-  readonly front: AwsFront;
+  readonly recorder: AwsRecorder;
   readonly function: LambdaFunction;
   readonly clients: AwsClients;
   readonly bucket: string;
@@ -44,15 +44,15 @@ export async function deploy(eventSync: object): Promise<Deployment> {
   const template = await Template.read(directory);
   const clients = awsClients();
   await makeResources(template, clients);
-  const front = await AwsFront.start();
-  const definition = definitionOf(template, front);
+  const recorder = await AwsRecorder.start();
+  const definition = definitionOf(template, recorder);
   const { bucket, database, accounts } = readEnvironment(
     definition.environment,
     await readFile(join(definition.directory, SETTINGS_FILE), "utf8"),
   );
   const lambda = new LambdaFunction(definition);
   return {
-    front,
+    recorder,
     function: lambda,
     clients,
     bucket,
@@ -66,7 +66,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
     },
     [Symbol.asyncDispose]: async () => {
       await lambda[Symbol.asyncDispose]();
-      await front[Symbol.asyncDispose]();
+      await recorder[Symbol.asyncDispose]();
       await rm(directory, { recursive: true });
     },
   };
@@ -120,7 +120,7 @@ async function glue(operation: string, body: Readonly<Record<string, unknown>>):
   if (!response.ok) throw new Error(`${operation}: ${await response.text()}`);
 }
 
-function definitionOf(template: Template, front: AwsFront): FunctionDefinition {
+function definitionOf(template: Template, recorder: AwsRecorder): FunctionDefinition {
   const { id, properties } = template.one("AWS::Lambda::Function");
   const resolved = functionSchema.parse(template.resolve(properties));
   const { Handler, MemorySize, Timeout, Code, Environment } = resolved;
@@ -132,7 +132,7 @@ function definitionOf(template: Template, front: AwsFront): FunctionDefinition {
     timeoutMs: Timeout * 1000,
     environment: {
       ...Environment.Variables,
-      ...awsEnvironment(front.url),
+      ...awsEnvironment(recorder.url),
     },
   };
 }

@@ -73,7 +73,7 @@ onEmulator("the deployed function with a refused login", () => {
     const { email, password } = deployed.service(account).credentials;
     const said = [
       ...deployed.deployment.function.lines,
-      JSON.stringify(deployed.deployment.front.events),
+      JSON.stringify(deployed.deployment.recorder.events),
     ].join("\n");
 
     for (const secret of [email, password, "wrong-password"]) expect(said).not.toContain(secret);

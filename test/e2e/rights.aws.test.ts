@@ -75,16 +75,16 @@ onEmulator("the deployed function, which uses all its rights", () => {
   });
 
   test("the role's policies allow every call to AWS, and no permission is unused", () => {
-    const { front, statements } = deployed.deployment;
-    const refused = front.calls.filter((call) => !isAllowed(statements, call));
+    const { recorder, statements } = deployed.deployment;
+    const refused = recorder.calls.filter((call) => !isAllowed(statements, call));
     const ours = statements.filter(({ Action }) => !Action.every((action) => /^(logs|sqs):/.test(action)));
 
     expect(refused).toEqual([]);
-    expect(unused(ours, front.calls)).toEqual([]);
+    expect(unused(ours, recorder.calls)).toEqual([]);
   });
 
   test("every call to S3 names the expected owner of the bucket", () => {
-    const calls = deployed.deployment.front.calls.filter(({ action }) => action.startsWith("s3:"));
+    const calls = deployed.deployment.recorder.calls.filter(({ action }) => action.startsWith("s3:"));
 
     expect(new Set(calls.map(({ expectedOwner }) => expectedOwner))).toEqual(new Set([ACCOUNT_ID]));
   });
@@ -92,10 +92,10 @@ onEmulator("the deployed function, which uses all its rights", () => {
   /** Glue refuses the pointer of a run, and no longer when the next one starts. */
   async function failAndRepairCatalog() {
     const account = "glue";
-    const { front } = deployed.deployment;
+    const { recorder } = deployed.deployment;
     const simulator = deployed.service(account);
     const pointerAtLogin: unknown[] = [];
-    front.refuse(
+    recorder.refuse(
       ({ action, resources }) =>
         /^glue:.*(Create|Update)Partition$/.test(action) && resources.some((arn) => arn.endsWith("/events")),
     );
@@ -104,7 +104,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
       account,
       scheduledAt: "2026-01-01T06:00:00Z",
     });
-    front.refuse(() => false);
+    recorder.refuse(() => false);
     const seen = await deployed.shown(account);
     simulator.configure({
       onRequest: async ({ endpoint }) => {
@@ -119,13 +119,13 @@ onEmulator("the deployed function, which uses all its rights", () => {
   /** The first completion of each upload and the first commit are refused; Lambda repeats the start. */
   async function refuseLargeWrites() {
     const account = "large";
-    const { front } = deployed.deployment;
+    const { recorder } = deployed.deployment;
     const blob = (): string => `"blob":"${randomBytes(750_000).toString("base64")}"`;
     deployed
       .service(account)
       .setEvents(Array.from({ length: 12 }, (_, n) => makeEvent(n + 1, { extra: blob() })));
     const refused = new Set<string>();
-    front.refuse(({ resources: [resource = ""] }, { method, url }) => {
+    recorder.refuse(({ resources: [resource = ""] }, { method, url }) => {
       const [, prefix = ""] = /^arn:aws:s3:::[^/]+\/([^/]+)/.exec(resource) ?? [];
       const isCompletion = method === "POST" && url.includes("uploadId=");
       const isCommit = method === "PUT" && prefix === "publications";
@@ -138,7 +138,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
       { account, scheduledAt: "2026-01-01T06:00:00Z" },
       { retryDelaysMs: [1, 1, 1, 1] },
     );
-    front.refuse(() => false);
+    recorder.refuse(() => false);
     const events = await deployed.events(account);
     const unfinished = await deployed.deployment.clients.s3.send(
       new ListMultipartUploadsCommand({ Bucket: deployed.deployment.bucket }),

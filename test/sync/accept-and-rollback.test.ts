@@ -1,41 +1,44 @@
 import { describe, expect, test } from "vitest";
-import { FunctionWorld } from "./function-world.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
 import { NEXT_DAY, RUN, SCHEDULED_AT } from "./instants.ts";
 
 describe("a person's decision", () => {
   test("to accept a held snapshot publishes it under its own number", async () => {
-    await using world = await FunctionWorld.start({ events: [] });
-    const held = await world.invoke({ scheduledAt: SCHEDULED_AT });
+    await using sandbox = await FunctionSandbox.start({ events: [] });
+    const held = await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
 
-    const accepted = await world.invoke({ action: "accept", snapshotId: RUN });
+    const accepted = await sandbox.invoke({ action: "accept", snapshotId: RUN });
 
     expect(held).toMatchObject({ outcome: "HELD", reason: "NO_EVENTS" });
     expect(accepted).toMatchObject({ outcome: "PUBLISHED", snapshot_id: RUN, publication: "0000000001" });
-    expect(world.events.map(({ detailType }) => detailType)).toEqual(["Snapshot Held", "Snapshot Published"]);
+    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual([
+      "Snapshot Held",
+      "Snapshot Published",
+    ]);
   });
 
   test("to roll back pins the older snapshot, except with pin: false", async () => {
-    await using world = await FunctionWorld.start();
-    await world.invoke({ scheduledAt: SCHEDULED_AT });
-    await world.invoke({ scheduledAt: NEXT_DAY });
+    await using sandbox = await FunctionSandbox.start();
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
 
-    await world.invoke({ action: "rollback", snapshotId: RUN });
-    const pinned = world.catalog.head("uk");
-    await world.invoke({ action: "rollback", snapshotId: RUN, pin: false });
+    await sandbox.invoke({ action: "rollback", snapshotId: RUN });
+    const pinned = sandbox.catalog.head("uk");
+    await sandbox.invoke({ action: "rollback", snapshotId: RUN, pin: false });
 
     expect(pinned).toMatchObject({ action: "rollback", snapshot_id: RUN, pinned: true });
-    expect(world.catalog.head("uk")).toMatchObject({ publication: "0000000004", pinned: false });
+    expect(sandbox.catalog.head("uk")).toMatchObject({ publication: "0000000004", pinned: false });
   });
 
   test("about a snapshot that does not exist fails, and raises no alarm", async () => {
-    await using world = await FunctionWorld.start();
+    await using sandbox = await FunctionSandbox.start();
 
-    await expect(world.invoke({ action: "accept", snapshotId: RUN })).rejects.toMatchObject({
+    await expect(sandbox.invoke({ action: "accept", snapshotId: RUN })).rejects.toMatchObject({
       name: "SNAPSHOT_NOT_FOUND",
     });
 
-    expect(world.events).toEqual([]);
-    expect(world.metrics).toMatchObject([{ values: { Published: 0 } }]);
-    expect(world.metrics[0]?.values).not.toHaveProperty("Failed");
+    expect(sandbox.events).toEqual([]);
+    expect(sandbox.metrics).toMatchObject([{ values: { Published: 0 } }]);
+    expect(sandbox.metrics[0]?.values).not.toHaveProperty("Failed");
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { livingLease } from "../job/run/living-lease.ts";
-import { FunctionWorld } from "./function-world.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
 
 describe("a request that publishes nothing", () => {
   test("check returns what does not work, with its remedy", async () => {
-    await using world = await FunctionWorld.start();
-    world.credentials = { method: "session", email: "a@example.test", password: "wrong" };
+    await using sandbox = await FunctionSandbox.start();
+    sandbox.credentials = { method: "session", email: "a@example.test", password: "wrong" };
 
-    const response = await world.invoke({ action: "check" });
+    const response = await sandbox.invoke({ action: "check" });
 
     expect(response).toMatchObject({ account: "uk", ok: false });
     expect(response).toMatchObject({
@@ -19,11 +19,11 @@ describe("a request that publishes nothing", () => {
   });
 
   test("check and discover meet a run, say so, and send nothing", async () => {
-    await using world = await FunctionWorld.start();
-    world.store.put("accounts/uk/lease.json", livingLease(world.clock.now()));
+    await using sandbox = await FunctionSandbox.start();
+    sandbox.store.put("accounts/uk/lease.json", livingLease(sandbox.clock.now()));
 
-    const check = await world.invoke({ action: "check" });
-    const discover = await world.invoke({ action: "discover" });
+    const check = await sandbox.invoke({ action: "check" });
+    const discover = await sandbox.invoke({ action: "discover" });
 
     const explanation = expect.stringMatching(/^The run run-1 works on this account; /);
     expect(check).toMatchObject({
@@ -38,36 +38,36 @@ describe("a request that publishes nothing", () => {
       ],
     });
     expect(discover).toEqual({ account: "uk", outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });
-    expect(world.simulator.counts.requests).toBe(0);
+    expect(sandbox.simulator.counts.requests).toBe(0);
   });
 
   test("discover with more events than a sample has is refused", async () => {
-    await using world = await FunctionWorld.start();
+    await using sandbox = await FunctionSandbox.start();
 
-    const refused = world.invoke({ action: "discover", limit: 501 });
+    const refused = sandbox.invoke({ action: "discover", limit: 501 });
 
     await expect(refused).rejects.toMatchObject({
       name: "CONFIG_INVALID",
       message: expect.stringContaining("at most 500 events"),
     });
-    expect(world.simulator.counts.requests).toBe(0);
+    expect(sandbox.simulator.counts.requests).toBe(0);
   });
 
   test("discover reads a sample", async () => {
-    await using world = await FunctionWorld.start();
+    await using sandbox = await FunctionSandbox.start();
 
-    const response = await world.invoke({ action: "discover", limit: 3 });
+    const response = await sandbox.invoke({ action: "discover", limit: 3 });
 
     expect(response).toMatchObject({ account: "uk", listed: 100, events: 3 });
-    expect(world.simulator.counts.details).toBe(3);
+    expect(sandbox.simulator.counts.details).toBe(3);
   });
 
   test("status sends no request", async () => {
-    await using world = await FunctionWorld.start();
+    await using sandbox = await FunctionSandbox.start();
 
-    const response = await world.invoke({ action: "status" });
+    const response = await sandbox.invoke({ action: "status" });
 
     expect(response).toEqual({ account: "uk", head: null, lease: null, held: [], runs: [] });
-    expect(world.simulator.counts.requests).toBe(0);
+    expect(sandbox.simulator.counts.requests).toBe(0);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { FunctionWorld } from "./function-world.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
 import { NEXT_DAY, RUN, SCHEDULED_AT } from "./instants.ts";
 
 describe("a refused login", () => {
   test("fails the start once, with account and run: Lambda's retry is skipped, so one alarm is raised", async () => {
-    await using world = await FunctionWorld.start({ account: { disabled: true } });
+    await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
 
-    const failure = await world.invoke({ scheduledAt: SCHEDULED_AT }).catch((error: unknown) => error);
-    const retry = await world.retry({ scheduledAt: SCHEDULED_AT });
+    const failure = await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch((error: unknown) => error);
+    const retry = await sandbox.retry({ scheduledAt: SCHEDULED_AT });
 
     expect(failure).toMatchObject({
       name: "ACCOUNT_DISABLED",
@@ -20,61 +20,61 @@ describe("a refused login", () => {
       account: "uk",
       run_id: RUN,
     });
-    const [first, second] = world.metrics.map(({ values }) => values);
+    const [first, second] = sandbox.metrics.map(({ values }) => values);
     expect(first).toMatchObject({ LoginRefused: 1 });
     expect(first).not.toHaveProperty("Failed");
     expect(second).toEqual({});
-    expect(world.events.map(({ detailType }) => detailType)).toEqual(["Run Failed", "Run Failed"]);
-    expect(world.simulator.counts.logins).toBe(1);
+    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Failed", "Run Failed"]);
+    expect(sandbox.simulator.counts.logins).toBe(1);
   });
 
   test("lets the next scheduled run skip with the reason: it changes no alarm", async () => {
-    await using world = await FunctionWorld.start({ account: { disabled: true } });
-    await world.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
+    await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
 
-    const response = await world.invoke({ scheduledAt: NEXT_DAY });
+    const response = await sandbox.invoke({ scheduledAt: NEXT_DAY });
 
     expect(response).toMatchObject({
       outcome: "SKIPPED",
       reason: "LOGIN_REFUSED",
       explanation: expect.stringContaining("start a check or a run by hand"),
     });
-    const [, skipped] = world.metrics;
+    const [, skipped] = sandbox.metrics;
     expect(Object.entries(skipped?.values ?? {})).toEqual([
       ["Published", 0],
       ["Skipped", 1],
       ["Superseded", 0],
       ["DurationSeconds", expect.any(Number)],
     ]);
-    expect(world.events.map(({ detailType }) => detailType)).toEqual(["Run Failed"]);
-    expect(world.simulator.counts.logins).toBe(1);
+    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Failed"]);
+    expect(sandbox.simulator.counts.logins).toBe(1);
   });
 
   test("no longer stops the schedule after a check that succeeded, which also clears the alarm", async () => {
-    await using world = await FunctionWorld.start({ account: { disabled: true } });
-    await world.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
-    world.simulator.configure({ account: { disabled: false } });
+    await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
+    sandbox.simulator.configure({ account: { disabled: false } });
 
-    await world.invoke({ action: "check" });
-    const checked = world.metrics.at(-1)?.values;
-    const response = await world.invoke({ scheduledAt: NEXT_DAY });
+    await sandbox.invoke({ action: "check" });
+    const checked = sandbox.metrics.at(-1)?.values;
+    const response = await sandbox.invoke({ scheduledAt: NEXT_DAY });
 
     expect(checked).toEqual({ LoginRefused: 0, CatalogBehind: 0 });
     expect(response).toMatchObject({ outcome: "PUBLISHED" });
   });
 
   test("is not sent again when Lambda retries a start by hand, and is sent by the next start by hand", async () => {
-    await using world = await FunctionWorld.start({ account: { disabled: true } });
-    const failure = await world.invoke({}).catch((error: unknown) => error);
+    await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
+    const failure = await sandbox.invoke({}).catch((error: unknown) => error);
 
-    const retry = await world.retry({});
-    const loginsOfTheStart = world.simulator.counts.logins;
-    const next = await world.invoke({}).catch((error: unknown) => error);
+    const retry = await sandbox.retry({});
+    const loginsOfTheStart = sandbox.simulator.counts.logins;
+    const next = await sandbox.invoke({}).catch((error: unknown) => error);
 
     expect(failure).toMatchObject({ name: "ACCOUNT_DISABLED" });
     expect(retry).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
     expect(loginsOfTheStart).toBe(1);
     expect(next).toMatchObject({ name: "ACCOUNT_DISABLED" });
-    expect(world.simulator.counts.logins).toBe(2);
+    expect(sandbox.simulator.counts.logins).toBe(2);
   });
 });

@@ -7,9 +7,9 @@ import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.t
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../../../aws/aws-warehouse.ts";
+import { crashingClients } from "../../../../aws/crashing-clients.ts";
 import { isEmulated, newAwsClients, onEmulator } from "../../../../aws/emulator.ts";
-import { mortalClients } from "../../../../aws/mortal-clients.ts";
-import { AwsFront } from "../../../../e2e/aws-front.ts";
+import { AwsRecorder } from "../../../../e2e/aws-recorder.ts";
 import { callsBeyondTheRole } from "../../../../e2e/deployed-role.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
@@ -29,12 +29,12 @@ interface World extends AsyncDisposable {
 }
 
 /** Notes every call to AWS, also those of processes that crash. */
-const front = isEmulated ? await AwsFront.start() : undefined;
-afterAll(async () => front?.[Symbol.asyncDispose]());
+const recorder = isEmulated ? await AwsRecorder.start() : undefined;
+afterAll(async () => recorder?.[Symbol.asyncDispose]());
 
 /** A first snapshot is published, then the service changes. */
 async function secondSnapshotDue(): Promise<World> {
-  const warehouse = await awsWarehouse([], newAwsClients(front?.url));
+  const warehouse = await awsWarehouse([], newAwsClients(recorder?.url));
   const { store, catalog, database, bucket, location, reader } = warehouse;
   const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { shardSize: 3 }, realClock());
   await sandbox.run({}, { store, catalog });
@@ -51,10 +51,10 @@ async function secondSnapshotDue(): Promise<World> {
       return new Map(rows.map(({ uuid, event }) => [String(uuid), String(event)]));
     },
     runUntil: async (point) => {
-      const { s3, glue } = mortalClients(newAwsClients(front?.url), point, PREFIX);
-      const mortalStore = new S3Store({ client: s3, bucket, prefix: PREFIX, random: systemRandom });
-      const mortalCatalog = new GlueCatalog({ client: glue, store: mortalStore, database, location });
-      const ports = sandbox.ports({ store: mortalStore, catalog: mortalCatalog });
+      const { s3, glue } = crashingClients(newAwsClients(recorder?.url), point, PREFIX);
+      const crashingStore = new S3Store({ client: s3, bucket, prefix: PREFIX, random: systemRandom });
+      const crashingCatalog = new GlueCatalog({ client: glue, store: crashingStore, database, location });
+      const ports = sandbox.ports({ store: crashingStore, catalog: crashingCatalog });
       await sandbox.run({ runId: SCHEDULED }, ports).catch((error: unknown) => {
         if (!(error instanceof Crashed)) throw error;
       });
@@ -134,9 +134,9 @@ onEmulator("a process on AWS that crashes", () => {
   test("has made no call that the role of the deployed function does not allow", async () => {
     const own = { bucket: /test-[0-9a-f-]{36}/, database: /test_[0-9a-f_]{36}/, prefix: PREFIX };
 
-    const refused = await callsBeyondTheRole(front?.calls ?? [], own);
+    const refused = await callsBeyondTheRole(recorder?.calls ?? [], own);
 
-    expect(front?.calls.length).toBeGreaterThan(boundaries.length);
+    expect(recorder?.calls.length).toBeGreaterThan(boundaries.length);
     expect(refused).toEqual([]);
   });
 });

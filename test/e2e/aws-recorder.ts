@@ -20,7 +20,7 @@ export interface BusEvent {
 
 type Refusal = (call: AwsCall, asked: Asked) => boolean;
 
-export class AwsFront implements AsyncDisposable {
+export class AwsRecorder implements AsyncDisposable {
   /** Every call, refused ones too. */
   readonly calls: AwsCall[] = [];
   /** The entries sent to an event bus. */
@@ -33,15 +33,15 @@ export class AwsFront implements AsyncDisposable {
     proxy.fault = (asked, carried) => this.#answer(asked, carried);
   }
 
-  static async start(): Promise<AwsFront> {
-    return new AwsFront(await AwsProxy.start(emulator()));
+  static async start(): Promise<AwsRecorder> {
+    return new AwsRecorder(await AwsProxy.start(emulator()));
   }
 
   get url(): string {
     return this.#proxy.url;
   }
 
-  /** Denies access to these calls until the next `deny`. */
+  /** Denies access to these calls until the next `refuse`. */
   refuse(refuses: Refusal): void {
     this.#refuses = refuses;
   }

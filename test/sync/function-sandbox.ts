@@ -33,7 +33,7 @@ class MemoryLog extends LogLines implements FunctionLog {
   }
 }
 
-export class FunctionWorld implements AsyncDisposable {
+export class FunctionSandbox implements AsyncDisposable {
   readonly simulator: Simulator;
   readonly clock = acceleratedClock(100);
   readonly store = new MemoryStore(this.clock);
@@ -61,8 +61,8 @@ export class FunctionWorld implements AsyncDisposable {
   static async start(
     service: SimulatorOptions = {},
     account: Partial<AccountSettings> = {},
-  ): Promise<FunctionWorld> {
-    return new FunctionWorld(await Simulator.start(service), account);
+  ): Promise<FunctionSandbox> {
+    return new FunctionSandbox(await Simulator.start(service), account);
   }
 
   /** A new invocation; `changes` replaces some of its ports. */

@@ -6,7 +6,7 @@ import type { AwsClients } from "./emulator.ts";
 const READS = /^(Get|List|Head)/;
 
 /** An effect is named by its call and by what it changes: `PutObject runs/uk/…`, `UpdatePartition events`. */
-export function mortalClients(clients: AwsClients, point: CrashPoint, prefix: string): AwsClients {
+export function crashingClients(clients: AwsClients, point: CrashPoint, prefix: string): AwsClients {
   const { s3, glue } = clients;
   s3.middlewareStack.add(
     (next, { commandName = "" }) =>
