@@ -12,8 +12,10 @@ import { Terminal } from "./cli/output/terminal.ts";
 import { stopSignals } from "./cli/wiring/stop-signals.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
-/** An account of its own, so that simulated and real events are never mixed. */
+/** An account and a warehouse of its own, so that simulated and real events are never mixed. */
 const ACCOUNT = "demo";
+const WAREHOUSE = ["--warehouse", "./demo-warehouse"];
+const PLACE = ["--account", ACCOUNT, ...WAREHOUSE];
 
 const LATEST = `SELECT uuid, event_date, json_extract_scalar(event, '$.name') AS name
   FROM events WHERE account = '${ACCOUNT}' ORDER BY event_date DESC LIMIT 5`;
@@ -44,7 +46,7 @@ async function demo(): Promise<void> {
   const credentials = join(folder, "credentials.json");
   const account = { method: "session", ...simulator.credentials };
   await writeFile(credentials, JSON.stringify(account), { mode: 0o600 });
-  const run = ["run", "--base-url", simulator.url, "--credentials", credentials, "--account", ACCOUNT];
+  const run = ["run", "--base-url", simulator.url, "--credentials", credentials, ...PLACE];
   const noLimits = ["--requests-per-minute", "unlimited", "--bytes-per-minute", "unlimited"];
 
   say(`A simulated service with ${simulator.listed().length} events runs at ${simulator.url}.`);
@@ -58,10 +60,10 @@ async function demo(): Promise<void> {
   await sync(...run, ...noLimits);
 
   say("What an analyst reads:");
-  await sync("query", LATEST);
+  await sync("query", LATEST, ...WAREHOUSE);
   say("What each publication changed:");
-  await sync("query", CHANGES);
-  await sync("status", "--account", ACCOUNT);
+  await sync("query", CHANGES, ...WAREHOUSE);
+  await sync("status", ...PLACE);
 
   say(`Continue with your own account:
   1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)

@@ -1,6 +1,6 @@
 // Runs the command line: in this process, or in one of its own where a signal, a kill or a pipe is the point.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -96,6 +96,16 @@ export function against(simulator: Simulator): readonly string[] {
 /** The last line of stdout, which `--json` promises. */
 export function lastJson({ stdout }: Ended): Record<string, unknown> {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
+}
+
+/** The words of the command that an output tells people to run, as their shell reads it. */
+export function printedCommand(output: string, command: string): readonly string[] {
+  const start = output.indexOf(`npm run sync -- ${command}`);
+  if (start === -1) throw new Error(`it prints no command ${command}: ${output}`);
+  const [line = ""] = output.slice(start + "npm run sync -- ".length).split(/\n| \(in AWS /, 1);
+  return execFileSync("sh", ["-c", `printf '%s\\n' ${line}`], { encoding: "utf8" })
+    .trimEnd()
+    .split("\n");
 }
 
 /** A stream that keeps what is written to it. */

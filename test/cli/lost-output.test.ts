@@ -2,7 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -58,6 +59,8 @@ test("a run that is held says so with its exit code where nothing can be written
 
 test("a query whose reader leaves after a line ends quietly", async () => {
   const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "warehouse/accounts/default"), { recursive: true });
+  await writeFile(join(cwd, "warehouse/accounts/default/lease.json"), "{}\n");
 
   const ended = await syncInto("2>&1 | head -1", ["query", "SELECT * FROM range(50000)"], cwd);
 

@@ -5,7 +5,7 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
-import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
@@ -14,7 +14,7 @@ import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 import { describeHead } from "./status.ts";
 
-const SHARED = ["account", ...WAREHOUSE_OPTIONS, "overDamaged", "json"] as const;
+const SHARED = [...PLACE_OPTIONS, "overDamaged", "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
 
 export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {

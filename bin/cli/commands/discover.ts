@@ -1,5 +1,6 @@
 // `discover`: shows which fields events have, and the options that make columns of them.
 
+import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
@@ -68,16 +69,11 @@ function advice(suggestions: readonly LiftedColumn[]): readonly string[] {
     "Columns of your own: give run those you want, after any that it has already, and always in the same order:",
     ...suggestions.map((column, index) => {
       const isLast = index === suggestions.length - 1;
-      return `  --lift ${shellQuoted(liftText(column))}${isLast ? "" : " \\"}`;
+      return `  --lift ${shellWord(liftText(column))}${isLast ? "" : " \\"}`;
     }),
   ];
 }
 
 function liftText({ name, pointer }: LiftedColumn): string {
   return `${name}=${pointer}`;
-}
-
-/** For a POSIX shell: inside single quotes only the quote itself means something. */
-function shellQuoted(text: string): string {
-  return /^[\w/=.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

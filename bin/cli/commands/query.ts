@@ -8,6 +8,7 @@ import { formatTable } from "../output/table.ts";
 import { query } from "../query/query.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { openDirectory } from "../wiring/open-warehouse.ts";
+import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = ["warehouse", "json"] as const;
@@ -30,6 +31,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     }
     const { store, views } = openDirectory(resolve(context.cwd, values.warehouse));
     const { directory } = views;
+    await refuseMissingWarehouse(store, directory);
     const { signal } = context;
     const result = await query(views, sql, {
       signal,

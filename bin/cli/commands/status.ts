@@ -6,15 +6,16 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
-import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import { commandLineText } from "../options/command-line-text.ts";
+import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { acceptCommandLine } from "../output/accept-command-line.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { changeCounts, duration, plural } from "../output/progress-text.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = ["account", ...WAREHOUSE_OPTIONS, "json"] as const;
+const OPTIONS = [...PLACE_OPTIONS, "json"] as const;
 
 export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
@@ -24,6 +25,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, context) => {
     const now = systemClock.now();
     const { store } = await openWarehouse(values, context);
+    await refuseUnknownAccount(store, values.account);
     const found = await status(store, values.account, now);
     if (values.json) {
       const { account, head, lease, held, runs } = found;
@@ -58,7 +60,9 @@ function describe(
   const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
   for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
     lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
-    lines.push(`               publish it anyway: ${acceptCommandLine(snapshotId, values)}`);
+    lines.push(
+      `               publish it anyway: ${commandLineText(["accept", snapshotId], PLACE_OPTIONS, values)}`,
+    );
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
     lines.push(`  fields       ${line}`);

@@ -8,6 +8,9 @@ import type { OptionValues } from "./options.ts";
 /** The options that say where a warehouse is. */
 export const WAREHOUSE_OPTIONS = ["warehouse", "database"] as const;
 
+/** The options that say where an account's snapshots are. */
+export const PLACE_OPTIONS = ["account", ...WAREHOUSE_OPTIONS] as const;
+
 /** The options of every command that sends requests to the service. */
 export const SERVICE_OPTIONS = [
   "baseUrl",

@@ -10,18 +10,25 @@ import { isS3, parseS3Location } from "./s3-location.ts";
 /** Messages do not repeat what it matches: a URL may hold a password. */
 const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 
+/** Also where a slash is missing: no directory has such a name. */
+const OTHER_STORE = /^\s*(?:gs|gcs|s3a|s3n|abfss?|az|wasbs?|hdfs|https?|file|ftp):/i;
+
 /** `you@example.com:password`, which some tools accept. */
 const EMAIL_AND_PASSWORD = /^[^/@]*@[^/]*:/;
 
 export const warehousePlace = (value: string): string => {
   if (isS3(value)) parseS3Location(value);
-  else if (URL_OF_ANY_KIND.test(value))
+  else if (value.trim() === "" || URL_OF_ANY_KIND.test(value) || OTHER_STORE.test(value))
     throw expected("a directory, or s3://bucket/prefix, and no other URL");
   return value;
 };
 export const credentialsPlace = (value: string): string => {
   const secretId = secretIdOf(value);
-  const isFile = secretId === undefined && !URL_OF_ANY_KIND.test(value) && !EMAIL_AND_PASSWORD.test(value);
+  const isFile =
+    value.trim() !== "" &&
+    secretId === undefined &&
+    !URL_OF_ANY_KIND.test(value) &&
+    !EMAIL_AND_PASSWORD.test(value);
   if (isFile || (secretId !== undefined && /^[\w/+=.@:-]{1,2048}$/.test(secretId))) return value;
   throw expected("a file, or secretsmanager: and the name or ARN of a secret");
 };

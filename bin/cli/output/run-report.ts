@@ -1,14 +1,14 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import { commandLineText } from "../options/command-line-text.ts";
+import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { acceptCommandLine } from "./accept-command-line.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import type { Output } from "./output.ts";
 import { changeCounts, count, duration, plural } from "./progress-text.ts";
 
-type ReportValues = OptionValues<(typeof WAREHOUSE_OPTIONS)[number] | "account" | "json">;
+type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
 
 /**
  * Prints the result and returns the exit code.
@@ -24,7 +24,7 @@ export function reportRun(output: Output, result: RunResult, values: ReportValue
 
 function nextStep({ row }: RunResult, values: ReportValues): readonly string[] {
   if (row.outcome !== "HELD" || row.snapshot_id === null) return [];
-  return [`  publish it anyway: ${acceptCommandLine(row.snapshot_id, values)}`];
+  return [`  publish it anyway: ${commandLineText(["accept", row.snapshot_id], PLACE_OPTIONS, values)}`];
 }
 
 /** The line of JSON for a failure before anything began. */

@@ -34,6 +34,12 @@ const PARSER = "Failed to extract statements: ";
 /** How DuckDB's message begins for a file, a URL or an extension that it may not open. */
 const LOCKED = "Permission Error: ";
 
+/** How DuckDB begins its message for arguments of types that a function or an operator does not take. */
+const NO_OVERLOAD = /^Binder Error: (?:No function matches|Could not choose|Cannot compare)/;
+
+const TRY_CAST =
+  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE).";
+
 const ALLOWED =
   "query reads the tables and files of this warehouse, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them. For anything else read views.sql in a DuckDB of your own.";
 
@@ -114,13 +120,17 @@ function refused(message: string): SyncError {
 }
 
 function failed(message: string): SyncError {
-  const remedy = `The tables are ${Object.keys(TABLES).join(", ")}; DESCRIBE events shows the columns of one.`;
-  return new SyncError("QUERY_FAILED", `${message}\n${remedy}`);
+  const isAboutTypes = message.startsWith("Conversion Error: ") || NO_OVERLOAD.test(message);
+  const remedies = [
+    ...(isAboutTypes ? [TRY_CAST] : []),
+    `The tables are ${Object.keys(TABLES).join(", ")}; DESCRIBE events shows the columns of one.`,
+  ];
+  return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));
 }
 
 /** What DuckDB says quotes the SQL, and a value that does not convert with it: enough is enough. */
 function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = withoutCandidates(error instanceof Error ? error.message : String(error));
   return message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
 }
 
@@ -134,4 +144,11 @@ function toText(value: DuckDBValue, type: DuckDBType): string | null {
   // JavaScript drops what tells a whole number of a floating type from an integer.
   const isFloating = type.typeId === DuckDBTypeId.DOUBLE || type.typeId === DuckDBTypeId.FLOAT;
   return isFloating && /^-?\d+$/.test(text) ? `${text}.0` : text;
+}
+
+/** Without the list of every function of that name, one to a line that begins with a tab. */
+function withoutCandidates(message: string): string {
+  if (!message.includes("Candidate functions:")) return message;
+  const lines = message.split("\n").filter((line) => !line.startsWith("\t") && line !== "");
+  return lines.join("\n");
 }

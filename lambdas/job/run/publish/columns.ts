@@ -1,6 +1,7 @@
 // Keeps columns where they are: readers find them by position, so a run may only append new ones.
 
 import type { Catalog } from "../../catalog/catalog.ts";
+import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
@@ -50,7 +51,7 @@ export async function checkColumns(
   const taken = eventColumns([]);
   const first = tables
     .filter((name) => !taken.includes(name))
-    .map((name) => `--lift ${name}=${pointerOf(name, [...known, ...lifted])}`);
+    .map((name) => `--lift ${shellWord(`${name}=${pointerOf(name, [...known, ...lifted])}`)}`);
   throw new SyncError(
     "CONFIG_INVALID",
     `${problem} Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
