@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { shellWord } from "../lambdas/job/errors/shell-word.ts";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
 import { EXIT } from "./cli/output/exit-code.ts";
@@ -75,7 +76,7 @@ async function demo(): Promise<void> {
 /** Runs one command of the command line as a process of its own, and shows it. */
 async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
-  stdout.text(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
+  stdout.text(`\n$ npm run sync -- ${args.map(shellWord).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
   const passOn = (): unknown => child.kill("SIGTERM");
   stop.addEventListener("abort", passOn);
@@ -95,8 +96,4 @@ function throwIfStopped(): void {
 
 function say(text: string): void {
   stdout.text(`\n${text}\n`);
-}
-
-function quoted(argument: string): string {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `"${argument}"`;
 }
