@@ -1,9 +1,11 @@
-// How the tests run: `local` needs nothing but this machine; `aws`, the files named `*.aws.test.ts`, shares one
-// emulator of AWS. `npm test` runs the first, `npm run check` both.
+// How the tests run: `local` needs nothing but this machine; `long`, the files named `*.long.test.ts`, as well, but
+// takes more time than a person waits for; `aws`, `*.aws.test.ts`, shares one emulator of AWS. `npm test` runs the
+// first, `npm run check` all.
 
 import { defineConfig } from "vitest/config";
 
 const AWS = "test/**/*.aws.test.ts";
+const LONG = "test/**/*.long.test.ts";
 
 // biome-ignore lint/style/noDefaultExport: this is how vitest takes its configuration
 export default defineConfig({
@@ -16,8 +18,9 @@ export default defineConfig({
       // No test replaces a module or a global, so files share a process and the modules that it has loaded.
       {
         extends: true,
-        test: { name: "local", include: ["test/**/*.test.ts"], exclude: [AWS], isolate: false },
+        test: { name: "local", include: ["test/**/*.test.ts"], exclude: [AWS, LONG], isolate: false },
       },
+      { extends: true, test: { name: "long", include: [LONG] } },
       { extends: true, test: { name: "aws", include: [AWS], globalSetup: "test/aws/emulator-setup.ts" } },
     ],
   },
