@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { App } from "aws-cdk-lib";
-import { afterAll, describe, expect, it } from "vitest";
+import { Template } from "aws-cdk-lib/assertions";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseSettingsFile } from "../../lambdas/sync/settings-file.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { EventSyncStack } from "../../lib/stack.ts";
@@ -27,9 +28,14 @@ const SETTINGS = {
   lifted: [{ name: "quote", pointer: QUOTES }],
 };
 
-const app = new App({ context: CONTEXT, outdir });
-new EventSyncStack(app, "Stack", { settings: parseSettings(SETTINGS) });
-app.synth();
+function synth(settings: object, directory: string): EventSyncStack {
+  const app = new App({ context: CONTEXT, outdir: directory });
+  const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(settings) });
+  app.synth();
+  return stack;
+}
+
+const stack = synth(SETTINGS, outdir);
 
 const assets = readdirSync(outdir).filter((name) => name.startsWith("asset."));
 const files = assets.flatMap((asset) =>
@@ -46,6 +52,19 @@ describe("the bundle", () => {
       accounts: { "u-k_1": { baseUrl: "https://api.example.com/" } },
       lifted: [{ name: "quote", pointer: QUOTES }],
     });
+  });
+
+  it("is a new version of the function if only a setting of an account changes", () => {
+    const changed = { ...SETTINGS, accounts: { "u-k_1": { schedule: "rate(1 day)", concurrency: 5 } } };
+    const other = mkdtempSync(join(tmpdir(), "brand-events-bundle-"));
+    onTestFinished(() => rmSync(other, { recursive: true }));
+
+    const versions = [stack, synth(changed, other)].map((each) =>
+      Object.keys(Template.fromStack(each).findResources("AWS::Lambda::Version")),
+    );
+
+    expect(versions.map((ids) => ids.length)).toEqual([1, 1]);
+    expect(versions[0]).not.toEqual(versions[1]);
   });
 
   it(`is smaller than ${MAX_BYTES} bytes`, () => {
