@@ -65,7 +65,7 @@ export class AnalystPolicy extends Construct {
         resources: [this.arn("athena", "datacatalog", CATALOG)],
       }),
       new PolicyStatement({
-        // The console lists these before anybody can choose; Athena has no resources for the three actions.
+        // For the choices in the console. Athena has no resources for these three actions.
         sid: "ListForConsole",
         actions: ["athena:ListWorkGroups", "athena:ListDataCatalogs", "athena:ListEngineVersions"],
         resources: ["*"],
