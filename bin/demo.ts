@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { shellWord } from "../lambdas/job/errors/shell-word.ts";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
 import { EXIT } from "./cli/output/exit-code.ts";
@@ -25,7 +24,7 @@ const CHANGES = `SELECT publication, change, count(*) AS events, min(fields) AS 
 
 class DemoStopped extends Error {}
 
-const stdout = new Terminal(process.stdout);
+const stdout = Terminal.in(process.env, process.stdout);
 
 // The running command gets the signal and ends in good order; then the files of this process are deleted.
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
@@ -36,7 +35,7 @@ try {
   await demo();
 } catch (error) {
   if (!(error instanceof DemoStopped)) throw error;
-  new Terminal(process.stderr).lines(["", error.message]);
+  Terminal.in(process.env, process.stderr).lines(["", error.message]);
   process.exitCode = stop.aborted ? EXIT.interrupted : EXIT.failed;
 } finally {
   await simulator.stop();
@@ -76,7 +75,7 @@ async function demo(): Promise<void> {
 /** Runs one command of the command line as a process of its own, and shows it. */
 async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
-  stdout.text(`\n$ npm run sync -- ${args.map(shellWord).join(" ")}\n`);
+  stdout.text(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
   const passOn = (): unknown => child.kill("SIGTERM");
   stop.addEventListener("abort", passOn);
@@ -96,4 +95,9 @@ function throwIfStopped(): void {
 
 function say(text: string): void {
   stdout.text(`\n${text}\n`);
+}
+
+/** The commands hold no character that means something to a shell inside double quotes. */
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `"${argument}"`;
 }

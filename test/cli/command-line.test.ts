@@ -344,3 +344,22 @@ test("a warehouse where nothing may be made is reported with its path", async ()
   expect(ended.stderr).toContain("STORE_FAILED");
   expect(ended.stderr).toContain(join(cwd, "warehouse", "runs"));
 });
+
+test.each([
+  { level: [], says: 0 },
+  { level: ["--log-level", "debug"], says: 1 },
+])("a log $level has $says lines for each retry", async ({ level, says }) => {
+  const cwd = await temporaryDirectory();
+  const fault = { kind: "status", status: 503, headers: { "retry-after": "0" } } as const;
+  await using simulator = await Simulator.start({
+    events: makeEvents(3),
+    faults: [{ match: { path: "list" }, fault }],
+  });
+  await writeCredentials(cwd, simulator);
+
+  const { exitCode, stderr } = await sync(["run", ...level, ...against(simulator)], { cwd });
+
+  expect(exitCode).toBe(0);
+  expect(stderr.split("next attempt in").length - 1).toBe(says);
+  expect(stderr).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 3 events are listed$/m);
+});

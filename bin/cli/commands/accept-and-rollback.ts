@@ -14,7 +14,7 @@ import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 import { describeHead } from "./status.ts";
 
-const SHARED = [...PLACE_OPTIONS, "overDamaged", "json"] as const;
+const SHARED = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };
 
 export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
@@ -61,7 +61,12 @@ async function publish(
     catalog,
     clock: systemClock,
     random: systemRandom,
-    logger: new Display({ terminal: context.stderr, clock: systemClock, requestsPerMinute: "unlimited" }),
+    logger: new Display({
+      terminal: context.stderr,
+      clock: systemClock,
+      requestsPerMinute: "unlimited",
+      level: values.logLevel,
+    }),
     version: VERSION,
     signal: context.signal,
   };

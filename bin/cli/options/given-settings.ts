@@ -23,6 +23,7 @@ export const SERVICE_OPTIONS = [
   "isListed",
   "listPointer",
   "detailPointer",
+  "logLevel",
   "json",
 ] as const;
 

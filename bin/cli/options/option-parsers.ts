@@ -5,6 +5,7 @@ import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
 import { isS3, parseS3Location } from "./s3-location.ts";
 
 /** Messages do not repeat what it matches: a URL may hold a password. */
@@ -36,6 +37,13 @@ export const switchValue = (value: string): boolean => {
   if (["true", "1", "yes"].includes(value)) return true;
   if (["false", "0", "no"].includes(value)) return false;
   throw expected("true or false");
+};
+export const logLevel = (value: string): LogLevel => {
+  const level = LOG_LEVELS.find((each) => each === value);
+  if (level !== undefined) return level;
+  throw expected(
+    `${LOG_LEVELS.slice(0, -1).join(", ")} or ${LOG_LEVELS.at(-1)}, and got ${shownText(value)}`,
+  );
 };
 /** The text itself is the value. */
 export const textOf =

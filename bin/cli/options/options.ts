@@ -8,6 +8,7 @@ import { eventLimit } from "../../../lambdas/job/settings/value-schemas.ts";
 import {
   credentialsPlace,
   liftedTexts,
+  logLevel,
   numberOf,
   switchValue,
   textOf,
@@ -162,6 +163,12 @@ export const OPTIONS = {
     description: "let the next run replace the snapshot that is rolled back to",
     fallback: "false",
     parse: switchValue,
+  },
+  logLevel: {
+    flag: "--log-level <level>",
+    description: "what to log: error, warn, info or debug",
+    fallback: "info",
+    parse: logLevel,
   },
   json: {
     flag: "--json",

@@ -1,17 +1,19 @@
-// What a person sees on stderr while a run works: a progress bar on a terminal, plain lines in a pipe.
+// What a command writes to stderr while it runs: a progress bar on a terminal, lines with their instants elsewhere.
 
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import type { Limit } from "../../../lambdas/job/settings/limit.ts";
+import { isLogged, type LogLevel } from "../options/log-level.ts";
 import { ProgressRateMeter } from "./progress-rate.ts";
 import { progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
-const LINE_EVERY_MS = 10_000;
+/** Until the first line of progress; then the time doubles from line to line, so that a long run makes a handful. */
+const FIRST_LINE_MS = 10_000;
 /** Shorter waits get no line. */
 const REPORT_AFTER_MS = 1_000;
 
@@ -19,6 +21,7 @@ export interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly requestsPerMinute: Limit;
+  readonly level: LogLevel;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
@@ -28,6 +31,8 @@ export class Display implements Logger {
   #progress: Progress | undefined;
   #wait: Wait | undefined;
   #lastMs = 0;
+  #untilLineMs = FIRST_LINE_MS;
+  readonly #reported = new Set<Wait["kind"]>();
   #ticker: NodeJS.Timeout | undefined;
   #waitEnds = new AbortController();
 
@@ -36,16 +41,20 @@ export class Display implements Logger {
     this.#rate = new ProgressRateMeter(options.requestsPerMinute);
   }
 
+  debug(message: string, _fields?: LogFields): void {
+    this.#log("debug", message);
+  }
+
   info(message: string, _fields?: LogFields): void {
-    this.#line(message);
+    this.#log("info", message);
   }
 
   warn(message: string, _fields?: LogFields): void {
-    this.#line(`warning: ${message}`);
+    this.#log("warn", `warning: ${message}`);
   }
 
   error(message: string, _fields?: LogFields): void {
-    this.#line(`error: ${message}`);
+    this.#log("error", `error: ${message}`);
   }
 
   progress(progress: Progress): void {
@@ -57,9 +66,10 @@ export class Display implements Logger {
       this.#ticker ??= setInterval(() => this.#draw(), 1_000).unref();
       if (isFirst || now - this.#lastMs >= REDRAW_MS) this.#draw();
     } else if (isFirst) this.#lastMs = now;
-    else if (now - this.#lastMs >= LINE_EVERY_MS) {
+    else if (now - this.#lastMs >= this.#untilLineMs) {
       this.#lastMs = now;
-      this.#line(text);
+      this.#untilLineMs *= 2;
+      this.#log("info", text);
     }
   }
 
@@ -94,7 +104,10 @@ export class Display implements Logger {
     await this.#options.clock.sleep(REPORT_AFTER_MS, over).catch(() => undefined);
     if (over.aborted) return;
     if (kind === "budget") this.#rate.waitsForBudget();
-    if (!this.#onTerminal) this.#line(this.#waitText());
+    if (this.#onTerminal) return;
+    // The first wait of its kind says why the run takes its time; the others would fill a log.
+    this.#log(this.#reported.has(kind) ? "debug" : "info", this.#waitText());
+    this.#reported.add(kind);
   }
 
   #waitText(): string {
@@ -102,10 +115,11 @@ export class Display implements Logger {
     return this.#wait ? waitText(this.#wait, clock.monotonicMs(), requestsPerMinute) : "";
   }
 
-  #line(message: string): void {
-    const { terminal } = this.#options;
+  #log(level: LogLevel, message: string): void {
+    const { terminal, clock } = this.#options;
+    if (!isLogged(level, this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
-    terminal.line(message);
+    terminal.line(this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`);
     if (this.#onTerminal) this.#draw();
   }
 

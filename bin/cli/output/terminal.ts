@@ -1,11 +1,19 @@
 // The one place that writes to stdout and stderr, so that nothing written there can harm a terminal or a run.
 
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { withColours } from "./colours.ts";
 import { indentedLines, oneLine, ownLines } from "./terminal-text.ts";
 
 export type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const ERASE_LINE = "\r\u001b[K";
+const COLUMNS = 80;
+
+/** Standard ways to say what a terminal should not do (no-color.org; terminfo's `dumb`). */
+export interface TerminalEnvironment {
+  readonly TERM?: string | undefined;
+  readonly NO_COLOR?: string | undefined;
+}
 
 /**
  * Writes never fail: a reader that leaves (`| head -1`) is no error, and a log that cannot be written (a full
@@ -13,18 +21,26 @@ const ERASE_LINE = "\r\u001b[K";
  */
 export class Terminal {
   readonly #stream: TerminalStream;
+  readonly #hasColours: boolean;
   #isClosed = false;
+  /** Characters of the line that `redraw` has drawn. */
+  #drawn = 0;
 
-  constructor(stream: TerminalStream) {
+  /** Whether a line can be drawn again. */
+  readonly isInteractive: boolean;
+
+  /** The terminal of a process with this environment. */
+  static in(environment: TerminalEnvironment, stream: TerminalStream): Terminal {
+    return new Terminal(stream, environment);
+  }
+
+  constructor(stream: TerminalStream, { TERM, NO_COLOR = "" }: TerminalEnvironment = {}) {
     this.#stream = stream;
+    this.isInteractive = stream.isTTY === true && TERM !== "dumb";
+    this.#hasColours = this.isInteractive && NO_COLOR === "";
     stream.on("error", (error) => {
       this.#isClosed ||= isErrno(error, "EPIPE");
     });
-  }
-
-  /** Whether a line can be drawn again. */
-  get isInteractive(): boolean {
-    return this.#stream.isTTY === true;
   }
 
   /** One line, whatever the text holds. */
@@ -34,7 +50,7 @@ export class Terminal {
 
   /** One line for each text. */
   lines(texts: readonly string[]): void {
-    this.#write(texts.map((text) => `${oneLine(text)}\n`).join(""));
+    this.#write(texts.map((text) => `${this.#coloured(oneLine(text))}\n`).join(""));
   }
 
   /** A text whose line breaks are all the program's own, the one at its end too. */
@@ -44,7 +60,7 @@ export class Terminal {
 
   /** A message that may quote others. Its first line begins at the margin, the later ones are indented. */
   message(text: string): void {
-    this.#write(`${indentedLines(text)}\n`);
+    this.#write(`${this.#coloured(indentedLines(text))}\n`);
   }
 
   /** The value on one line, for programs. */
@@ -54,12 +70,30 @@ export class Terminal {
 
   /** Draws the line under the cursor again, cut to the terminal's width. */
   redraw(text: string): void {
-    this.#write(`${ERASE_LINE}${oneLine(text).slice(0, (this.#stream.columns ?? 80) - 1)}`);
+    const drawn = oneLine(text).slice(0, this.#columns - 1);
+    this.#write(`${this.#eraseDrawn()}${drawn}`);
+    this.#drawn = drawn.length;
   }
 
   /** Erases what `redraw` drew. */
   erase(): void {
-    this.#write(ERASE_LINE);
+    this.#write(this.#eraseDrawn());
+    this.#drawn = 0;
+  }
+
+  /** A terminal that has become narrower since has wrapped the line: then it takes several rows. */
+  #eraseDrawn(): string {
+    const rows = Math.max(1, Math.ceil(this.#drawn / this.#columns));
+    return rows === 1 ? ERASE_LINE : `\u001b[${rows - 1}A\r\u001b[J`;
+  }
+
+  /** Some terminals say 0 before their size is known. */
+  get #columns(): number {
+    return this.#stream.columns || COLUMNS;
+  }
+
+  #coloured(line: string): string {
+    return this.#hasColours ? withColours(line) : line;
   }
 
   #write(text: string): void {

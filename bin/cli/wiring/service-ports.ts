@@ -29,7 +29,12 @@ export async function servicePorts(
 ): Promise<ServicePorts> {
   const { stderr, signal, proxies } = context;
   const { requestsPerMinute } = settings;
-  const display = new Display({ terminal: stderr, clock: systemClock, requestsPerMinute });
+  const display = new Display({
+    terminal: stderr,
+    clock: systemClock,
+    requestsPerMinute,
+    level: values.logLevel,
+  });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
   const ports = localRunPorts({

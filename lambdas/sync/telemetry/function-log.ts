@@ -20,6 +20,7 @@ export function functionLog(): FunctionLog {
       logger.addContext(context);
     },
     about: (fields) => logger.appendKeys(fields),
+    debug: (message, fields: LogFields = {}) => logger.debug(message, { ...fields }),
     info: (message, fields: LogFields = {}) => logger.info(message, { ...fields }),
     warn: (message, fields: LogFields = {}) => logger.warn(message, { ...fields }),
     error: (message, fields: LogFields = {}) => logger.error(message, { ...fields }),

@@ -1,11 +1,16 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { LogLevel } from "../../../bin/cli/options/log-level.ts";
 import { Display } from "../../../bin/cli/output/display.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 
-function shown(options: { readonly isTTY: boolean; readonly requestsPerMinute?: number }): {
+function shown(options: {
+  readonly isTTY: boolean;
+  readonly requestsPerMinute?: number;
+  readonly level?: LogLevel;
+}): {
   display: Display;
   clock: ManualClock;
   text: () => string;
@@ -16,6 +21,7 @@ function shown(options: { readonly isTTY: boolean; readonly requestsPerMinute?: 
     terminal: new Terminal(stream),
     clock,
     requestsPerMinute: options.requestsPerMinute ?? "unlimited",
+    level: options.level ?? "info",
   });
   // A read gives all that was written, or one write of it: that depends on the version of Node.js.
   const text = (): string => {
@@ -56,7 +62,7 @@ describe("on a terminal", () => {
 });
 
 describe("in a pipe", () => {
-  test("a line comes every ten seconds, and none for a run that is over sooner", () => {
+  test("a line comes after ten seconds, and none for a run that is over sooner", () => {
     const { display, clock, text } = shown({ isTTY: false });
 
     display.progress({ done: 0, total: 100, retries: 0 });
@@ -67,7 +73,7 @@ describe("in a pipe", () => {
     display.progress({ done: 25, total: 100, retries: 1 });
 
     expect(early).toBe("");
-    expect(text()).toBe("25 of 100 events, 150 a minute, 30 s left, 1 retry\n");
+    expect(text()).toBe("1970-01-01T00:16:50.000Z 25 of 100 events, 150 a minute, 30 s left, 1 retry\n");
     display.end();
   });
 
@@ -85,7 +91,7 @@ describe("in a pipe", () => {
     await setImmediate();
 
     expect(short).toBe("");
-    expect(text()).toBe("request budget: 180 a minute, 39 s left\n");
+    expect(text()).toBe("1970-01-01T00:16:46.500Z request budget: 180 a minute, 39 s left\n");
     display.end();
   });
 
@@ -101,7 +107,43 @@ describe("in a pipe", () => {
     display.waiting(undefined);
     display.progress({ done: 1_001, total: 1_361, retries: 0 });
 
-    expect(text()).toBe("1,001 of 1,361 events, 180 a minute, 2 min left\n");
+    expect(text()).toBe("1970-01-01T00:17:40.000Z 1,001 of 1,361 events, 180 a minute, 2 min left\n");
     display.end();
+  });
+
+  test("a run of hours makes a handful of lines", async () => {
+    const { display, clock, text } = shown({ isTTY: false, requestsPerMinute: 200 });
+
+    for (let minute = 0; minute <= 180; minute += 1) {
+      display.progress({ done: minute, total: 180, retries: 0 });
+      display.debug("GET /v1/events: status 503; next attempt in 1.0 s");
+      display.waiting({ kind: "budget", untilMs: clock.now() + 30_000 });
+      clock.advance(30_000);
+      await setImmediate();
+      display.waiting(undefined);
+      clock.advance(30_000);
+    }
+
+    const lines = text().trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(12);
+    expect(lines.filter((line) => line.includes("request budget"))).toHaveLength(1);
+    for (const line of lines) expect(line).toMatch(/^1970-01-01T\d\d:\d\d:\d\d\.000Z /);
+    display.end();
+  });
+
+  test.each([
+    { level: "error", logged: ["error: e"] },
+    { level: "warn", logged: ["warning: w", "error: e"] },
+    { level: "info", logged: ["i", "warning: w", "error: e"] },
+    { level: "debug", logged: ["d", "i", "warning: w", "error: e"] },
+  ] as const)("the level $level writes $logged", ({ level, logged }) => {
+    const { display, text } = shown({ isTTY: false, level });
+
+    display.debug("d");
+    display.info("i");
+    display.warn("w");
+    display.error("e");
+
+    expect(text()).toBe(logged.map((line) => `1970-01-01T00:16:40.000Z ${line}\n`).join(""));
   });
 });

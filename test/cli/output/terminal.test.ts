@@ -98,3 +98,53 @@ test("nothing else in bin writes to stdout or stderr", async () => {
   // `cdk synth` runs app.ts, whose only output is the message of a wrong setting.
   expect(writers.sort()).toEqual(["app.ts", join("cli", "output", "terminal.ts")]);
 });
+
+describe("on a terminal", () => {
+  const onTerminal = (environment: { TERM?: string; NO_COLOR?: string } = {}) => {
+    const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    const made = new Terminal(stream, { TERM: "xterm", ...environment });
+    return { made, stream, written: () => String(stream.read() ?? "") };
+  };
+
+  test.each([
+    ["PUBLISHED  run x", "\u001b[32mPUBLISHED\u001b[0m  run x\n"],
+    ["HELD  run x", "\u001b[33mHELD\u001b[0m  run x\n"],
+    ["FAILED  login", "\u001b[31mFAILED\u001b[0m  login\n"],
+    ["  2026-11-21 14:30 UTC  FAILED  1 s", "  2026-11-21 14:30 UTC  \u001b[31mFAILED\u001b[0m  1 s\n"],
+    ["the login FAILED", "the login FAILED\n"],
+  ])("only an outcome has a colour: %j", (text, shown) => {
+    const { made, written } = onTerminal();
+
+    made.lines([text]);
+
+    expect(written()).toBe(shown);
+  });
+
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%j turns colours off", (environment) => {
+    const { made, written } = onTerminal(environment);
+
+    made.message("FAILED  login");
+
+    expect(written()).toBe("FAILED  login\n");
+    expect(made.isInteractive).toBe(environment.TERM !== "dumb");
+  });
+
+  test("elsewhere there are no colours", () => {
+    const { terminal: one, written } = terminal();
+
+    one.lines(["FAILED  login"]);
+
+    expect(written()).toBe("FAILED  login\n");
+  });
+
+  test("a line that a narrower terminal has wrapped is erased whole", () => {
+    const { made, stream, written } = onTerminal();
+    made.redraw("x".repeat(70));
+    written();
+
+    stream.columns = 30;
+    made.redraw("y".repeat(70));
+
+    expect(written()).toBe(`\u001b[2A\r\u001b[J${"y".repeat(29)}`);
+  });
+});

@@ -5,6 +5,10 @@ import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 export class LogLines implements Logger {
   readonly lines: string[] = [];
 
+  debug(message: string, fields?: LogFields): void {
+    this.#add("debug", message, fields);
+  }
+
   info(message: string, fields?: LogFields): void {
     this.#add("info", message, fields);
   }

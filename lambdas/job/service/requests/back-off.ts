@@ -38,7 +38,7 @@ export async function backOff(
   if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");
   const seconds = (delayMs / 1_000).toFixed(1);
-  logger.info(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
+  logger.debug(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
     request,
     failures,
     delayMs,
