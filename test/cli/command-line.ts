@@ -103,7 +103,12 @@ export function printedCommand(output: string, command: string): readonly string
   const start = output.indexOf(`npm run sync -- ${command}`);
   if (start === -1) throw new Error(`it prints no command ${command}: ${output}`);
   const [line = ""] = output.slice(start + "npm run sync -- ".length).split(/\n| \(in AWS /, 1);
-  return execFileSync("sh", ["-c", `printf '%s\\n' ${line}`], { encoding: "utf8" })
+  return shellWords(line);
+}
+
+/** The words of a text as a shell reads them. */
+export function shellWords(text: string): readonly string[] {
+  return execFileSync("sh", ["-c", `printf '%s\\n' ${text}`], { encoding: "utf8" })
     .trimEnd()
     .split("\n");
 }

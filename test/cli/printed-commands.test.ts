@@ -1,0 +1,48 @@
+// Whatever command the program prints can be pasted into a shell as it is.
+
+import { expect, test } from "vitest";
+import { customEvent } from "../job/run/custom-event.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, type Ended, printedCommand, shellWords, sync, writeCredentials } from "./command-line.ts";
+
+test.each([
+  { where: "the default place", place: [] },
+  { where: "a named account", place: ["--account", "uk"] },
+  { where: "a folder with a quote and a dollar", place: ["--warehouse", "our team's $data"] },
+])("the commands of a held run and of status work as they are: $where", async ({ place }) => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", ...place, ...against(simulator)], { cwd });
+  simulator.setEvents(makeEvents(6));
+
+  const held = await sync(["run", ...place, ...against(simulator)], { cwd });
+  const status = await sync(["status", ...place], { cwd });
+  const ended: Ended[] = [];
+  for (const { stdout } of [held, status]) {
+    ended.push(await sync(printedCommand(stdout, "accept"), { cwd }));
+  }
+
+  expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+  expect(ended[0]?.stdout).toContain("PUBLISHED");
+});
+
+test("the columns that discover suggests, and those that a refused run names, work as they are", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({
+    events: [customEvent("x", `"it's":"x","$(touch pwned)":1,"two words":2`)],
+  });
+  await writeCredentials(cwd, simulator);
+
+  const discovered = await sync(["discover", ...against(simulator)], { cwd });
+  const [, suggested = ""] = /in the same order:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
+  const first = await sync(["run", ...shellWords(suggested), ...against(simulator)], { cwd });
+  const refused = await sync(["run", ...against(simulator)], { cwd });
+  const [, named = ""] = /Give (--lift .*) first, in this order/.exec(refused.stderr) ?? [];
+  const second = await sync(["run", ...shellWords(named), ...against(simulator)], { cwd });
+
+  expect(shellWords(suggested)).toHaveLength(6);
+  expect([first, refused, second].map(({ exitCode }) => exitCode)).toEqual([0, 2, 0]);
+});
