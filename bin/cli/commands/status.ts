@@ -25,11 +25,17 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, context) => {
     const now = systemClock.now();
     const { store } = await openWarehouse(values, context);
-    await refuseUnknownAccount(store, values.account);
     const found = await status(store, values.account, now);
+    const { head, lease, held, runs } = found;
+    if (!head && !lease && held.length + runs.length === 0) await refuseUnknownAccount(store, found.account);
     if (values.json) {
-      const { account, head, lease, held, runs } = found;
-      context.stdout.json({ account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs });
+      context.stdout.json({
+        account: found.account,
+        head,
+        lease,
+        held: held.map(({ snapshotId }) => snapshotId),
+        runs,
+      });
     } else context.stdout.lines(describe(found, now, values));
     return EXIT.done;
   },
