@@ -5,13 +5,13 @@ import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
-import type { AccountSettings } from "../settings/settings.ts";
+import type { DeployedAccount } from "../settings/settings.ts";
 import type { FailureQueue } from "./failure-queue.ts";
 
 export interface SchedulesProps {
   readonly target: IFunction;
   readonly failureQueue: FailureQueue;
-  readonly accounts: Readonly<Record<string, AccountSettings>>;
+  readonly accounts: Readonly<Record<string, DeployedAccount>>;
 }
 
 export class Schedules extends Construct {

@@ -13,7 +13,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { AccountSettings } from "../settings/settings.ts";
+import type { DeployedAccount } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
 import { accountMetric } from "./metrics.ts";
 
@@ -21,7 +21,7 @@ import { accountMetric } from "./metrics.ts";
 const MANY_THROTTLED = 20;
 
 export interface AlarmsProps {
-  readonly accounts: Readonly<Record<string, AccountSettings>>;
+  readonly accounts: Readonly<Record<string, DeployedAccount>>;
   readonly failureQueue: IQueue;
   readonly topic: ITopic;
   /** The address of `docs/runbook.md`. */
@@ -63,7 +63,7 @@ export class Alarms extends Construct {
     this.all = [...ofAccounts, failureQueue];
   }
 
-  private staleAlarm(account: string, settings: AccountSettings): readonly AlarmSpec[] {
+  private staleAlarm(account: string, settings: DeployedAccount): readonly AlarmSpec[] {
     const hours = staleAfterHours(settings);
     if (hours !== undefined) {
       const meaning = `Nothing was published for the account ${account} in ${hours} hours.`;
@@ -94,7 +94,7 @@ export class Alarms extends Construct {
   }
 }
 
-function runAlarms(account: string, { leftOutAlarmAbove }: AccountSettings): readonly AlarmSpec[] {
+function runAlarms(account: string, { leftOutAlarmAbove }: DeployedAccount): readonly AlarmSpec[] {
   return [
     {
       section: "failed",

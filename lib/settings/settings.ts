@@ -60,11 +60,11 @@ export const settingsSchema = z.strictObject({
 });
 
 type ParsedSettings = z.output<typeof settingsSchema>;
-export type AccountSettings = Readonly<Omit<ParsedSettings["accounts"][string], "baseUrl">> & {
+export type DeployedAccount = Readonly<Omit<ParsedSettings["accounts"][string], "baseUrl">> & {
   readonly baseUrl: string;
 };
 export type Settings = Readonly<Omit<ParsedSettings, "accounts" | "baseUrl">> & {
-  readonly accounts: Readonly<Record<string, AccountSettings>>;
+  readonly accounts: Readonly<Record<string, DeployedAccount>>;
 };
 
 /** Throws an `Error` that names every wrong key, what was expected and what came. */

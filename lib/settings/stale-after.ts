@@ -1,7 +1,7 @@
 // The hours without a publication after which an account's data is stale.
 
 import { parseSchedule } from "./parse-schedule.ts";
-import { type AccountSettings, MAX_STALE_HOURS } from "./settings.ts";
+import { type DeployedAccount, MAX_STALE_HOURS } from "./settings.ts";
 
 /** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */
 const LEAST_HOURS = 26;
@@ -10,7 +10,7 @@ const MARGIN_HOURS = 2;
 
 /** The schedule's longest gap and a margin, at least 26; undefined for a schedule that is off, or too rare for an alarm. */
 export function staleAfterHours(
-  account: Pick<AccountSettings, "enabled" | "schedule" | "staleAfterHours">,
+  account: Pick<DeployedAccount, "enabled" | "schedule" | "staleAfterHours">,
 ): number | undefined {
   if (!account.enabled) return undefined;
   if (account.staleAfterHours !== undefined) return account.staleAfterHours;

@@ -1,24 +1,9 @@
 // A damaged publication log is refused by name, and its content is never repeated.
 
 import { describe, expect, it } from "vitest";
-import { accounts, publish, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { accounts, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication } from "./publications.ts";
-
-const FIRST = aPublication();
-const SECOND = aPublication({
-  publication: "0000000002",
-  snapshot_id: "2026-11-22T06-00-00.000Z",
-  base_snapshot_id: "2026-11-21T06-00-00.000Z",
-  run_id: "2026-11-22T06-00-00.000Z",
-  write_id: "write-2",
-});
-
-async function logOf(...publications: readonly ReturnType<typeof aPublication>[]): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const publication of publications) await publish(store, "uk", publication);
-  return store;
-}
+import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
 describe("a damaged publication log", () => {
   const LINE = `${JSON.stringify(SECOND)}\n`;

@@ -12,22 +12,7 @@ import {
 import type { Body } from "../../../lambdas/job/storage/store.ts";
 import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication } from "./publications.ts";
-
-const FIRST = aPublication();
-const SECOND = aPublication({
-  publication: "0000000002",
-  snapshot_id: "2026-11-22T06-00-00.000Z",
-  base_snapshot_id: "2026-11-21T06-00-00.000Z",
-  run_id: "2026-11-22T06-00-00.000Z",
-  write_id: "write-2",
-});
-
-async function logOf(...publications: readonly ReturnType<typeof aPublication>[]): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const publication of publications) await publish(store, "uk", publication);
-  return store;
-}
+import { FIRST, logOf, SECOND } from "./publications.ts";
 
 describe("the publication log", () => {
   it("is empty before the first publication", async () => {

@@ -1,6 +1,7 @@
 // Publications as tests need them: a valid one, with what matters to the test put in its place.
 
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import { type Publication, publish } from "../../../lambdas/job/storage/publication-log.ts";
+import { MemoryStore } from "./memory-store.ts";
 
 export const aPublication = (over: Partial<Publication> = {}): Publication => ({
   publication: "0000000001",
@@ -17,3 +18,19 @@ export const aPublication = (over: Partial<Publication> = {}): Publication => ({
   write_id: "write-1",
   ...over,
 });
+
+export const FIRST = aPublication();
+export const SECOND = aPublication({
+  publication: "0000000002",
+  snapshot_id: "2026-11-22T06-00-00.000Z",
+  base_snapshot_id: "2026-11-21T06-00-00.000Z",
+  run_id: "2026-11-22T06-00-00.000Z",
+  write_id: "write-2",
+});
+
+/** A store with these publications of the account `uk`. */
+export async function logOf(...publications: readonly Publication[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const publication of publications) await publish(store, "uk", publication);
+  return store;
+}
