@@ -1,8 +1,9 @@
-// Lines to gzip and back, as streams: memory is bounded by the longest line and a few batches.
+// Lines to gzip and back: small files in one call, others as streams, so memory is bounded by the longest line and a few
+// batches.
 
 import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip } from "node:zlib";
+import { createGunzip, createGzip, gunzipSync, gzipSync } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "./damaged.ts";
 import { lineBytes } from "./line-digest.ts";
 
@@ -10,6 +11,8 @@ import { lineBytes } from "./line-digest.ts";
 const BATCH_BYTES = 128 * 1024;
 /** This many batches may wait on either side, so that zlib's thread and ours do not wait for each other in turns. */
 const AHEAD = { writableHighWaterMark: 4 * BATCH_BYTES, readableHighWaterMark: 4 * BATCH_BYTES };
+/** What a file holds uncompressed at most for it to be unzipped in one call. */
+const SMALL_BYTES = 8 * BATCH_BYTES;
 const NEWLINE = 0x0a;
 
 export type Lines = AsyncIterable<string> | Iterable<string>;
@@ -19,8 +22,19 @@ export async function* gzipLines(
   lines: Lines,
   options: { readonly level: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const gzip = createGzip({ level: options.level, chunkSize: BATCH_BYTES, ...AHEAD });
-  yield* piped(batches(lines), gzip);
+  const { level } = options;
+  const source = batches(lines);
+  try {
+    const start = await upTo(source, BATCH_BYTES);
+    // One batch takes less time in one call than on its way to zlib's thread and back.
+    if (start.isWhole) yield gzipSync(Buffer.concat(start.chunks), { level });
+    else {
+      const gzip = createGzip({ level, chunkSize: BATCH_BYTES, ...AHEAD });
+      yield* piped(startingWith(start.chunks, source), gzip);
+    }
+  } finally {
+    await source.return(undefined);
+  }
 }
 
 export interface ReadOptions {
@@ -90,11 +104,51 @@ export async function* unzipped(
       throw error;
     }
   }
+  const bytes = watched();
   try {
-    yield* piped(watched(), createGunzip({ chunkSize: BATCH_BYTES, rejectGarbageAfterEnd: true, ...AHEAD }));
+    const start = await upTo(bytes, BATCH_BYTES);
+    const small = start.isWhole ? unzippedSmall(Buffer.concat(start.chunks)) : undefined;
+    if (small?.length) yield small;
+    else {
+      const gunzip = createGunzip({ chunkSize: BATCH_BYTES, rejectGarbageAfterEnd: true, ...AHEAD });
+      yield* piped(startingWith(start.chunks, bytes), gunzip);
+    }
   } catch (error) {
     throw source.failed ? error : damaged(what, "it is not one whole gzip member", remedy, error);
+  } finally {
+    await bytes.return(undefined);
   }
+}
+
+/** Undefined for a file that is damaged or large once unzipped: the stream reads it, and says what is wrong. */
+function unzippedSmall(file: Buffer): Buffer | undefined {
+  try {
+    return gunzipSync(file, { maxOutputLength: SMALL_BYTES, rejectGarbageAfterEnd: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first chunks, until they are more than `bytes` or all of them. */
+async function upTo<Chunk extends Uint8Array>(
+  source: AsyncGenerator<Chunk>,
+  bytes: number,
+): Promise<{ readonly chunks: readonly Chunk[]; readonly isWhole: boolean }> {
+  const chunks: Chunk[] = [];
+  for (let taken = 0; taken <= bytes; taken += chunks.at(-1)?.length ?? 0) {
+    const next = await source.next();
+    if (next.done === true) return { chunks, isWhole: true };
+    chunks.push(next.value);
+  }
+  return { chunks, isWhole: false };
+}
+
+async function* startingWith<Chunk>(
+  first: readonly Chunk[],
+  rest: AsyncGenerator<Chunk>,
+): AsyncGenerator<Chunk> {
+  yield* first;
+  yield* rest;
 }
 
 /** The output of `through` for the input `source`. Ends both when either side stops. */
