@@ -7,6 +7,11 @@ export const CANARY = {
   password: "canary:Pässword-5f1d",
   /** Every cookie's value starts with it. */
   cookie: "canary-cookie",
+  /** Every token and code of OAuth starts with its own. */
+  accessToken: "canary-access",
+  refreshToken: "canary-refresh",
+  code: "canary-code",
+  clientSecret: "canary-client-secret",
   /** In every response that is not an event or a list. */
   body: "canary-body",
 } as const;
@@ -17,11 +22,11 @@ export interface Account {
   /** Disabled for abuse: login and Basic are refused with 401. */
   readonly disabled?: boolean;
   /** The methods the service accepts from it. */
-  readonly methods: readonly ("session" | "basic")[];
+  readonly methods: readonly ("session" | "basic" | "oauth")[];
 }
 
 export const CANARY_ACCOUNT: Account = {
   email: CANARY.email,
   password: CANARY.password,
-  methods: ["session", "basic"],
+  methods: ["session", "basic", "oauth"],
 };

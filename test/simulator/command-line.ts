@@ -2,6 +2,8 @@
 
 import { parseArgs } from "node:util";
 import type { DetailShape } from "./detail-endpoint.ts";
+import type { IdentityOptions } from "./identity/identity-provider.ts";
+import type { RefreshTokenOptions } from "./identity/identity-settings.ts";
 import type { ListShape } from "./list-endpoint.ts";
 import type { SimulatorOptions } from "./settings.ts";
 import { makeEvents } from "./simulated-event.ts";
@@ -20,16 +22,29 @@ Usage: npm run simulator -- [options]
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
   --detail-shape SHAPE     of one event: bare, data (default), data-event, result-item
   --page-size N            events on a page of the list (all on one)
+  --auth-port N            also starts the identity provider of OAuth, on this port (none)
+  --token-seconds N        how long an access token is good, in seconds (3600)
+  --rotation KIND          of refresh tokens: single-use (default), same, silent (the response names none)
+  --grace SECONDS          how long a spent refresh token is still taken (0)
+  --redirect-uri URI       the address that the client has registered (http://127.0.0.1:8912/callback)
   --help                   shows this
 
-Example: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 200
+Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 200
+          npm run simulator -- --auth-port 8090 --token-seconds 60
 `;
 
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
+const ROTATIONS: readonly NonNullable<RefreshTokenOptions["rotation"]>[] = ["single-use", "same", "silent"];
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
 
+export interface SimulatorCommand {
+  readonly service: SimulatorOptions;
+  /** Undefined: no identity provider. */
+  readonly identity: IdentityOptions | undefined;
+}
+
 /** Undefined if help was requested. Throws an `Error` whose message is for the user. */
-export const readCommandLine = (args: readonly string[]): SimulatorOptions | undefined => {
+export const readCommandLine = (args: readonly string[]): SimulatorCommand | undefined => {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -41,6 +56,11 @@ export const readCommandLine = (args: readonly string[]): SimulatorOptions | und
       shape: { type: "string", default: "data-array" },
       "detail-shape": { type: "string", default: "data" },
       "page-size": { type: "string" },
+      "auth-port": { type: "string" },
+      "token-seconds": { type: "string", default: "3600" },
+      rotation: { type: "string", default: "single-use" },
+      grace: { type: "string", default: "0" },
+      "redirect-uri": { type: "string", default: "http://127.0.0.1:8912/callback" },
       help: { type: "boolean", default: false },
     },
   });
@@ -48,7 +68,8 @@ export const readCommandLine = (args: readonly string[]): SimulatorOptions | und
   const requests = values["requests-per-minute"];
   const bytes = values["bytes-per-minute"];
   const pageSize = values["page-size"];
-  return {
+  const authPort = values["auth-port"];
+  const service = {
     events: makeEvents(whole("--events", values.events, 0, 1_000_000)),
     port: whole("--port", values.port, 0, 65_535),
     latencyMs: whole("--latency", values.latency, 0, 600_000),
@@ -61,6 +82,19 @@ export const readCommandLine = (args: readonly string[]): SimulatorOptions | und
       ...(pageSize === undefined ? {} : { pageSize: whole("--page-size", pageSize, 1) }),
     },
     detail: { shape: oneOf("--detail-shape", values["detail-shape"], DETAIL_SHAPES) },
+  };
+  const identity = {
+    accessToken: { lifetimeMs: 1_000 * whole("--token-seconds", values["token-seconds"], 1, 86_400) },
+    refreshToken: {
+      rotation: oneOf("--rotation", values.rotation, ROTATIONS),
+      graceMs: 1_000 * whole("--grace", values.grace, 0, 86_400),
+    },
+    client: { redirectUris: [values["redirect-uri"]] },
+  };
+  return {
+    service,
+    identity:
+      authPort === undefined ? undefined : { ...identity, port: whole("--auth-port", authPort, 0, 65_535) },
   };
 };
 

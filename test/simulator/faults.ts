@@ -36,7 +36,7 @@ export type Damage =
 export type Fault =
   | WrongResponse
   | Damage
-  /** All sessions end before the request is looked at. */
+  /** All sessions and access tokens end before the request is looked at. */
   | { readonly kind: "end-sessions" };
 
 export interface FaultMatch {

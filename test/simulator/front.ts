@@ -16,8 +16,8 @@ import type { SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 export class Front {
-  readonly sessions = new Sessions();
   readonly log = new RequestLog();
+  readonly #sessions = new Sessions();
   readonly #clock: Clock;
   readonly #service: Service;
   readonly #limiter = new Limiter();
@@ -27,7 +27,7 @@ export class Front {
 
   constructor(world: World, clock: Clock, settings: Settings) {
     this.#clock = clock;
-    this.#service = new Service(world, this.sessions);
+    this.#service = new Service(world, this.#sessions);
     this.#settings = settings;
     this.#faults = new FaultPlan(settings.faults);
   }
@@ -39,6 +39,12 @@ export class Front {
   configure(change: SettingsChange): void {
     this.#settings = changedSettings(this.#settings, change);
     if (change.faults !== undefined) this.#faults = new FaultPlan(change.faults);
+  }
+
+  /** Access tokens end with the sessions. */
+  endSessions(): void {
+    this.#sessions.endAll();
+    this.#settings.bearer?.endAccessTokens();
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -80,7 +86,7 @@ export class Front {
     const nowMs = this.#clock.now();
     const fault = refused === undefined ? this.#faults.next(request) : undefined;
     const { wrong, damage, endsSessions } = sorted(fault);
-    if (endsSessions) this.sessions.endAll();
+    if (endsSessions) this.endSessions();
     const made =
       refused ??
       (wrong === undefined

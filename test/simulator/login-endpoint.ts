@@ -3,12 +3,14 @@
 import type { Account } from "./account.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
+import type { BearerTokens } from "./settings.ts";
 import { json, refusal, type SimulatedResponse } from "./simulated-response.ts";
 
 export interface LoginContext {
   readonly account: Account;
   readonly sessions: Sessions;
   readonly session: SessionOptions;
+  readonly bearer: BearerTokens | undefined;
   readonly nowMs: number;
 }
 
@@ -32,10 +34,14 @@ export const unauthenticated = (
   request: ServiceRequest,
   context: LoginContext,
 ): SimulatedResponse | undefined => {
-  const { account, sessions } = context;
+  const { account, bearer, sessions } = context;
   if (account.disabled === true) return refusal(401, DISABLED, challenge(context));
   const basic = readBasic(request.authorization ?? "");
   if (basic !== undefined && account.methods.includes("basic") && matches(basic, account)) return undefined;
+  const token = /^bearer +(\S+)$/i.exec(request.authorization ?? "")?.[1];
+  if (token !== undefined && account.methods.includes("oauth") && bearer?.admits(token) === true) {
+    return undefined;
+  }
   if (sessions.admits(request.cookie, context.nowMs, context.session)) return undefined;
   return refusal(401, "Not authenticated.", challenge(context));
 };
@@ -49,8 +55,8 @@ const matches = (given: Given, account: Account): boolean =>
   given.email === account.email && given.password === account.password;
 
 /** RFC 9110 §11.6.1: a 401 names a scheme. */
-const challenge = ({ session }: LoginContext): SimulatedResponse["headers"] => ({
-  "www-authenticate": 'Basic realm="service", charset="UTF-8"',
+const challenge = ({ session, bearer }: LoginContext): SimulatedResponse["headers"] => ({
+  "www-authenticate": `Basic realm="service", charset="UTF-8"${bearer === undefined ? "" : ', Bearer realm="service"'}`,
   ...(session.clearsCookies === true ? { "set-cookie": clearedCookies(session) } : {}),
 });
 

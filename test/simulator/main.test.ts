@@ -72,6 +72,29 @@ describe("the simulator by hand", () => {
     await first.stop();
   });
 
+  test("starts the identity provider of OAuth beside it, whose tokens it accepts", async () => {
+    const child = run("--port", "0", "--auth-port", "0");
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      out += chunk;
+    });
+    await expect.poll(() => out, { timeout: 5_000 }).toContain("Ctrl-C ends it.");
+    const [url = "", authUrl = ""] = [...out.matchAll(/listens at (http:\/\/127\.0\.0\.1:\d+)/g)].map(
+      ([, found]) => found,
+    );
+
+    const refused = await fetch(`${authUrl}/oauth/token`, { method: "POST" });
+    const list = await fetch(`${url}/v1/events`, { headers: { authorization: "Bearer none" } });
+
+    expect([refused.status, list.status]).toEqual([401, 401]);
+    expect(list.headers.get("www-authenticate")).toContain('Bearer realm="service"');
+    expect(out).toContain(
+      '{"method":"oauth","client_id":"demo-client","client_secret":"demo-client-secret"}',
+    );
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
   test("says what is wrong with an option, and ends with 2", async () => {
     const { code, out, err } = await finish("--events", "many");
 
@@ -93,23 +116,35 @@ describe("the command line", () => {
   test("without options asks for 100 events at port 8080, without limits", () => {
     const options = readCommandLine([]);
 
-    expect(options?.events).toHaveLength(100);
-    expect(options).toMatchObject({ port: 8080, latencyMs: 0, limits: {}, list: { shape: "data-array" } });
+    expect(options?.service.events).toHaveLength(100);
+    expect(options?.identity).toBeUndefined();
+    expect(options?.service).toMatchObject({
+      port: 8080,
+      latencyMs: 0,
+      limits: {},
+      list: { shape: "data-array" },
+    });
   });
 
   test("takes every option", () => {
     const args =
-      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --shape data-map --detail-shape bare --page-size 3";
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
 
     const options = readCommandLine(args.split(" "));
 
-    expect(options?.events).toHaveLength(7);
-    expect(options).toMatchObject({
+    expect(options?.service.events).toHaveLength(7);
+    expect(options?.service).toMatchObject({
       port: 0,
       latencyMs: 20,
       limits: { requestsPerWindow: 200, bytesPerWindow: 1_000 },
       list: { shape: "data-map", pageSize: 3 },
       detail: { shape: "bare" },
+    });
+    expect(options?.identity).toEqual({
+      port: 8090,
+      accessToken: { lifetimeMs: 60_000 },
+      refreshToken: { rotation: "silent", graceMs: 5_000 },
+      client: { redirectUris: ["http://127.0.0.1:1/x"] },
     });
   });
 
@@ -121,6 +156,10 @@ describe("the command line", () => {
     ["--shape", "tree"],
     ["--detail-shape", "tree"],
     ["--page-size", ""],
+    ["--auth-port", "65536"],
+    ["--token-seconds", "0"],
+    ["--rotation", "weekly"],
+    ["--grace", "-1"],
     ["--colour", "red"],
   ])("refuses %s %s and names the option", (option, value) => {
     expect(() => readCommandLine([`${option}=${value}`])).toThrow(option);

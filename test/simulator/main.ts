@@ -1,18 +1,19 @@
 // `npm run simulator`: the simulated service, to play with by hand.
 
-import { DEFAULT_PORT, readCommandLine, USAGE } from "./command-line.ts";
+import { DEFAULT_PORT, readCommandLine, type SimulatorCommand, USAGE } from "./command-line.ts";
 import { CONTROL } from "./control.ts";
-import type { SimulatorOptions } from "./settings.ts";
+import { IdentityProvider } from "./identity/identity-provider.ts";
 import { Simulator } from "./simulator.ts";
 
 const ACCOUNT = { email: "demo@example.test", password: "demo-password" };
+const CLIENT = { id: "demo-client", secret: "demo-client-secret" };
 
 const complain = (message: string, exitCode: number): void => {
   process.stderr.write(`${message}\n`);
   process.exitCode = exitCode;
 };
 
-const read = (): SimulatorOptions | undefined => {
+const read = (): SimulatorCommand | undefined => {
   try {
     const options = readCommandLine(process.argv.slice(2));
     if (options === undefined) process.stdout.write(USAGE);
@@ -33,7 +34,14 @@ Let its events change:  curl -X POST ${url}${CONTROL.change}
 See what it was asked:  curl ${url}${CONTROL.counts}
 Make a snapshot of it:  npm run sync -- run --base-url ${url}
 
-Ctrl-C ends it.
+`;
+
+const oauthIntroduction = ({ url, credentials }: IdentityProvider): string => `\
+Its identity provider listens at ${url}, where ${ACCOUNT.email} logs in with ${ACCOUNT.password}
+
+Credentials for OAuth, to be saved as ./credentials.json in place of those above:
+${JSON.stringify(credentials)}
+
 `;
 
 const unavailable = (error: unknown, port: number | undefined): string => {
@@ -45,13 +53,34 @@ const unavailable = (error: unknown, port: number | undefined): string => {
   return `The simulator cannot listen on port ${port}: ${error instanceof Error ? error.message : error}`;
 };
 
-const options = read();
-if (options !== undefined) {
+/** Undefined where the port is not free; the reason is told. */
+const started = async <T>(port: number | undefined, start: () => Promise<T>): Promise<T | undefined> => {
   try {
-    const simulator = await Simulator.start({ ...options, account: ACCOUNT });
-    process.stdout.write(introduction(simulator));
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void simulator.stop());
+    return await start();
   } catch (error) {
-    complain(unavailable(error, options.port), 1);
+    complain(unavailable(error, port), 1);
+    return undefined;
+  }
+};
+
+const command = read();
+if (command !== undefined) {
+  const { service, identity } = command;
+  const provider =
+    identity &&
+    (await started(identity.port, () =>
+      IdentityProvider.start({ ...identity, client: { ...identity.client, ...CLIENT }, user: ACCOUNT }),
+    ));
+  const simulator = process.exitCode
+    ? undefined
+    : await started(service.port, () => Simulator.start({ ...service, account: ACCOUNT, bearer: provider }));
+  if (simulator === undefined) await provider?.stop();
+  else {
+    process.stdout.write(introduction(simulator));
+    if (provider !== undefined) process.stdout.write(oauthIntroduction(provider));
+    process.stdout.write("Ctrl-C ends it.\n");
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => void Promise.all([simulator.stop(), provider?.stop()]));
+    }
   }
 }

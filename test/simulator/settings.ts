@@ -18,10 +18,19 @@ export interface SeenRequest {
   readonly uuid?: string;
 }
 
+/** Decides which access tokens open the protected endpoints: the identity provider. */
+export interface BearerTokens {
+  /** Whether a request with this token is accepted; if so, one of its requests is used. */
+  admits(accessToken: string): boolean;
+  endAccessTokens(): void;
+}
+
 /** What may change while the simulator runs. */
 export interface Settings {
   readonly account: Account;
   readonly session: SessionOptions;
+  /** Undefined: the service has no OAuth. */
+  readonly bearer: BearerTokens | undefined;
   readonly list: ListOptions;
   readonly detail: DetailOptions;
   readonly limits: Limits;
@@ -48,6 +57,7 @@ export interface SimulatorOptions extends SettingsChange {
 export const DEFAULT_SETTINGS: Settings = {
   account: CANARY_ACCOUNT,
   session: {},
+  bearer: undefined,
   list: {},
   detail: {},
   limits: {},

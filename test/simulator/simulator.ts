@@ -67,8 +67,9 @@ export class Simulator {
     this.#front.configure(change);
   }
 
+  /** Access tokens of OAuth end as well. */
   endSessions(): void {
-    this.#front.sessions.endAll();
+    this.#front.endSessions();
   }
 
   /** The truth: what `is_listed=true` shows now, whatever the list's options add to it. */
