@@ -78,8 +78,7 @@ async function respond(
   };
 
   const respondWith = async (result: RunResult): Promise<object> => {
-    const { requestsPerMinute } = settings;
-    const publication = await reportResult(result, { ports, account, requestsPerMinute });
+    const publication = await reportResult(result, { ports, account, settings });
     if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);
     if (result.error) throw result.error;
     const { region, workgroup, database } = environment;

@@ -2,7 +2,7 @@
 
 import { isRun, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
-import type { Limit } from "../job/settings/limit.ts";
+import type { RunSettings } from "../job/run/run-settings.ts";
 import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
 import type { Store } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-ports.ts";
@@ -12,7 +12,7 @@ import { runEvent } from "./telemetry/run-event.ts";
 export interface ReportOptions {
   readonly ports: Pick<FunctionPorts, "store" | "log" | "metrics" | "sendEvent">;
   readonly account: string;
-  readonly requestsPerMinute: Limit;
+  readonly settings: RunSettings;
 }
 
 /**
@@ -21,11 +21,11 @@ export interface ReportOptions {
  */
 export async function reportResult(
   result: RunResult,
-  { ports, account, requestsPerMinute }: ReportOptions,
+  { ports, account, settings }: ReportOptions,
 ): Promise<string | undefined> {
   const { row, error } = result;
   const { outcome, run_id, reason, attempt, seconds } = row;
-  ports.metrics(account, attemptMetrics(result, requestsPerMinute));
+  ports.metrics(account, attemptMetrics(result, settings));
   if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
   let publication: string | undefined;
   try {

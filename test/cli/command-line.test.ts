@@ -172,6 +172,11 @@ test.each([
     says: '--requests-per-minute: expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
   },
   {
+    what: "a window that is too short",
+    args: ["run", ...LOOPBACK, "--limit-window", "9"],
+    says: "--limit-window: expected a whole number from 10 to 3600, and got 9",
+  },
+  {
     what: "a wrong percentage",
     args: ["run", ...LOOPBACK, "--max-drop", "120"],
     says: "--max-drop: expected a percentage",

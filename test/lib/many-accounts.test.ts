@@ -31,6 +31,7 @@ const everyKey = {
   baseUrl: `https://${"long-name.".repeat(12)}example.com/with/a/path`,
   requestsPerMinute: 123_456_789,
   bytesPerMinute: 123_456_789_012,
+  limitWindowSeconds: 3_600,
   concurrency: 256,
   isListed: "false",
   listPointer: "/data/items/of/the/response/for/the/list",

@@ -50,3 +50,7 @@ test.each([
 ])("a shard is a minute of $requestsPerMinute requests: $shardSize", ({ requestsPerMinute, shardSize }) => {
   expect(settingsOf({ requestsPerMinute }).shardSize).toBe(shardSize);
 });
+
+test("the limits are averaged over the account's own window", () => {
+  expect(settingsOf({ limitWindowSeconds: 600 }).windowMs).toBe(600_000);
+});

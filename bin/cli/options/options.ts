@@ -71,6 +71,12 @@ export const OPTIONS = {
     fallback: String(ACCOUNT_DEFAULTS.bytesPerMinute),
     parse: numberOf(SETTINGS.bytesPerMinute),
   },
+  limitWindow: {
+    flag: "--limit-window <seconds>",
+    description: "the limits per minute hold on average over this many seconds, 10 to 3600",
+    fallback: String(ACCOUNT_DEFAULTS.limitWindowSeconds),
+    parse: numberOf(SETTINGS.limitWindowSeconds),
+  },
   concurrency: {
     flag: "--concurrency <n>",
     description: "requests at the same time",

@@ -104,7 +104,7 @@ async function stage(
 ): Promise<void> {
   const total = work.plan.events.length;
   let doneEvents = done(work);
-  const seconds = estimateSeconds(total - doneEvents, settings.requestsPerMinute);
+  const seconds = estimateSeconds(total - doneEvents, settings);
   if (seconds > 0) {
     ports.logger.info(
       `${countText(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,

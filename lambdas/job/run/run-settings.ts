@@ -3,11 +3,11 @@
 import type { AccountSettings } from "../settings/account-settings.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 
-export interface RunSettings extends AccountSettings {
+export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds"> {
   readonly account: string;
   /** In the order of their columns, after those of every row. */
   readonly lifted: readonly LiftedColumn[];
-  /** Length of the window of the limits in milliseconds: 60,000, but for tests. */
+  /** Length of the window of the limits in milliseconds. */
   readonly windowMs: number;
   /** Events of one shard: 1,000 at most, but for tests. */
   readonly shardSize: number;
@@ -23,14 +23,14 @@ export interface RunOf {
 }
 
 export function runSettings(
-  settings: AccountSettings,
+  { limitWindowSeconds, ...settings }: AccountSettings,
   { account, lifted, shardSize = LARGEST_SHARD }: RunOf,
 ): RunSettings {
   return {
     ...settings,
     account,
     lifted,
-    windowMs: 60_000,
+    windowMs: limitWindowSeconds * 1_000,
     shardSize: Math.min(shardSize, LARGEST_SHARD),
   };
 }

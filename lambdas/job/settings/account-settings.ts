@@ -17,6 +17,8 @@ export const accountSettings = z.strictObject({
   /** Limits of the service, of which 90 % are used. */
   requestsPerMinute: limit.default(200),
   bytesPerMinute: limit.default(10 * MIB),
+  /** The limits per minute hold on average over so many seconds. */
+  limitWindowSeconds: wholeNumber(10, 3_600).default(60),
   /** Requests at the same time. */
   concurrency: wholeNumber(1, 256).default(16),
   isListed: isListed.default("true"),

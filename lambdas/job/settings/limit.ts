@@ -21,3 +21,8 @@ const SHARE = 0.9;
 export function allowance(limit: Limit, share = SHARE): number {
   return limit === "unlimited" ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit * share));
 }
+
+/** What may be used of a limit per minute in a window that it is averaged over. */
+export function windowAllowance(perMinute: Limit, windowMs: number, share?: number): number {
+  return allowance(perMinute === "unlimited" ? perMinute : (perMinute * windowMs) / 60_000, share);
+}

@@ -2,22 +2,25 @@
 
 import { leftOutCount, type RunLogEntry } from "../../job/run/record/run-log.ts";
 import type { RunResult } from "../../job/run/record/run-result.ts";
-import { allowance, type Limit } from "../../job/settings/limit.ts";
+import type { RunSettings } from "../../job/run/run-settings.ts";
+import { windowAllowance } from "../../job/settings/limit.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
 import type { MetricValues } from "./metrics.ts";
+
+type Budget = Pick<RunSettings, "requestsPerMinute" | "windowMs">;
 
 /** An attempt that ended with an unforeseen error. */
 export const UNEXPECTED_ERROR_METRICS: MetricValues = { Failed: 1 };
 
 /** None for a start that found its run finished: the attempt that finished it was counted. */
-export function attemptMetrics(result: RunResult, requestsPerMinute: Limit): MetricValues {
+export function attemptMetrics(result: RunResult, budget: Budget): MetricValues {
   const { row, isRepeat } = result;
   if (isRepeat) return {};
   return {
     ...(row.outcome === "DRY_RUN" ? {} : outcomeMetrics(row)),
     ...alarmMetrics(result),
     ...dataMetrics(row),
-    ...serviceMetrics(row, requestsPerMinute),
+    ...serviceMetrics(row, budget),
   };
 }
 
@@ -43,17 +46,17 @@ function dataMetrics(row: RunLogEntry): MetricValues {
   };
 }
 
-function serviceMetrics(row: RunLogEntry, requestsPerMinute: Limit): MetricValues {
+function serviceMetrics(row: RunLogEntry, budget: Budget): MetricValues {
   const { requests, retries, throttled, seconds } = row;
   if (requests === null) return {};
-  const budget =
-    requestsPerMinute === "unlimited" ? {} : { BudgetShare: share(requests, requestsPerMinute, seconds) };
-  return { Requests: requests, Retries: retries ?? 0, Throttled: throttled ?? 0, ...budget };
+  const share =
+    budget.requestsPerMinute === "unlimited" ? {} : { BudgetShare: shareOf(requests, seconds, budget) };
+  return { Requests: requests, Retries: retries ?? 0, Throttled: throttled ?? 0, ...share };
 }
 
-/** A window is full from its first instant, so a run of one second may use a minute's budget. */
-function share(requests: number, requestsPerMinute: number, seconds: number): number {
-  const windows = Math.floor(seconds / 60) + 1;
-  const allowed = allowance(requestsPerMinute) * windows;
+/** A window is full from its first instant, so a run of one second may use a window's budget. */
+function shareOf(requests: number, seconds: number, { requestsPerMinute, windowMs }: Budget): number {
+  const windows = Math.floor((seconds * 1_000) / windowMs) + 1;
+  const allowed = windowAllowance(requestsPerMinute, windowMs) * windows;
   return Math.round((requests / allowed) * 1000) / 10;
 }

@@ -79,7 +79,7 @@ describe("check", () => {
     const windowMs = 30_000;
     await using sandbox = await Sandbox.start(
       { events: makeEvents(34), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 40, windowMs },
+      { requestsPerMinute: 80, windowMs },
     );
     await sandbox.run();
 

@@ -66,7 +66,7 @@ describe("discover", () => {
     const windowMs = 30_000;
     await using sandbox = await Sandbox.start(
       { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 40, windowMs },
+      { requestsPerMinute: 80, windowMs },
     );
     await sandbox.run();
 
@@ -82,7 +82,7 @@ describe("discover", () => {
     const windowMs = 30_000;
     await using sandbox = await Sandbox.start(
       { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 40, windowMs },
+      { requestsPerMinute: 80, windowMs },
     );
 
     await discovered(sandbox, 25);

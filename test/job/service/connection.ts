@@ -48,8 +48,9 @@ export async function connect(
   const log = new LogLines();
   const waits: (Wait | undefined)[] = [];
   const rateLimiter = new RateLimiter({
-    requestsPerWindow: "unlimited",
-    bytesPerWindow: "unlimited",
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    windowMs: 60_000,
     clock,
     ...limits,
   });

@@ -6,6 +6,7 @@ test("settings are complete with an address alone", () => {
     baseUrl: "https://service.example/",
     requestsPerMinute: 200,
     bytesPerMinute: 10_485_760,
+    limitWindowSeconds: 60,
     concurrency: 16,
     isListed: "true",
     maxDropPercent: 20,

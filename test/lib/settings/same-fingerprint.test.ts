@@ -122,6 +122,13 @@ describe.each([
     expect(fingerprint(settingsOf(given))).toBe(expected);
   });
 
+  it("have the same fingerprint whatever the limits and their window are", () => {
+    const settings = settingsOf({ ...SHAPE, baseUrl: "https://service.example" });
+
+    const others = { requestsPerMinute: 7, bytesPerMinute: "unlimited", windowMs: 600_000 } as const;
+    expect(fingerprint({ ...settings, ...others })).toBe(fingerprint(settings));
+  });
+
   it("have another fingerprint with the lifted columns in another order", () => {
     const given = { ...SHAPE, baseUrl: "https://service.example" };
 

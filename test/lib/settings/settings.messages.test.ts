@@ -87,6 +87,11 @@ describe("settings", () => {
       'eventSync.accounts.uk.bytesPerMinute: expected a whole number from 1 to 1000000000000, or "unlimited", and got "10 MB"',
     ],
     [
+      "a window that is too long",
+      account({ limitWindowSeconds: 3_601 }),
+      "eventSync.accounts.uk.limitWindowSeconds: expected a whole number from 10 to 3600, and got 3601",
+    ],
+    [
       "too many requests at the same time",
       account({ concurrency: 257 }),
       "eventSync.accounts.uk.concurrency: expected a whole number from 1 to 256, and got 257",

@@ -25,6 +25,7 @@ describe("settings", () => {
           baseUrl: "https://api.example.com/",
           requestsPerMinute: 200,
           bytesPerMinute: 10_485_760,
+          limitWindowSeconds: 60,
           concurrency: 16,
           isListed: "true",
           maxDropPercent: 20,

@@ -1,6 +1,7 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
@@ -33,18 +34,12 @@ export async function leaseAccount(
 
 export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  return new RateLimiter({
-    requestsPerWindow: requestsPerMinute,
-    bytesPerWindow: bytesPerMinute,
-    windowMs,
-    clock,
-  });
+  return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock });
 }
 
 /** What a crashed process sent after its last renewal is unknown: assume all that was allowed. */
-function fullWindow({ requestsPerMinute, bytesPerMinute }: RunSettings): { requests: number; bytes: number } {
-  return {
-    requests: requestsPerMinute === "unlimited" ? 0 : requestsPerMinute,
-    bytes: bytesPerMinute === "unlimited" ? 0 : bytesPerMinute,
-  };
+function fullWindow(settings: RunSettings): { requests: number; bytes: number } {
+  const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
+  const all = (limit: Limit): number => (limit === "unlimited" ? 0 : windowAllowance(limit, windowMs, 1));
+  return { requests: all(requestsPerMinute), bytes: all(bytesPerMinute) };
 }

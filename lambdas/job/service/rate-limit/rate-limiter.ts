@@ -1,7 +1,7 @@
-// Permits requests no faster than the service allows: one sliding window of requests and one of bytes.
+// Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { allowance, type Limit } from "../../settings/limit.ts";
+import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
 
@@ -9,10 +9,11 @@ import { type Usage, UsageWindow } from "./usage-window.ts";
 export type RateLimiterUsage = readonly Usage[];
 
 export interface RateLimiterOptions {
-  readonly requestsPerWindow: Limit;
+  readonly requestsPerMinute: Limit;
   /** Body bytes as received, before decoding. */
-  readonly bytesPerWindow: Limit;
-  readonly windowMs?: number;
+  readonly bytesPerMinute: Limit;
+  /** The limits hold on average over any time of this length, so in a longer one more may go at once. */
+  readonly windowMs: number;
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
@@ -43,6 +44,7 @@ export class RateLimiter {
   readonly #clock: Clock;
   readonly #requests: number;
   readonly #bytes: number;
+  readonly #windowMs: number;
   readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   readonly #details = new RecentSizes();
@@ -50,17 +52,28 @@ export class RateLimiter {
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
 
-  constructor({ windowMs = 60_000, share, ...options }: RateLimiterOptions) {
-    this.#clock = options.clock;
-    this.#requests = allowance(options.requestsPerWindow, share);
-    this.#bytes = allowance(options.bytesPerWindow, share);
-    this.#window = new UsageWindow(windowMs, options.clock);
+  constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
+    this.#clock = clock;
+    const windowMs = Math.max(options.windowMs, msPerRequest(requestsPerMinute));
+    this.#windowMs = windowMs;
+    this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
+    this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
+    this.#window = new UsageWindow(windowMs, clock);
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
-  /** When the oldest usage expires and so permits the next request; by the monotonic clock. */
-  get nextMs(): number {
-    return this.#window.nextExpiryMs ?? this.#clock.monotonicMs();
+  /**
+   * In how many milliseconds so many more details may have been requested, if nothing else is: 0 if all may be now. What
+   * a window does not hold takes further windows. Sizes are those of recent bodies; requests in flight count as answered
+   * now, so it is an estimate for them.
+   */
+  waitMs(requests: number): number {
+    return Math.max(0, this.freeAtMs(requests) - this.#clock.monotonicMs());
+  }
+
+  /** The same as an instant of the monotonic clock. */
+  freeAtMs(requests: number): number {
+    return Math.max(this.#requestsFreeAtMs(requests), this.#bytesFreeAtMs(requests));
   }
 
   /** A permit, if one is free and no other request waits for it. */
@@ -101,6 +114,39 @@ export class RateLimiter {
   /** Counts what other processes used. */
   add(earlier: RateLimiterUsage): void {
     this.#window.merge(earlier);
+  }
+
+  #requestsFreeAtMs(requests: number): number {
+    const inFlight = this.#inFlight;
+    return this.#freeAtMs(
+      requests,
+      this.#requests,
+      (rest) => (used) => used + inFlight + rest <= this.#requests,
+    );
+  }
+
+  #bytesFreeAtMs(requests: number): number {
+    const { largest, mean } = this.#details;
+    const bytes = Math.max(1, largest + (requests - 1) * mean);
+    const reserved = largest * this.#detailsInFlight;
+    const isAlone = this.#inFlight === 0;
+    return this.#freeAtMs(bytes, this.#bytes, (rest) => (_, used) => {
+      return (isAlone && used === 0) || used + reserved + rest <= this.#bytes;
+    });
+  }
+
+  /** When `amount` of a budget that gives `most` a window is free: whole windows, and then what is left of it. */
+  #freeAtMs(
+    amount: number,
+    most: number,
+    fitting: (rest: number) => (requests: number, bytes: number) => boolean,
+  ): number {
+    const more = most === Number.POSITIVE_INFINITY ? 0 : Math.max(0, Math.ceil(amount / most) - 1);
+    const atMs =
+      this.#window.fitsAtMs(fitting(amount - (more === 0 ? 0 : more * most))) ??
+      // Requests in flight fill the window: it empties a window after their responses.
+      this.#clock.monotonicMs() + this.#windowMs + 1;
+    return atMs + more * (this.#windowMs + 1);
   }
 
   #isUnlimited(): boolean {
@@ -176,4 +222,9 @@ export class RateLimiter {
       () => undefined, // aborted: no request waits any more
     );
   }
+}
+
+/** A window in which less than one request is allowed is too short: one must always be. */
+function msPerRequest(requestsPerMinute: Limit): number {
+  return requestsPerMinute === "unlimited" ? 0 : Math.ceil(60_000 / requestsPerMinute);
 }

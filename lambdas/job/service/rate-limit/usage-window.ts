@@ -13,8 +13,14 @@ export interface Usage {
 /** The resolution of exported usage: 60 buckets a window. */
 const BUCKETS = 60;
 
-interface MonotonicUsage {
-  readonly monotonicMs: number;
+/** The resolution in memory, which bounds it whatever the length of the window and the number of requests. */
+const PIECES = 1_000;
+
+/** All usage of a thousandth of the window. It counts as used at its latest instant, so never too short. */
+interface Piece {
+  readonly fromMs: number;
+  /** By the monotonic clock, as `fromMs`. */
+  readonly latestMs: number;
   readonly requests: number;
   readonly bytes: number;
 }
@@ -22,8 +28,8 @@ interface MonotonicUsage {
 export class UsageWindow {
   readonly #windowMs: number;
   readonly #clock: Clock;
-  #uses: MonotonicUsage[] = [];
-  #expired = 0; // entries before this index have left the window
+  #pieces: Piece[] = [];
+  #expired = 0; // pieces before this index have left the window
   #requests = 0;
   #bytes = 0;
 
@@ -42,41 +48,65 @@ export class UsageWindow {
 
   /** When the oldest usage leaves the window, by the monotonic clock; undefined when it is empty. */
   get nextExpiryMs(): number | undefined {
-    const oldest = this.#uses[this.#expired];
-    return oldest === undefined ? undefined : oldest.monotonicMs + this.#windowMs + 1;
+    const oldest = this.#pieces[this.#expired];
+    return oldest === undefined ? undefined : this.#expiryMs(oldest);
+  }
+
+  /**
+   * The first instant from now on, by the monotonic clock, at which what is left in the window satisfies `fits`, if
+   * nothing is added; undefined if even an empty window does not.
+   */
+  fitsAtMs(fits: (requests: number, bytes: number) => boolean): number | undefined {
+    const nowMs = this.forget();
+    let requests = this.#requests;
+    let bytes = this.#bytes;
+    if (fits(requests, bytes)) return nowMs;
+    for (let index = this.#expired; index < this.#pieces.length; index += 1) {
+      const piece = this.#pieces[index];
+      if (piece === undefined) break;
+      requests -= piece.requests;
+      bytes -= piece.bytes;
+      if (fits(requests, bytes)) return this.#expiryMs(piece);
+    }
+    return undefined;
   }
 
   add(requests: number, bytes: number): void {
-    const monotonicMs = this.forget();
-    this.#count(requests, bytes);
-    this.#uses.push({ monotonicMs, requests, bytes });
+    const nowMs = this.forget();
+    this.#append({ fromMs: nowMs, latestMs: nowMs, requests, bytes });
   }
 
   /** Adds what other processes used. An instant ahead of this clock counts as now. */
   merge(earlier: readonly Usage[]): void {
     const monotonicNowMs = this.forget();
     const nowMs = this.#clock.now();
-    const uses = earlier.map(({ atMs, requests, bytes }) => {
-      const ageMs = Math.max(0, nowMs - atMs);
-      return { monotonicMs: monotonicNowMs - ageMs, requests, bytes };
+    const others = earlier.map(({ atMs, requests, bytes }): Piece => {
+      const atMonotonicMs = monotonicNowMs - Math.max(0, nowMs - atMs);
+      return { fromMs: atMonotonicMs, latestMs: atMonotonicMs, requests, bytes };
     });
-    for (const use of uses) this.#count(use.requests, use.bytes);
-    this.#uses = [...this.#uses.slice(this.#expired), ...uses].sort((a, b) => a.monotonicMs - b.monotonicMs);
+    const all = [...this.#pieces.slice(this.#expired), ...others].sort((a, b) => a.latestMs - b.latestMs);
+    this.#pieces = [];
     this.#expired = 0;
+    this.#requests = 0;
+    this.#bytes = 0;
+    for (const piece of all) this.#append(piece);
     this.forget();
   }
 
   /** Drops what has left the window and returns the present instant by the monotonic clock. */
   forget(): number {
     const nowMs = this.#clock.monotonicMs();
-    for (let oldest = this.#uses[this.#expired]; oldest !== undefined; oldest = this.#uses[this.#expired]) {
-      // One more millisecond, because instants are rounded down and services count the edges of windows differently.
-      if (nowMs <= oldest.monotonicMs + this.#windowMs) break;
+    for (
+      let oldest = this.#pieces[this.#expired];
+      oldest !== undefined;
+      oldest = this.#pieces[this.#expired]
+    ) {
+      if (nowMs < this.#expiryMs(oldest)) break;
       this.#count(-oldest.requests, -oldest.bytes);
       this.#expired += 1;
     }
-    if (this.#expired > 1_000 && this.#expired * 2 > this.#uses.length) {
-      this.#uses = this.#uses.slice(this.#expired);
+    if (this.#expired > PIECES) {
+      this.#pieces = this.#pieces.slice(this.#expired);
       this.#expired = 0;
     }
     return nowMs;
@@ -88,8 +118,8 @@ export class UsageWindow {
     const nowMs = this.#clock.now();
     const stepMs = Math.max(1, Math.floor(this.#windowMs / BUCKETS));
     const buckets: Usage[] = [];
-    for (const { monotonicMs, requests, bytes } of this.#uses.slice(this.#expired)) {
-      const ageMs = monotonicNowMs - monotonicMs;
+    for (const { latestMs, requests, bytes } of this.#pieces.slice(this.#expired)) {
+      const ageMs = monotonicNowMs - latestMs;
       const atMs = Math.ceil((nowMs - ageMs) / stepMs) * stepMs;
       const last = buckets.at(-1);
       if (last?.atMs !== atMs) buckets.push({ atMs, requests, bytes });
@@ -99,6 +129,27 @@ export class UsageWindow {
       }
     }
     return buckets;
+  }
+
+  #append({ fromMs, latestMs, requests, bytes }: Piece): void {
+    this.#count(requests, bytes);
+    const end = this.#pieces.length - 1;
+    const last = end < this.#expired ? undefined : this.#pieces[end];
+    if (last === undefined || latestMs - last.fromMs >= this.#windowMs / PIECES) {
+      this.#pieces.push({ fromMs, latestMs, requests, bytes });
+      return;
+    }
+    this.#pieces[end] = {
+      fromMs: last.fromMs,
+      latestMs,
+      requests: last.requests + requests,
+      bytes: last.bytes + bytes,
+    };
+  }
+
+  /** One more millisecond, because instants are rounded down and services count the edges of windows differently. */
+  #expiryMs({ latestMs }: Piece): number {
+    return latestMs + this.#windowMs + 1;
   }
 
   #count(requests: number, bytes: number): void {

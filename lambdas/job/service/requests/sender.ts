@@ -38,7 +38,7 @@ export class Sender {
         rateLimiter.tryAcquire(kind) ??
         (await waitReporter.during(
           "budget",
-          () => rateLimiter.nextMs,
+          () => rateLimiter.freeAtMs(1),
           () => rateLimiter.acquire(kind, signal),
         ));
       // A cooldown may have begun while this request waited for the rate limiter.

@@ -42,7 +42,7 @@ describe("a service that limits", () => {
   it("is never exceeded if it is configured", async () => {
     await using connection = await connect(
       { ...limited(), limits: { requestsPerWindow: 20 } },
-      { limits: { requestsPerWindow: 20 } },
+      { limits: { requestsPerMinute: 20 } },
     );
     const { service, simulator } = connection;
 
@@ -57,7 +57,7 @@ describe("a service that limits", () => {
     const bytesPerWindow = 12_000; // the list alone is 10,000
     await using connection = await connect(
       { ...limited(), limits: { bytesPerWindow } },
-      { limits: { bytesPerWindow } },
+      { limits: { bytesPerMinute: bytesPerWindow } },
     );
     const { service, simulator } = connection;
 
@@ -73,7 +73,7 @@ describe("a service that limits", () => {
     const clock = new ManualClock(1_000_000);
     await using connection = await connect(
       { clock },
-      { limits: { requestsPerWindow: 10 }, transport: scriptedTransport() },
+      { limits: { requestsPerMinute: 10 }, transport: scriptedTransport() },
     );
     const { service, waits } = connection;
     await service.logIn();

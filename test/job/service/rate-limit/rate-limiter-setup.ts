@@ -13,8 +13,9 @@ export const WINDOW = 60_000;
 export const setUp = (options: Partial<RateLimiterOptions> = {}) => {
   const clock = new ManualClock(NOW);
   const rateLimiter = new RateLimiter({
-    requestsPerWindow: "unlimited",
-    bytesPerWindow: "unlimited",
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    windowMs: WINDOW,
     clock,
     ...options,
   });

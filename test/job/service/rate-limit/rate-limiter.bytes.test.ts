@@ -10,7 +10,7 @@ describe("the byte budget", () => {
   };
 
   it("lets one detail through until the size of one is known", () => {
-    const { rateLimiter } = setUp({ bytesPerWindow: 1_000_000 });
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000_000 });
 
     const first = acquired(rateLimiter);
     expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
@@ -24,7 +24,7 @@ describe("the byte budget", () => {
   });
 
   it("reserves the largest recent size for each detail in flight", () => {
-    const { rateLimiter } = setUp({ bytesPerWindow: 1_000, share: 1 });
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
 
     acquired(rateLimiter).settle(100);
     acquired(rateLimiter).settle(50);
@@ -34,7 +34,7 @@ describe("the byte budget", () => {
   });
 
   it("forgets the size of a detail after a hundred others", () => {
-    const { clock, rateLimiter } = setUp({ bytesPerWindow: 1_000, share: 1 });
+    const { clock, rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
     acquired(rateLimiter).settle(900);
     for (let n = 0; n < 100; n += 1) {
       clock.advance(WINDOW + 1);
@@ -46,7 +46,7 @@ describe("the byte budget", () => {
   });
 
   it("reserves nothing for the list and the login, and counts what they used", () => {
-    const { rateLimiter } = setUp({ bytesPerWindow: 1_000, share: 1 });
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
     acquired(rateLimiter).settle(400);
 
     const list = rateLimiter.tryAcquire("other");
@@ -57,7 +57,7 @@ describe("the byte budget", () => {
   });
 
   it("lets a detail larger than the budget through when nothing is in flight and the window is empty", () => {
-    const { clock, rateLimiter } = setUp({ bytesPerWindow: 10, share: 1 });
+    const { clock, rateLimiter } = setUp({ bytesPerMinute: 10, share: 1 });
 
     acquired(rateLimiter).settle(1_000);
     expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
@@ -68,7 +68,7 @@ describe("the byte budget", () => {
   });
 
   it("serves the next when a smaller body than reserved makes room", async () => {
-    const { rateLimiter } = setUp({ bytesPerWindow: 250, share: 1 });
+    const { rateLimiter } = setUp({ bytesPerMinute: 250, share: 1 });
     acquired(rateLimiter).settle(100);
     const inFlight = acquired(rateLimiter);
     const waiting = rateLimiter.acquire("detail");

@@ -4,6 +4,8 @@ import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-lim
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const WINDOW = 100;
+/** Windows of a minute. */
+const A_MINUTE = 60_000 / WINDOW;
 
 interface Arrival {
   /** Since the arrival before. */
@@ -90,8 +92,8 @@ describe("the budget, whatever the arrivals", () => {
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
           const rateLimiter = new RateLimiter({
-            requestsPerWindow: limit,
-            bytesPerWindow: "unlimited",
+            requestsPerMinute: limit * A_MINUTE,
+            bytesPerMinute: "unlimited",
             windowMs: WINDOW,
             share: 1,
             clock,
@@ -115,8 +117,8 @@ describe("the budget, whatever the arrivals", () => {
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
           const rateLimiter = new RateLimiter({
-            requestsPerWindow: "unlimited",
-            bytesPerWindow: limit * 10 + 9,
+            requestsPerMinute: "unlimited",
+            bytesPerMinute: (limit * 10 + 9) * A_MINUTE,
             windowMs: WINDOW,
             share: 1,
             clock,
@@ -141,8 +143,8 @@ describe("the budget, whatever the arrivals", () => {
         async (before, after, limit, settings) => {
           const clock = new ManualClock(5_000);
           const options = {
-            requestsPerWindow: limit,
-            bytesPerWindow: "unlimited",
+            requestsPerMinute: limit * A_MINUTE,
+            bytesPerMinute: "unlimited",
             windowMs: WINDOW,
             share: 1,
             clock,

@@ -4,7 +4,7 @@ import { acquired, free, NOW, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the use of the last window", () => {
   it("is exported in at most about 60 buckets, each not earlier than what it holds", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100_000, bytesPerWindow: "unlimited" });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100_000, bytesPerMinute: "unlimited" });
     for (let n = 0; n < 600; n += 1) {
       acquired(rateLimiter).settle(3);
       clock.advance(100);
@@ -20,7 +20,7 @@ describe("the use of the last window", () => {
   });
 
   it("holds what is in flight as if it were answered now, with the bytes reserved for it", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100, bytesPerWindow: 1_000 });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100, bytesPerMinute: 1_000 });
     acquired(rateLimiter).settle(40);
     clock.advance(500);
     acquired(rateLimiter);
@@ -36,7 +36,7 @@ describe("the use of the last window", () => {
     { when: "forward", byMs: 600_000 },
     { when: "back", byMs: -600_000 },
   ])("is as old as it was when the clock is set $when", ({ byMs }) => {
-    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100 });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100 });
     acquired(rateLimiter).settle(40);
     clock.advance(2_000);
 
@@ -46,7 +46,7 @@ describe("the use of the last window", () => {
   });
 
   it("is no longer exported after a window", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerWindow: 100 });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100 });
     acquired(rateLimiter).settle(40);
     clock.advance(WINDOW + 1);
 
@@ -54,14 +54,15 @@ describe("the use of the last window", () => {
   });
 
   it("counts in the next budget, also where its instants were rounded into the future", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerWindow: 10, share: 1 });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 10, share: 1 });
     clock.advance(1);
     for (let n = 0; n < 4; n += 1) acquired(rateLimiter).settle(0);
     clock.advance(100);
 
     const next = new RateLimiter({
-      requestsPerWindow: 10,
-      bytesPerWindow: "unlimited",
+      requestsPerMinute: 10,
+      bytesPerMinute: "unlimited",
+      windowMs: WINDOW,
       share: 1,
       clock,
       earlier: rateLimiter.usage(),

@@ -9,7 +9,7 @@ import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
-import { ALLOWED, LIMIT, LimitedWorld, WINDOW_MS } from "./limited-world.ts";
+import { ALLOWED, LIMIT, LimitedWorld, PER_MINUTE, WINDOW_MS } from "./limited-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
@@ -33,7 +33,7 @@ describe("a request limit that is configured", () => {
     );
     const { sandbox } = world;
     await world.run();
-    sandbox.settings = { ...sandbox.settings, requestsPerMinute: LIMIT };
+    sandbox.settings = { ...sandbox.settings, requestsPerMinute: PER_MINUTE };
 
     await world.run();
 
@@ -43,7 +43,7 @@ describe("a request limit that is configured", () => {
   test("is not exceeded by a start after a crash, though what the crashed process sent is not known", async () => {
     await using world = await LimitedWorld.start(
       { events: makeEvents(60) },
-      { requestsPerMinute: LIMIT, shardSize: 20 },
+      { requestsPerMinute: PER_MINUTE, shardSize: 20 },
     );
     await crash(world, "shard-00001");
     expect(world.sandbox.simulator.counts.requests).toBeGreaterThan(20);
@@ -112,7 +112,7 @@ describe("a request limit that is configured", () => {
       const ours = settableClock(clock);
       await using sandbox = await Sandbox.start(
         { clock, events: makeEvents(60), limits: { requestsPerWindow: LIMIT, windowMs: WINDOW_MS } },
-        { requestsPerMinute: LIMIT, windowMs: WINDOW_MS },
+        { requestsPerMinute: PER_MINUTE, windowMs: WINDOW_MS },
         ours,
       );
       const startedAtMs = clock.monotonicMs();
@@ -164,7 +164,7 @@ describe("a limit of bytes that is configured", () => {
     const bytesPerWindow = 40_000;
     await using world = await LimitedWorld.start(
       { events: makeEvents(50, { length: 2_000 }), limits: { bytesPerWindow, windowMs: WINDOW_MS } },
-      { bytesPerMinute: bytesPerWindow },
+      { bytesPerMinute: 2 * bytesPerWindow },
     );
 
     const { row } = await world.run();
