@@ -43,11 +43,14 @@ export class EmulatorProcess {
     this.#child = child;
   }
 
-  /** On a free loopback port. Knows no real credentials. */
-  static async start(): Promise<EmulatorProcess> {
+  /**
+   * On a free loopback port. Knows no real credentials.
+   * @param prelude Python that is run first, to replace what the emulator has only with Docker.
+   */
+  static async start(prelude = ""): Promise<EmulatorProcess> {
     if (!isInstalled()) throw new Error("It is not installed: npm run setup:emulator");
     const { PATH = "" } = process.env;
-    const child = spawn(PYTHON, ["-c", SERVER], {
+    const child = spawn(PYTHON, ["-c", `${prelude}\n${SERVER}`], {
       env: { PATH, AWS_ACCESS_KEY_ID: "emulator", AWS_SECRET_ACCESS_KEY: "emulator" },
       stdio: ["pipe", "ignore", "pipe"],
     });

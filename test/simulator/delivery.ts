@@ -12,8 +12,6 @@ export interface Delivery {
   /** Undefined: not even a status is sent. */
   readonly head?: { readonly status: number; readonly headers: SimulatedResponse["headers"] };
   readonly pieces: readonly Buffer[];
-  /** What the service made for it, before compressing, also where it is sent in part only. */
-  readonly decodedBytes: number;
   readonly pauseMs: number;
   /** `end`: as HTTP wants it; `close`: the connection ends; `hang`: until the client gives up. */
   readonly ending: "end" | "close" | "reset" | "hang";
@@ -43,15 +41,14 @@ export const deliveryOf = (
       },
     },
   });
-  const decodedBytes = Buffer.byteLength(response.body);
-  const whole = { ...head(body.length), decodedBytes, pauseMs: 0 };
+  const whole = { ...head(body.length), pauseMs: 0 };
   switch (damage?.kind) {
     case undefined:
       return { ...whole, pieces: [body], ending: "end" };
     case "reset":
-      return { pieces: [], decodedBytes: 0, pauseMs: 0, ending: "reset" };
+      return { pieces: [], pauseMs: 0, ending: "reset" };
     case "hang":
-      return { pieces: [], decodedBytes: 0, pauseMs: 0, ending: "hang" };
+      return { pieces: [], pauseMs: 0, ending: "hang" };
     case "reset-mid-body":
       return { ...whole, pieces: [half], ending: "reset" };
     case "hang-mid-body":

@@ -97,10 +97,11 @@ export class Front {
       acceptEncoding: request.acceptEncoding,
       damage,
     });
-    if (refused === undefined) this.#limiter.charge(nowMs, delivery.decodedBytes);
+    const bytes = delivery.pieces.reduce((sum, { length }) => sum + length, 0);
+    if (refused === undefined) this.#limiter.charge(nowMs, bytes);
     entry.faulty = fault !== undefined;
     entry.loggedIn = request.endpoint === "login" && made.status === 200 && wrong === undefined;
-    entry.bytes = delivery.decodedBytes;
+    entry.bytes = bytes;
     entry.answeredAtMs = nowMs;
     return delivery;
   }

@@ -1,0 +1,225 @@
+// One execution of a state machine: goes from state to state until it ends, and can be redriven where it failed.
+
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
+import { choose } from "./choose.ts";
+import type { Definition, State, TaskState } from "./definition.ts";
+import { type Data, fillParameters, readPath } from "./read-path.ts";
+import { Retries } from "./retries.ts";
+import { StateError } from "./state-error.ts";
+
+/** Quotas of the engine ("Quotas related to state machine executions"). */
+const MAX_HISTORY = 25_000;
+
+export type ExecutionStatus = "RUNNING" | "SUCCEEDED" | "FAILED" | "TIMED_OUT" | "ABORTED";
+
+export type TaskResult =
+  | { readonly ok: true; readonly payload: unknown }
+  | { readonly ok: false; readonly error: string; readonly cause: string };
+
+export interface ExecutionPorts {
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  /** Between 0 and 1, for jitter. */
+  readonly random: () => number;
+  /** Runs a task. Its time limit is compared with the clock when it returns. */
+  readonly invoke: (resource: string, payload: unknown) => Promise<TaskResult>;
+  readonly onEnd: (execution: Execution) => void;
+}
+
+export interface ExecutionStart {
+  readonly arn: string;
+  readonly stateMachineArn: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface HistoryEvent {
+  /** `TaskStateEntered`, `LambdaFunctionScheduled`, … */
+  readonly type: string;
+  readonly atMs: number;
+}
+
+interface Position {
+  readonly state: string;
+  readonly input: unknown;
+}
+
+export class Execution {
+  readonly start: ExecutionStart;
+  readonly startedAtMs: number;
+  readonly history: HistoryEvent[] = [];
+  status: ExecutionStatus = "RUNNING";
+  stoppedAtMs: number | undefined;
+  output: unknown;
+  error: string | undefined;
+  cause: string | undefined;
+  redriveCount = 0;
+  readonly #definition: Definition;
+  readonly #ports: ExecutionPorts;
+  #position: Position;
+  #deadlineMs = Number.POSITIVE_INFINITY;
+
+  constructor(definition: Definition, start: ExecutionStart, ports: ExecutionPorts) {
+    this.start = start;
+    this.startedAtMs = ports.clock.now();
+    this.#definition = definition;
+    this.#ports = ports;
+    this.#position = { state: definition.StartAt, input: start.input };
+    this.#record("ExecutionStarted");
+  }
+
+  /** Resolves when the execution has ended; rejects for what is not run here. */
+  async run(): Promise<void> {
+    const { TimeoutSeconds = Number.POSITIVE_INFINITY } = this.#definition;
+    this.#deadlineMs = this.#ports.clock.now() + TimeoutSeconds * 1000;
+    try {
+      for (let next: Position | undefined = this.#position; next !== undefined; ) {
+        this.#position = next;
+        next = await this.#step(next);
+      }
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      this.#end("FAILED", error);
+    }
+  }
+
+  /** As `StopExecution`: a task that is under way goes on, and its result is dropped. */
+  stop(): void {
+    this.#end("ABORTED");
+  }
+
+  /** As `RedriveExecution`: from the state that failed, with its input and all its retries. */
+  redrive(): Promise<void> {
+    this.status = "RUNNING";
+    this.stoppedAtMs = undefined;
+    this.error = undefined;
+    this.cause = undefined;
+    this.redriveCount += 1;
+    this.#record("ExecutionRedriven");
+    return this.run();
+  }
+
+  /** The next position; undefined at the end. */
+  async #step({ state: name, input }: Position): Promise<Position | undefined> {
+    const state = this.#definition.States[name];
+    if (state === undefined) throw new Error(`there is no state ${name}`);
+    this.#record(`${state.Type}StateEntered`);
+    const data: Data = { input, context: this.#context() };
+    switch (state.Type) {
+      case "Task":
+        return this.#leave(state, await this.#task(state, data));
+      case "Wait":
+        await this.#sleep(waitMs(readPath(state.SecondsPath, data)));
+        return this.#leave(state, input);
+      case "Choice":
+        this.#record("ChoiceStateExited");
+        return { state: choose(state, data), input };
+      case "Succeed":
+        this.#record("SucceedStateExited");
+        return this.#succeed(input);
+      case "Fail":
+        throw new StateError(state.Error, state.Cause);
+    }
+  }
+
+  #leave(state: Extract<State, { readonly Type: "Task" | "Wait" }>, output: unknown): Position | undefined {
+    if (this.status !== "RUNNING") return undefined;
+    this.#record(`${state.Type}StateExited`);
+    return state.Next === undefined ? this.#succeed(output) : { state: state.Next, input: output };
+  }
+
+  /** The task's result. */
+  async #task(state: TaskState, data: Data): Promise<unknown> {
+    const payload = state.Parameters === undefined ? data.input : fillParameters(state.Parameters, data);
+    const retries = new Retries(state.Retry, this.#ports.random);
+    for (;;) {
+      this.#record("LambdaFunctionScheduled");
+      this.#record("LambdaFunctionStarted");
+      const result = await this.#attempt(state, payload);
+      if (this.status !== "RUNNING") return undefined;
+      if (result.ok) {
+        this.#record("LambdaFunctionSucceeded");
+        return result.payload;
+      }
+      this.#record(result.error === "States.Timeout" ? "LambdaFunctionTimedOut" : "LambdaFunctionFailed");
+      const delayMs = retries.delayMs(result.error);
+      if (delayMs === undefined) throw new StateError(result.error, result.cause);
+      await this.#sleep(delayMs);
+      if (this.status !== "RUNNING") return undefined;
+    }
+  }
+
+  async #attempt({ Resource, TimeoutSeconds }: TaskState, payload: unknown): Promise<TaskResult> {
+    const { clock, invoke } = this.#ports;
+    const startedAtMs = clock.now();
+    const result = await invoke(Resource, payload);
+    this.#checkTime();
+    if (clock.now() - startedAtMs <= TimeoutSeconds * 1000) return result;
+    return { ok: false, error: "States.Timeout", cause: "" };
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { clock } = this.#ports;
+    await clock.sleep(Math.min(ms, Math.max(0, this.#deadlineMs - clock.now())));
+    this.#checkTime();
+  }
+
+  #checkTime(): void {
+    if (this.#ports.clock.now() >= this.#deadlineMs)
+      this.#end("TIMED_OUT", new StateError("States.Timeout", ""));
+  }
+
+  #succeed(output: unknown): undefined {
+    this.output = output;
+    this.#end("SUCCEEDED");
+    return undefined;
+  }
+
+  #end(status: Exclude<ExecutionStatus, "RUNNING">, error?: StateError): void {
+    if (this.status !== "RUNNING") return;
+    this.status = status;
+    this.error = error?.error;
+    this.cause = error?.message;
+    this.stoppedAtMs = this.#ports.clock.now();
+    this.history.push({ type: ENDS[status], atMs: this.stoppedAtMs });
+    this.#ports.onEnd(this);
+  }
+
+  #record(type: string): void {
+    // The last place is for the end.
+    if (this.history.length >= MAX_HISTORY - 1) {
+      throw new StateError("States.Runtime", `The execution reached ${MAX_HISTORY} events of history.`);
+    }
+    this.history.push({ type, atMs: this.#ports.clock.now() });
+  }
+
+  #context(): Data["context"] {
+    const { arn, name, input, stateMachineArn } = this.start;
+    return {
+      Execution: {
+        Id: arn,
+        Input: input,
+        Name: name,
+        StartTime: new Date(this.startedAtMs).toISOString(),
+        RedriveCount: this.redriveCount,
+      },
+      StateMachine: { Id: stateMachineArn, Name: stateMachineArn.split(":").at(-1) },
+    };
+  }
+}
+
+const ENDS = {
+  SUCCEEDED: "ExecutionSucceeded",
+  FAILED: "ExecutionFailed",
+  TIMED_OUT: "ExecutionTimedOut",
+  ABORTED: "ExecutionAborted",
+} as const;
+
+function waitMs(seconds: unknown): number {
+  if (typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 0 && seconds <= 99_999_999) {
+    return seconds * 1000;
+  }
+  throw new StateError(
+    "States.Runtime",
+    `SecondsPath leads to ${JSON.stringify(seconds)}, which is no number of seconds`,
+  );
+}
