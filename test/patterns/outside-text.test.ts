@@ -60,7 +60,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
         status: 302,
         headers: headers("location", text),
         body: { kind: "unread" },
-        wireBytes: 0,
+        decodedBytes: 0,
       }),
     [times(";"), times("/"), times("../"), `https://${times("a.")}`, `https://${times("%41")}`, times("\\")],
   ],

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { DetailShape } from "./detail-endpoint.ts";
 import type { IdentityOptions } from "./identity/identity-provider.ts";
 import type { RefreshTokenOptions } from "./identity/identity-settings.ts";
+import { averaged } from "./limiter.ts";
 import type { ListShape } from "./list-endpoint.ts";
 import type { SimulatorOptions } from "./settings.ts";
 import { makeEvents } from "./simulated-event.ts";
@@ -18,7 +19,10 @@ Usage: npm run simulator -- [options]
   --port N                 where it listens; 0: any free port (${DEFAULT_PORT})
   --latency MS             how long each response takes, in milliseconds (0)
   --requests-per-minute N  answers 429 beyond this (no limit)
-  --bytes-per-minute N     answers 429 beyond this (no limit)
+  --bytes-per-minute N     answers 429 beyond this, before compressing (no limit)
+  --limit-window SECONDS   averages both limits over so long, 10 to 3600 (60)
+  --retry-after HOW        in a 429: seconds (default), http-date or none
+  --encoding ENCODING      compresses bodies with gzip or br (not)
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
   --detail-shape SHAPE     of one event: bare, data (default), data-event, result-item
   --page-size N            events on a page of the list (all on one)
@@ -33,6 +37,8 @@ Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 
           npm run simulator -- --auth-port 8090 --token-seconds 60
 `;
 
+const RETRY_AFTER = ["seconds", "http-date", "none"] as const;
+const ENCODINGS = ["gzip", "br"] as const;
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
 const ROTATIONS: readonly NonNullable<RefreshTokenOptions["rotation"]>[] = ["single-use", "same", "silent"];
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
@@ -53,6 +59,9 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       latency: { type: "string", default: "0" },
       "requests-per-minute": { type: "string" },
       "bytes-per-minute": { type: "string" },
+      "limit-window": { type: "string", default: "60" },
+      "retry-after": { type: "string", default: "seconds" },
+      encoding: { type: "string" },
       shape: { type: "string", default: "data-array" },
       "detail-shape": { type: "string", default: "data" },
       "page-size": { type: "string" },
@@ -68,15 +77,21 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
   const requests = values["requests-per-minute"];
   const bytes = values["bytes-per-minute"];
   const pageSize = values["page-size"];
+  const { encoding } = values;
   const authPort = values["auth-port"];
   const service = {
     events: makeEvents(whole("--events", values.events, 0, 1_000_000)),
     port: whole("--port", values.port, 0, 65_535),
     latencyMs: whole("--latency", values.latency, 0, 600_000),
-    limits: {
-      ...(requests === undefined ? {} : { requestsPerWindow: whole("--requests-per-minute", requests, 1) }),
-      ...(bytes === undefined ? {} : { bytesPerWindow: whole("--bytes-per-minute", bytes, 1) }),
-    },
+    limits: averaged(
+      1_000 * whole("--limit-window", values["limit-window"], 10, 3_600),
+      {
+        ...(requests === undefined ? {} : { requests: whole("--requests-per-minute", requests, 1) }),
+        ...(bytes === undefined ? {} : { bytes: whole("--bytes-per-minute", bytes, 1) }),
+      },
+      oneOf("--retry-after", values["retry-after"], RETRY_AFTER),
+    ),
+    ...(encoding === undefined ? {} : { encoding: oneOf("--encoding", encoding, ENCODINGS) }),
     list: {
       shape: oneOf("--shape", values.shape, LIST_SHAPES),
       ...(pageSize === undefined ? {} : { pageSize: whole("--page-size", pageSize, 1) }),

@@ -114,15 +114,14 @@ describe("limits", () => {
     expect(simulator.counts.fullestWindow.requests).toBe(4);
   });
 
-  test("on bytes count what goes over the wire", async () => {
-    await start({ clock: new ManualClock(NOON_MS), limits: { bytesPerWindow: 10_000 }, encoding: "gzip" });
-    simulator.change(FIRST, { source: `"${"x".repeat(9_990)}"` });
+  test.each(["gzip", "br", undefined] as const)("on bytes count bodies before %s", async (encoding) => {
+    await start({ clock: new ManualClock(NOON_MS), limits: { bytesPerWindow: 19_998 }, encoding });
+    simulator.change(FIRST, { source: `"${"x".repeat(9_988)}"` });
 
     expect((await detail(FIRST)).status).toBe(200);
     expect((await detail(FIRST)).status).toBe(200);
-    simulator.configure({ encoding: undefined });
-    expect((await detail(FIRST)).status).toBe(200);
     expect((await detail(FIRST)).status).toBe(429);
+    expect(simulator.requests.map(({ bytes }) => bytes).slice(0, 2)).toEqual([9_999, 9_999]);
   });
 
   test("come before faults, which wait for a request that is let in", async () => {

@@ -12,6 +12,8 @@ export interface Delivery {
   /** Undefined: not even a status is sent. */
   readonly head?: { readonly status: number; readonly headers: SimulatedResponse["headers"] };
   readonly pieces: readonly Buffer[];
+  /** What the service made for it, before compressing, also where it is sent in part only. */
+  readonly decodedBytes: number;
   readonly pauseMs: number;
   /** `end`: as HTTP wants it; `close`: the connection ends; `hang`: until the client gives up. */
   readonly ending: "end" | "close" | "reset" | "hang";
@@ -41,14 +43,15 @@ export const deliveryOf = (
       },
     },
   });
-  const whole = { ...head(body.length), pauseMs: 0 };
+  const decodedBytes = Buffer.byteLength(response.body);
+  const whole = { ...head(body.length), decodedBytes, pauseMs: 0 };
   switch (damage?.kind) {
     case undefined:
       return { ...whole, pieces: [body], ending: "end" };
     case "reset":
-      return { pieces: [], pauseMs: 0, ending: "reset" };
+      return { pieces: [], decodedBytes: 0, pauseMs: 0, ending: "reset" };
     case "hang":
-      return { pieces: [], pauseMs: 0, ending: "hang" };
+      return { pieces: [], decodedBytes: 0, pauseMs: 0, ending: "hang" };
     case "reset-mid-body":
       return { ...whole, pieces: [half], ending: "reset" };
     case "hang-mid-body":

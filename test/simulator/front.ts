@@ -97,11 +97,10 @@ export class Front {
       acceptEncoding: request.acceptEncoding,
       damage,
     });
-    const bytes = delivery.pieces.reduce((sum, { length }) => sum + length, 0);
-    if (refused === undefined) this.#limiter.charge(nowMs, bytes);
+    if (refused === undefined) this.#limiter.charge(nowMs, delivery.decodedBytes);
     entry.faulty = fault !== undefined;
     entry.loggedIn = request.endpoint === "login" && made.status === 200 && wrong === undefined;
-    entry.bytes = bytes;
+    entry.bytes = delivery.decodedBytes;
     entry.answeredAtMs = nowMs;
     return delivery;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Limiter, type Limits } from "./limiter.ts";
+import { averaged, Limiter, type Limits } from "./limiter.ts";
 import { SlidingSum } from "./sliding-sum.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -75,6 +75,36 @@ describe("the limit on bytes", () => {
     expect(retryAfter(limiter, 3_000, limits)).toBe("9");
     expect(limiter.refuse(NOON_MS + 11_999, limits)?.status).toBe(429);
     expect(limiter.refuse(NOON_MS + 12_000, limits)).toBeUndefined();
+  });
+});
+
+describe("limits per minute that are averaged over a window", () => {
+  test.each([
+    { windowMs: 10_000, requestsPerWindow: 33, bytesPerWindow: 166 },
+    { windowMs: 60_000, requestsPerWindow: 200, bytesPerWindow: 1_000 },
+    { windowMs: 600_000, requestsPerWindow: 2_000, bytesPerWindow: 10_000 },
+  ])("let in $requestsPerWindow requests in any $windowMs ms, at once too", ({ windowMs, ...expected }) => {
+    const limits = averaged(windowMs, { requests: 200, bytes: 1_000 });
+    const limiter = new Limiter();
+
+    const letIn = Array.from({ length: 3_000 }, () => limiter.refuse(NOON_MS, limits)).filter(
+      (refusal) => refusal === undefined,
+    );
+
+    expect(limits).toEqual({ ...expected, windowMs, retryAfter: "seconds" });
+    expect(letIn).toHaveLength(expected.requestsPerWindow);
+    expect(retryAfter(limiter, 4_000, limits)).toBe(String(windowMs / 1_000 - 4));
+    expect(limiter.refuse(NOON_MS + windowMs - 1, limits)?.status).toBe(429);
+    expect(limiter.refuse(NOON_MS + windowMs, limits)).toBeUndefined();
+  });
+
+  test("can refuse for minutes without saying for how long", () => {
+    const limits = averaged(600_000, { requests: 1 }, "none");
+    const limiter = new Limiter();
+    for (let n = 0; n < 10; n += 1) limiter.refuse(NOON_MS, limits);
+
+    expect(retryAfter(limiter, 1, limits)).toBeUndefined();
+    expect(limiter.refuse(NOON_MS + 599_999, limits)?.status).toBe(429);
   });
 });
 

@@ -1,11 +1,11 @@
-// The rate limit of the simulated service: a sliding window, and the Retry-After of its refusals.
+// The rate limit of the simulated service: a sliding window of any length, and the Retry-After of its refusals.
 
 import { refusal, type SimulatedResponse } from "./simulated-response.ts";
 import { SlidingSum } from "./sliding-sum.ts";
 
 export interface Limits {
   readonly requestsPerWindow?: number;
-  /** A request is refused when so many bytes of bodies were sent in the window, or more. */
+  /** A request is refused when so many bytes of bodies, before compressing, were sent in the window, or more. */
   readonly bytesPerWindow?: number;
   /** Default: one minute. */
   readonly windowMs?: number;
@@ -14,6 +14,22 @@ export interface Limits {
 }
 
 export const WINDOW_MS = 60_000;
+
+/** Limits per minute that hold on average over a window. */
+export const averaged = (
+  windowMs: number,
+  perMinute: { readonly requests?: number; readonly bytes?: number },
+  retryAfter: NonNullable<Limits["retryAfter"]> = "seconds",
+): Limits => {
+  const inWindow = (limit: number): number => Math.max(1, Math.floor((limit * windowMs) / 60_000));
+  const { requests, bytes } = perMinute;
+  return {
+    windowMs,
+    retryAfter,
+    ...(requests === undefined ? {} : { requestsPerWindow: inWindow(requests) }),
+    ...(bytes === undefined ? {} : { bytesPerWindow: inWindow(bytes) }),
+  };
+};
 
 /** Only requests that were let in use up the limits, so what a refusal says stays true after further refusals. */
 export class Limiter {
@@ -32,7 +48,7 @@ export class Limiter {
     return undefined;
   }
 
-  /** Counts the bytes of a response body as sent, after encoding. */
+  /** Counts the bytes of a response body before compressing. */
   charge(nowMs: number, bytes: number): void {
     this.#bytes.add(nowMs, bytes);
   }

@@ -128,7 +128,7 @@ describe("the command line", () => {
 
   test("takes every option", () => {
     const args =
-      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --encoding gzip --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
 
     const options = readCommandLine(args.split(" "));
 
@@ -136,7 +136,13 @@ describe("the command line", () => {
     expect(options?.service).toMatchObject({
       port: 0,
       latencyMs: 20,
-      limits: { requestsPerWindow: 200, bytesPerWindow: 1_000 },
+      limits: {
+        requestsPerWindow: 2_000,
+        bytesPerWindow: 10_000,
+        windowMs: 600_000,
+        retryAfter: "none",
+      },
+      encoding: "gzip",
       list: { shape: "data-map", pageSize: 3 },
       detail: { shape: "bare" },
     });
@@ -153,6 +159,9 @@ describe("the command line", () => {
     ["--port", "65536"],
     ["--latency", "1.5"],
     ["--requests-per-minute", "0"],
+    ["--limit-window", "9"],
+    ["--retry-after", "later"],
+    ["--encoding", "deflate"],
     ["--shape", "tree"],
     ["--detail-shape", "tree"],
     ["--page-size", ""],

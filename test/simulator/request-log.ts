@@ -13,7 +13,7 @@ export interface LoggedRequest {
   readonly duringRetryAfter: boolean;
   /** Undefined while there is none, and where the connection broke before it. */
   status?: number;
-  /** Of the body, on the wire. */
+  /** Of the body, before compressing. */
   bytes: number;
   answeredAtMs?: number;
   loggedIn: boolean;

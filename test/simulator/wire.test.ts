@@ -104,15 +104,18 @@ describe("faults on the way", () => {
   test.each<[Fault["kind"], Fault, string]>([
     ["reset-mid-body", { kind: "reset-mid-body" }, "ECONNRESET"],
     ["truncate", { kind: "truncate" }, "UND_ERR_SOCKET"],
-  ])("%s comes after the head and half of the body", async (_, fault, code) => {
-    await startWith(fault);
+  ])(
+    "%s comes after the head and half of the body, and counts as the whole of it",
+    async (_, fault, code) => {
+      await startWith(fault);
 
-    const response = await get(simulator, "/v1/events/a");
+      const response = await get(simulator, "/v1/events/a");
 
-    expect(response.headers.get("content-length")).toBe("10000");
-    expect(await reason(response.text())).toBe(code);
-    expect(simulator.counts.bytes).toBe(5_000);
-  });
+      expect(response.headers.get("content-length")).toBe("10000");
+      expect(await reason(response.text())).toBe(code);
+      expect(simulator.counts.bytes).toBe(10_000);
+    },
+  );
 
   test("a cut body looks whole to HTTP", async () => {
     await startWith({ kind: "cut" });

@@ -47,7 +47,7 @@ export async function decodeBody(
   contentEncoding: string,
   capBytes: number,
 ): Promise<ResponseBody> {
-  const encoding = contentEncoding.trim().toLowerCase();
+  const encoding = nameOf(contentEncoding);
   if (encoding === "" || encoding === "identity") return { kind: "whole", bytes };
   const decoder = DECODERS.get(encoding);
   if (decoder === undefined) return { kind: "foreign" };
@@ -56,6 +56,36 @@ export async function decodeBody(
   } catch {
     return { kind: "broken", cause: "UNDECODABLE" };
   }
+}
+
+/**
+ * How many bytes an incomplete, undecodable or oversize body has after decoding, as far as that is known: up to the
+ * first error or the first piece beyond the cap, and never less than what came.
+ */
+export async function decodedLength(
+  bytes: Uint8Array,
+  contentEncoding: string,
+  capBytes: number,
+): Promise<number> {
+  const decoder = DECODERS.get(nameOf(contentEncoding));
+  let decoded = 0;
+  if (decoder !== undefined && bytes.length > 0) {
+    const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
+    stream.end(bytes);
+    try {
+      for await (const piece of stream) {
+        decoded += piece.length;
+        if (decoded > capBytes) break; // which also ends the stream
+      }
+    } catch {
+      // The rest is missing or damaged.
+    }
+  }
+  return Math.max(bytes.length, decoded);
+}
+
+function nameOf(contentEncoding: string): string {
+  return contentEncoding.trim().toLowerCase();
 }
 
 /** Undefined for a body that is too large for one call. */

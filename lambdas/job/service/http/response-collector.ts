@@ -3,7 +3,7 @@
 import { type Dispatcher, errors } from "undici";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
-import { type HttpResponse, NoResponse, type ResponseBody } from "./transport.ts";
+import { type HttpResponse, NoResponse } from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
@@ -17,10 +17,19 @@ const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
   "UND_ERR_CLOSED",
 ]);
 
-/** A response whose body, if complete, is still to be decoded. */
-export interface Received extends Pick<HttpResponse, "status" | "headers" | "wireBytes"> {
-  readonly body: ResponseBody | { readonly kind: "encoded"; readonly bytes: Uint8Array };
+/** A response whose body is still to be decoded. */
+export interface Received extends Pick<HttpResponse, "status" | "headers"> {
+  /** Of the body, as far as they came. */
+  readonly bytes: Uint8Array;
+  readonly ending: Ending;
 }
+
+type Ending =
+  | { readonly kind: "whole" }
+  /** Longer than the cap; the rest was not read. */
+  | { readonly kind: "oversize" }
+  /** Cut off or timed out. `cause` is a short code. */
+  | { readonly kind: "broken"; readonly cause: string };
 
 type Controller = Dispatcher.DispatchController;
 
@@ -73,13 +82,14 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseData(_: Controller, chunk: Uint8Array): void {
     if (this.#isOver) return;
     this.#body.add(chunk);
-    if (this.#body.length <= (this.#isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
+    const isRead = this.#head !== undefined && this.#head.status < 300;
+    if (this.#body.length <= (isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
     this.#finish({ kind: "oversize" });
     this.#disconnect(); // stops the download
   }
 
   onResponseEnd(): void {
-    this.#finish({ kind: "encoded", bytes: this.#body.bytes });
+    this.#finish({ kind: "whole" });
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -90,21 +100,16 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     }
   }
 
-  get #isRead(): boolean {
-    return this.#head !== undefined && this.#head.status < 300;
-  }
-
   #breakOff(cause: string, proxy?: string): void {
     if (this.#head === undefined) this.#reject(new NoResponse(cause, proxy));
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }
 
-  #finish(body: Received["body"]): void {
+  #finish(ending: Ending): void {
     if (this.#isOver || this.#head === undefined) return;
     this.#isOver = true;
-    const read = this.#isRead ? body : ({ kind: "unread" } as const);
-    this.#resolve({ ...this.#head, wireBytes: this.#body.length, body: read });
+    this.#resolve({ ...this.#head, bytes: this.#body.bytes, ending });
   }
 
   #disconnect(): void {

@@ -17,7 +17,7 @@ export type ResponseBody =
   | { readonly kind: "broken"; readonly cause: string }
   /** In a content encoding that the request does not accept. */
   | { readonly kind: "foreign" }
-  /** Not a 2xx: it is never read, so it cannot leak. */
+  /** Not a 2xx: its content is never read, so it cannot leak. */
   | { readonly kind: "unread" };
 
 export interface HttpResponse {
@@ -25,8 +25,11 @@ export interface HttpResponse {
   /** Names in lower case; a repeated header has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: ResponseBody;
-  /** Body bytes as received, before decoding. */
-  readonly wireBytes: number;
+  /**
+   * Body bytes after decoding, of every status: what services count. Of an incomplete or undecodable body what was
+   * decoded of it, but never less than what came.
+   */
+  readonly decodedBytes: number;
 }
 
 /** No status line came: connection refused or reset, time-out. `reason` is a short code such as `ECONNREFUSED`. */

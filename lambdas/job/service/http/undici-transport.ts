@@ -1,7 +1,7 @@
 // Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
 
 import { Agent, buildConnector } from "undici";
-import { decodeBody } from "./content-encoding.ts";
+import { decodeReceived } from "./decode-received.ts";
 import { skippingInterimResponses } from "./interim-responses.ts";
 import { proxyTunnel } from "./proxy-tunnel.ts";
 import { ResponseCollector } from "./response-collector.ts";
@@ -50,10 +50,7 @@ export class UndiciTransport implements Transport {
     signal?.addEventListener("abort", stop);
     try {
       this.#dispatch(request, collector);
-      const { body, ...response } = await collector.received;
-      if (body.kind !== "encoded") return { ...response, body };
-      const encoding = response.headers.get("content-encoding")?.join(",") ?? "";
-      return { ...response, body: await decodeBody(body.bytes, encoding, request.bodyCapBytes) };
+      return await decodeReceived(await collector.received, request.bodyCapBytes);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);

@@ -10,7 +10,7 @@ export type RateLimiterUsage = readonly Usage[];
 
 export interface RateLimiterOptions {
   readonly requestsPerMinute: Limit;
-  /** Body bytes as received, before decoding. */
+  /** Body bytes after decoding: some services count so, and on the others it is the safe side. */
   readonly bytesPerMinute: Limit;
   /** The limits hold on average over any time of this length, so in a longer one more may go at once. */
   readonly windowMs: number;
@@ -25,7 +25,9 @@ export type RequestKind = "detail" | "other";
 
 /** Permission to send one request. Ends with the first call of either method. */
 export interface Permit {
-  /** The request was sent. `bytes`: the size of the response body, 0 if none came. */
+  /** How large the body is expected to be at most; 0 if nothing is known. */
+  readonly expectedBytes: number;
+  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
   settle(bytes: number): void;
   /** The request was not sent. */
   cancel(): void;
@@ -182,7 +184,8 @@ export class RateLimiter {
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
-    return { settle: (bytes) => end(bytes), cancel: () => end(undefined) };
+    const expectedBytes = kind === "detail" ? this.#details.largest : 0;
+    return { expectedBytes, settle: (bytes) => end(bytes), cancel: () => end(undefined) };
   }
 
   #record(kind: RequestKind, bytes: number): void {

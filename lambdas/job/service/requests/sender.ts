@@ -59,7 +59,9 @@ export class Sender {
     try {
       const response = await waitReporter.duringRequest(() => transport.send(request, signal));
       counters.responded();
-      bytes = response.wireBytes;
+      const { body, decodedBytes } = response;
+      // The service may have counted the whole of a body that broke off.
+      bytes = body.kind === "broken" ? Math.max(decodedBytes, permit.expectedBytes) : decodedBytes;
       if (response.status === 429) counters.add("throttled");
       return response;
     } finally {

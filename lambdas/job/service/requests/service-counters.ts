@@ -9,7 +9,7 @@ export interface ServiceCounts {
   readonly throttled: number;
   /** Logins begun, whatever the number of attempts each took. */
   readonly logins: number;
-  /** Body bytes as received, before decoding. */
+  /** Body bytes as the budget counts them: after decoding. */
   readonly bytes: number;
 }
 

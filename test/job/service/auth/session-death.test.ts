@@ -130,7 +130,7 @@ describe("a fresh session", () => {
     const transport = scriptedTransport((name, nth) =>
       name === "c" && nth === 1 ? refusal.promise : undefined,
     );
-    const limits = { requestsPerWindow: 3, share: 1 };
+    const limits = { requestsPerMinute: 3, share: 1 };
     await using connection = await connect({ clock }, { limits, transport });
     const { service } = connection;
 

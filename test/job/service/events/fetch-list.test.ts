@@ -115,7 +115,12 @@ describe("the list", () => {
           send: async ({ method }) => {
             if (method === "GET") page += 1;
             headers.set("set-cookie", ["s=1"]).set("link", [`<?page=${page}>; rel=next`]);
-            return { status: 200, headers, wireBytes: 2, body: { kind: "whole", bytes: Buffer.from("[]") } };
+            return {
+              status: 200,
+              headers,
+              decodedBytes: 2,
+              body: { kind: "whole", bytes: Buffer.from("[]") },
+            };
           },
           close: async () => undefined,
         },

@@ -35,7 +35,7 @@ export function scriptedTransport(
     return {
       status,
       headers: new Map(Object.entries(all).map(([key, value]) => [key, [value]])),
-      wireBytes: bytes.length,
+      decodedBytes: bytes.length,
       body: status === 200 ? { kind: "whole", bytes } : { kind: "unread" },
     };
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -6,6 +7,9 @@ import { httpServer, rawServer } from "./local-server.ts";
 import { get, transport } from "./transport-setup.ts";
 
 const TEXT = '{"text":"äöü"}';
+const TEXT_BYTES = 17;
+/** Compresses to about half. */
+const RANDOM = randomBytes(20_000).toString("hex");
 
 describe("an attempt", () => {
   it("sends the request as it is, and brings status, headers and body", async () => {
@@ -30,7 +34,7 @@ describe("an attempt", () => {
     expect(seen).toEqual(["POST", "/v1/events?is_listed=true", "yes", "payload"]);
     expect(response).toMatchObject({
       status: 200,
-      wireBytes: 17,
+      decodedBytes: 17,
       body: { kind: "whole", bytes: Buffer.from(TEXT) },
     });
     expect(response.headers.get("set-cookie")).toEqual(["a=1", "b=2"]);
@@ -42,14 +46,14 @@ describe("an attempt", () => {
     ["x-gzip", gzipSync(TEXT)],
     ["br", brotliCompressSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
-  ])("decodes %s and counts the bytes on the wire", async (encoding, body) => {
+  ])("decodes %s and counts the decoded bytes", async (encoding, body) => {
     await using server = await httpServer((_, response) =>
       response.setHeader("content-encoding", encoding).end(body),
     );
 
     const response = await transport().send(get(server.url));
 
-    expect(response).toMatchObject({ wireBytes: body.length, body: { kind: "whole" } });
+    expect(response).toMatchObject({ decodedBytes: TEXT_BYTES, body: { kind: "whole" } });
     expect(response.body.kind === "whole" && Buffer.from(response.body.bytes).toString()).toBe(TEXT);
   });
 
@@ -62,7 +66,10 @@ describe("an attempt", () => {
       response.setHeader("content-encoding", encoding).end(body),
     );
 
-    expect((await transport().send(get(server.url))).body).toEqual({ kind: "foreign" });
+    expect(await transport().send(get(server.url))).toMatchObject({
+      body: { kind: "foreign" },
+      decodedBytes: body.length,
+    });
   });
 
   it.each([
@@ -79,6 +86,46 @@ describe("an attempt", () => {
   });
 
   it.each([
+    ["gzip", gzipSync(RANDOM)],
+    ["br", brotliCompressSync(RANDOM)],
+  ])(
+    "counts what is decodable of a %s body that breaks off, and at least what came",
+    async (encoding, body) => {
+      const half = body.subarray(0, Math.floor(body.length / 2));
+      const head = `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`;
+      await using server = await rawServer((socket) => {
+        socket.write(head);
+        socket.end(half);
+      });
+
+      const response = await transport().send(get(server.url, 100_000));
+
+      expect(response.body).toEqual({ kind: "broken", cause: "CONNECTION_LOST" });
+      expect(response.decodedBytes).toBeGreaterThan(1.5 * half.length);
+      expect(response.decodedBytes).toBeLessThan(RANDOM.length);
+    },
+  );
+
+  it("counts at least what came of a body that cannot be decoded", async () => {
+    await using server = await httpServer((_, response) =>
+      response.setHeader("content-encoding", "gzip").end("no gzip"),
+    );
+
+    expect((await transport().send(get(server.url))).decodedBytes).toBe(7);
+  });
+
+  it("counts the decoded bytes of an error", async () => {
+    await using server = await httpServer((_, response) =>
+      response.writeHead(429, { "content-encoding": "gzip" }).end(gzipSync("x".repeat(900))),
+    );
+
+    expect(await transport().send(get(server.url))).toMatchObject({
+      body: { kind: "unread" },
+      decodedBytes: 900,
+    });
+  });
+
+  it.each([
     ["shorter than announced", "content-length: 100\r\n\r\nhalf"],
     ["without its last chunk", "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n"],
     ["with a chunk that is none", "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\ncanary\r\n", "NOT_HTTP"],
@@ -87,7 +134,7 @@ describe("an attempt", () => {
 
     expect(await transport().send(get(server.url))).toMatchObject({
       status: 200,
-      wireBytes: 4,
+      decodedBytes: 4,
       body: { kind: "broken", cause },
     });
   });
@@ -100,7 +147,9 @@ describe("an attempt", () => {
   ])("caps %s", async (_, headers, body) => {
     await using server = await httpServer((__, response) => response.writeHead(200, headers).end(body));
 
-    expect((await transport().send(get(server.url, 1_000))).body).toEqual({ kind: "oversize" });
+    const over = await transport().send(get(server.url, 1_000));
+    expect(over.body).toEqual({ kind: "oversize" });
+    expect(over.decodedBytes).toBeGreaterThan(1_000);
     expect((await transport().send(get(server.url, 1_000_000))).body.kind).toBe("whole");
   });
 
@@ -139,7 +188,7 @@ describe("an attempt", () => {
 
     const responses = [await one.send(get(server.url)), await one.send(get(server.url))];
 
-    expect(responses).toMatchObject([{ status, body: { kind: "unread" }, wireBytes: 6 }, { status }]);
+    expect(responses).toMatchObject([{ status, body: { kind: "unread" }, decodedBytes: 6 }, { status }]);
     expect(server.connections).toBe(1);
   });
 

@@ -8,7 +8,7 @@ const errorFor = (location: string | undefined) => {
     status: 302,
     headers,
     body: { kind: "unread" },
-    wireBytes: 0,
+    decodedBytes: 0,
   });
 };
 

@@ -74,7 +74,7 @@ describe("Retry-After", () => {
     const transport = scriptedTransport((name, nth) =>
       name === "b" && nth === 1 ? { status: 503, headers: { "retry-after": "100" } } : undefined,
     );
-    const limits = { requestsPerWindow: 3, share: 1 };
+    const limits = { requestsPerMinute: 3, share: 1 };
     await using connection = await connect({ clock }, { transport, limits });
     const { service } = connection;
 

@@ -1,0 +1,24 @@
+// From what came of a response to its decoded body, and to how many bytes of it the budget counts.
+
+import { decodeBody, decodedLength } from "./content-encoding.ts";
+import type { Received } from "./response-collector.ts";
+import type { HttpResponse, ResponseBody } from "./transport.ts";
+
+export async function decodeReceived(received: Received, capBytes: number): Promise<HttpResponse> {
+  const { status, headers, bytes } = received;
+  const encoding = headers.get("content-encoding")?.join(",") ?? "";
+  const body = await bodyOf(received, encoding, capBytes);
+  // Services count what they sent before they compressed it, also of what is of no use here.
+  const decodedBytes =
+    body.kind === "whole" ? body.bytes.length : await decodedLength(bytes, encoding, capBytes);
+  return { status, headers, body, decodedBytes };
+}
+
+async function bodyOf(
+  { status, bytes, ending }: Received,
+  encoding: string,
+  capBytes: number,
+): Promise<ResponseBody> {
+  if (status >= 300) return { kind: "unread" };
+  return ending.kind === "whole" ? decodeBody(bytes, encoding, capBytes) : ending;
+}
