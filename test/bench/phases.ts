@@ -80,9 +80,8 @@ const PARSING = [
   "lambdas/job/snapshot/rows/row.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/service/events/read-detail.ts",
-  "lambdas/job/service/events/event-list.ts",
   "lambdas/job/service/events/json-text.ts",
-  "lambdas/job/service/events/list-page.ts",
+  "lambdas/job/service/events/list/",
 ];
 const STAGING = [
   "lambdas/job/snapshot/staging/shard-writer.ts",

@@ -4,7 +4,10 @@
 // the positions of the bytes, and the one scanner for texts finds values in it as fast as in any other.
 
 import {
+  afterValue,
   elements,
+  type Key,
+  keyAt,
   type Member,
   members,
   rootSpan,
@@ -12,11 +15,12 @@ import {
   type Span,
   valueAt,
 } from "./json-scanner.ts";
+import { afterWhite } from "./json-tokens.ts";
 
 /** What is larger than this is no list of events; to walk it would take minutes or gigabytes. */
-const LIST: ScanOptions = { maxDepth: 1_000, maxChildren: 1_000_000, isUtf8: true };
+export const LIST: ScanOptions = { maxDepth: 1_000, maxChildren: 1_000_000, isUtf8: true };
 
-const BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
+export const BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
 
 /** Its methods throw `OversizeJson` for a text that is deeper than 1,000 levels, or wider than a million children. */
 export class JsonDocument {
@@ -45,8 +49,29 @@ export class JsonDocument {
     return members(this.#text, object, LIST);
   }
 
+  /** How many bytes it has. */
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  afterWhite(start: number): number {
+    return afterWhite(this.#text, start);
+  }
+
+  afterValue(start: number): number {
+    return afterValue(this.#text, start, LIST);
+  }
+
+  keyAt(start: number): Key {
+    return keyAt(this.#text, start, LIST);
+  }
+
+  startsWith(prefix: string): boolean {
+    return this.#text.startsWith(prefix);
+  }
+
   /** What a value's text begins with tells its type. */
-  firstCharacter({ start }: Span): string {
+  firstCharacter({ start }: Pick<Span, "start">): string {
     return this.#text.charAt(start);
   }
 

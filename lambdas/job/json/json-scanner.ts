@@ -106,14 +106,28 @@ export function* members(text: string, object: Span, options = PLAIN): Generator
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
   for (let count = 1; ; count += 1) {
     if (count > options.maxChildren) throw tooWide(options);
-    const keyEnd = afterString(text, keyStart);
-    const start = afterColon(text, keyEnd);
+    const { key, start } = keyAt(text, keyStart, options);
     const end = afterValue(text, start, options);
-    yield { key: decodeKey(text.slice(keyStart, keyEnd), keyStart, options), value: { start, end } };
+    yield { key, value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
     keyStart = afterWhite(text, after(COMMA, '"," or "}"', text, next));
   }
+}
+
+export interface Key {
+  /** Decoded: `"d\u0061te"` is `date`. */
+  readonly key: string;
+  /** Where the key itself is. */
+  readonly span: Span;
+  /** Where its value begins. */
+  readonly start: number;
+}
+
+export function keyAt(text: string, keyStart: number, options: ScanOptions): Key {
+  const end = afterString(text, keyStart);
+  const key = decodeKey(text.slice(keyStart, end), keyStart, options);
+  return { key, span: { start: keyStart, end }, start: afterColon(text, end) };
 }
 
 /**
@@ -138,7 +152,7 @@ export function compact(text: string, span: Span = rootSpan(text)): string {
 }
 
 /** Skips one value, which begins at `start`. */
-function afterValue(text: string, start: number, options: ScanOptions): number {
+export function afterValue(text: string, start: number, options: ScanOptions): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last
   let at = start;
   for (;;) {
@@ -193,6 +207,6 @@ function tooDeep({ maxDepth }: ScanOptions): OversizeJson {
   return new OversizeJson(`is nested more than ${maxDepth.toLocaleString("en")} levels deep`);
 }
 
-function tooWide({ maxChildren }: ScanOptions): OversizeJson {
+export function tooWide({ maxChildren }: ScanOptions): OversizeJson {
   return new OversizeJson(`has more than ${maxChildren.toLocaleString("en")} entries in one array or object`);
 }

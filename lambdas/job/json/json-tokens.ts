@@ -3,9 +3,12 @@
 /** The text is not JSON. The message gives the place and never quotes the text. */
 export class MalformedJson extends Error {
   override readonly name = "MalformedJson";
+  /** The text ends where something is missing: more text might complete it. */
+  readonly isCutOff: boolean;
 
-  constructor(expected: string, position: number) {
+  constructor(expected: string, position: number, isCutOff = false) {
     super(`expected ${expected} at character ${position}`);
+    this.isCutOff = isCutOff;
   }
 }
 
@@ -28,7 +31,7 @@ export function afterString(text: string, start: number): number {
   after(QUOTE, "a string", text, start);
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  if (end === -1) throw new MalformedJson("the end of the string that begins", start);
+  if (end === -1) throw new MalformedJson("the end of the string that begins", start, true);
   return end + 1;
 }
 
@@ -42,7 +45,7 @@ function isEscaped(text: string, quote: number): boolean {
 export function afterLiteral(text: string, start: number): number {
   let end = start;
   while (isLiteral(text.charCodeAt(end))) end += 1;
-  if (end === start) throw new MalformedJson("a value", start);
+  if (end === start) throw new MalformedJson("a value", start, start >= text.length);
   return end;
 }
 
@@ -70,6 +73,6 @@ export function afterWhite(text: string, start: number): number {
 }
 
 export function after(code: number, expected: string, text: string, at: number): number {
-  if (text.charCodeAt(at) !== code) throw new MalformedJson(expected, at);
+  if (text.charCodeAt(at) !== code) throw new MalformedJson(expected, at, at >= text.length);
   return at + 1;
 }

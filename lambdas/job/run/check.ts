@@ -80,8 +80,8 @@ async function tryService(ports: RunPorts, open: OpenService, runCheck: RunCheck
       return true;
     });
     const list = loggedIn ? await runCheck("list", () => service.list(ports.signal)) : undefined;
-    const events = list?.events ?? [];
-    if (events.length > 0) await runCheck("detail", () => tryDetail(ports, service, events));
+    const tried = list ? Iterator.from(list.events).take(DETAIL_TRIES).toArray() : [];
+    if (tried.length > 0) await runCheck("detail", () => tryDetail(ports, service, tried));
   } finally {
     await service.close();
   }
@@ -90,9 +90,8 @@ async function tryService(ports: RunPorts, open: OpenService, runCheck: RunCheck
 async function tryDetail(
   ports: RunPorts,
   service: CountingService,
-  events: readonly ListedEvent[],
+  tried: readonly ListedEvent[],
 ): Promise<void> {
-  const tried = events.slice(0, DETAIL_TRIES);
   for (const { requestAs } of tried) {
     const detail = await service.detail(requestAs, ports.signal);
     if (detail.kind === "event") return;

@@ -1,7 +1,7 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
 import { SyncError } from "../errors/sync-error.ts";
-import type { Detail, ListedEvent } from "../service/event-service.ts";
+import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
@@ -88,11 +88,11 @@ async function readSample(
 }
 
 /** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */
-function spread<Item>(items: readonly Item[], limit: number): readonly Item[] {
-  if (items.length <= limit) return items;
-  return Array.from({ length: limit }, (_, index) => Math.floor((index * items.length) / limit)).flatMap(
-    (at) => items.slice(at, at + 1),
-  );
+function spread(events: ListedEvents, limit: number): readonly ListedEvent[] {
+  const size = Math.min(events.length, limit);
+  return Array.from({ length: size }, (_, index) =>
+    events.at(Math.floor((index * events.length) / size)),
+  ).filter((event) => event !== undefined);
 }
 
 function tooLarge(limit: number): SyncError {

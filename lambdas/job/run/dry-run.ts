@@ -30,7 +30,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const service = await session.openService();
   const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
-  const planned = list.events.slice(0, limit);
+  const planned = Math.min(list.events.length, limit ?? list.events.length);
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
   let events = 0;
   let seen = 0;
@@ -42,9 +42,9 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
       lifted: settings.lifted,
       signal: ports.signal,
     };
-    for await (const result of fetchResults(planned, options)) {
+    for await (const result of fetchResults(Iterator.from(list.events).take(planned), options)) {
       seen += 1;
-      ports.onProgress({ done: seen, total: planned.length, retries: service.counts.retries });
+      ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
         continue;

@@ -93,7 +93,7 @@ async function makePlan({ ports, settings, state }: RunSession, service: Countin
     shard_size: settings.shardSize,
     rejected: list.rejected,
     repeated: list.repeated,
-    events: list.events,
+    events: [...list.events],
   });
 }
 

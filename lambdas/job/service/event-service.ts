@@ -9,9 +9,15 @@ export interface ListedEvent {
   readonly listing: string;
 }
 
+/** A list may have a million events, so each is made when it is read. Read it by index or from the beginning, often. */
+export interface ListedEvents extends Iterable<ListedEvent> {
+  readonly length: number;
+  at(index: number): ListedEvent | undefined;
+}
+
 export interface EventList {
   /** Distinct, sorted by uuid (code units). */
-  readonly events: readonly ListedEvent[];
+  readonly events: ListedEvents;
   /** Entries without a valid uuid. */
   readonly rejected: number;
   /** Entries whose uuid had been listed already; the smallest text was kept. */

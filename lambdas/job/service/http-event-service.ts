@@ -14,7 +14,7 @@ import { SessionAuthenticator } from "./auth/session-authenticator.ts";
 import { sessionLogin } from "./auth/session-login.ts";
 import type { EventService } from "./event-service.ts";
 import { detailRequest } from "./events/detail-request.ts";
-import { fetchList } from "./events/fetch-list.ts";
+import { fetchList } from "./events/list/fetch-list.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";

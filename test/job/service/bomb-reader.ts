@@ -1,8 +1,10 @@
 // Reads a gzipped list in a thread of its own, whose memory a test can limit. Says what came of it.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { readListPage } from "../../../lambdas/job/service/events/list-page.ts";
-import { decodeBody } from "../../../lambdas/job/service/http/content-encoding.ts";
+import { ListReader } from "../../../lambdas/job/service/events/list/list-reader.ts";
+import { BodyDelivery } from "../../../lambdas/job/service/http/body-delivery.ts";
+import type { ResponseBody } from "../../../lambdas/job/service/http/transport.ts";
+import { BodyPieces } from "../../../lambdas/job/service/requests/body-pieces.ts";
 
 const MIB = 1_048_576;
 
@@ -10,10 +12,21 @@ parentPort?.postMessage(await read());
 
 async function read(): Promise<string> {
   if (!(workerData instanceof Uint8Array)) throw new TypeError("no body was given");
-  const body = await decodeBody(workerData, "gzip", 256 * MIB);
-  if (body.kind !== "whole") return body.kind;
+  const reader = new ListReader(undefined);
+  const pieces = new BodyPieces({ add: (piece) => reader.add(piece), end: () => reader.end() });
+  const delivered = Promise.withResolvers<ResponseBody>();
+  const delivery = new BodyDelivery({
+    sink: pieces,
+    contentEncoding: "gzip",
+    capBytes: 256 * MIB,
+    onEnd: delivered.resolve,
+  });
+  delivery.add(workerData, { pause: () => undefined, resume: () => undefined });
+  delivery.finish();
+  const { kind } = await delivered.promise;
+  if (kind !== "delivered") return kind;
   try {
-    const { events, rejected } = readListPage(body.bytes, undefined);
+    const { events, rejected } = pieces.end(new Map());
     return `${events.length} events, ${rejected} rejected`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -90,7 +90,7 @@ export async function fetchAll(service: HttpEventService, atOnce: number): Promi
   const list = await service.list();
   const details = new Map<string, Detail>();
   const abort = new AbortController();
-  const rest = list.events.values();
+  const rest = Iterator.from(list.events);
   const worker = async (): Promise<void> => {
     for (const { uuid, requestAs } of rest) details.set(uuid, await service.detail(requestAs, abort.signal));
   };

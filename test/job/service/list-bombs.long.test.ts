@@ -113,6 +113,6 @@ describe("the body of a login that is a bomb", () => {
     });
     await using connection = await connect({}, { baseUrl: server.url });
 
-    expect(await connection.service.list()).toMatchObject({ events: [] });
+    expect(await connection.service.list()).toMatchObject({ events: { length: 0 } });
   });
 });

@@ -2,7 +2,7 @@
 
 import type { JsonDocument } from "../../json/json-document.ts";
 import type { Span } from "../../json/json-scanner.ts";
-import { OversizeJson } from "../../json/json-tokens.ts";
+import { MalformedJson, OversizeJson } from "../../json/json-tokens.ts";
 import { redactKey } from "../../json/redact-key.ts";
 
 const MAX_DEPTH = 3;
@@ -12,19 +12,27 @@ const MAX_COUNTED = 100_000;
 /** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. */
 export function describeShape(json: JsonDocument, root?: Span): string {
   try {
-    return describe(json, root ?? json.rootSpan(), 0);
+    return describeValue(json, root ?? json.rootSpan(), 0);
   } catch (error) {
     if (error instanceof OversizeJson) return `a text that ${error.message}`;
     throw error;
   }
 }
 
-function describe(json: JsonDocument, span: Span, depth: number): string {
+/**
+ * @param depth of the value in the whole text; 0 for the root
+ * A value whose end is still to come is described as far as it goes.
+ */
+export function describeValue(json: JsonDocument, span: Span, depth: number): string {
   switch (json.firstCharacter(span)) {
     case "{":
-      return depth < MAX_DEPTH ? describeObject(json, span, depth) : "{…}";
+      return describeChildren(json.members(span), new ObjectShape(depth), ({ key, value }, shape) =>
+        shape.add(key, () => describeValue(json, value, depth + 1)),
+      );
     case "[":
-      return depth < MAX_DEPTH ? describeArray(json, span, depth) : "[…]";
+      return describeChildren(json.elements(span), new ArrayShape(depth), (element, shape) =>
+        shape.add(() => describeValue(json, element, depth + 1)),
+      );
     case '"':
       return "string";
     case "t":
@@ -37,29 +45,68 @@ function describe(json: JsonDocument, span: Span, depth: number): string {
   }
 }
 
-function describeObject(json: JsonDocument, span: Span, depth: number): string {
-  const shown: string[] = [];
-  let count = 0;
-  for (const { key, value } of json.members(span)) {
-    count += 1;
-    if (count <= MAX_KEYS) shown.push(`${redactKey(key)}: ${describe(json, value, depth + 1)}`);
-    if (count > MAX_COUNTED) break;
+function describeChildren<Child, Shape extends ObjectShape | ArrayShape>(
+  children: Iterable<Child>,
+  shape: Shape,
+  add: (child: Child, shape: Shape) => void,
+): string {
+  if (shape.isDeep) return shape.text();
+  try {
+    for (const child of children) {
+      add(child, shape);
+      if (shape.count > MAX_COUNTED) break;
+    }
+  } catch (error) {
+    if (!(error instanceof MalformedJson && error.isCutOff)) throw error;
+    return shape.text(true);
   }
-  return `{${shown.join(", ")}${more(count, MAX_KEYS)}}`;
+  return shape.text();
 }
 
-function describeArray(json: JsonDocument, span: Span, depth: number): string {
-  let first = "";
-  let count = 0;
-  for (const element of json.elements(span)) {
-    count += 1;
-    if (count === 1) first = describe(json, element, depth + 1);
-    if (count > MAX_COUNTED) break;
+/** The shape of an object, from its members one by one. */
+export class ObjectShape {
+  readonly isDeep: boolean;
+  count = 0;
+  readonly #shown: string[] = [];
+
+  constructor(depth: number) {
+    this.isDeep = depth >= MAX_DEPTH;
   }
-  return `[${first}${more(count, 1)}]`;
+
+  add(key: string, describe: () => string): void {
+    this.count += 1;
+    if (this.count <= MAX_KEYS && !this.isDeep) this.#shown.push(`${redactKey(key)}: ${describe()}`);
+  }
+
+  /** @param isCutOff more members follow, which are not counted */
+  text(isCutOff = false): string {
+    return this.isDeep ? "{…}" : `{${this.#shown.join(", ")}${more(this.count, MAX_KEYS, isCutOff)}}`;
+  }
 }
 
-function more(count: number, shown: number): string {
-  if (count > MAX_COUNTED) return `, … more than ${MAX_COUNTED} in all`;
+/** The shape of an array, from its elements one by one. */
+export class ArrayShape {
+  readonly isDeep: boolean;
+  count = 0;
+  #first = "";
+
+  constructor(depth: number) {
+    this.isDeep = depth >= MAX_DEPTH;
+  }
+
+  add(describe: () => string): void {
+    this.count += 1;
+    if (this.count === 1 && !this.isDeep) this.#first = describe();
+  }
+
+  /** @param isCutOff more elements follow, which are not counted */
+  text(isCutOff = false): string {
+    return this.isDeep ? "[…]" : `[${this.#first}${more(this.count, 1, isCutOff)}]`;
+  }
+}
+
+function more(count: number, shown: number, isCutOff: boolean): string {
+  if (isCutOff && count < MAX_COUNTED) return `, … more than ${count} in all`;
+  if (count > MAX_COUNTED || isCutOff) return `, … more than ${MAX_COUNTED} in all`;
   return count > shown ? `, … ${count} in all` : "";
 }

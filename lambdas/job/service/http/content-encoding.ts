@@ -10,16 +10,14 @@ import {
   gunzip,
   type ZlibOptions,
 } from "node:zlib";
-import { ByteBuffer } from "./byte-buffer.ts";
 import type { ResponseBody } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
 
-/** Up to this size a body is decoded in one call, which is faster but holds it twice. */
-const AT_ONCE_BYTES = 8 * 1_048_576;
 const PIECE_BYTES = 262_144;
 
 interface Decoder {
+  /** Faster for small bodies, but holds them twice. */
   atOnce(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Promise<Uint8Array>;
   inPieces(options: { readonly chunkSize: number }): Transform;
 }
@@ -47,14 +45,14 @@ export async function decodeBody(
   contentEncoding: string,
   capBytes: number,
 ): Promise<ResponseBody> {
-  const encoding = nameOf(contentEncoding);
-  if (encoding === "" || encoding === "identity") return { kind: "whole", bytes };
-  const decoder = DECODERS.get(encoding);
+  const decoder = decoderFor(contentEncoding);
+  if (decoder === "identity") return { kind: "whole", bytes };
   if (decoder === undefined) return { kind: "foreign" };
   try {
-    return (await decodeSmall(decoder, bytes, capBytes)) ?? (await decodeLarge(decoder, bytes, capBytes));
-  } catch {
-    return { kind: "broken", cause: "UNDECODABLE" };
+    return { kind: "whole", bytes: await decoder.atOnce(bytes, { maxOutputLength: capBytes }) };
+  } catch (error) {
+    // zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small.
+    return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
   }
 }
 
@@ -67,9 +65,9 @@ export async function decodedLength(
   contentEncoding: string,
   capBytes: number,
 ): Promise<number> {
-  const decoder = DECODERS.get(nameOf(contentEncoding));
+  const decoder = decoderFor(contentEncoding);
   let decoded = 0;
-  if (decoder !== undefined && bytes.length > 0) {
+  if (typeof decoder === "object" && bytes.length > 0) {
     const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
     stream.end(bytes);
     try {
@@ -84,33 +82,13 @@ export async function decodedLength(
   return Math.max(bytes.length, decoded);
 }
 
-function nameOf(contentEncoding: string): string {
-  return contentEncoding.trim().toLowerCase();
+/** A stream that decodes; `identity` where nothing is to be decoded, undefined for an encoding that is not accepted. */
+export function decodingStream(contentEncoding: string): Transform | "identity" | undefined {
+  const decoder = decoderFor(contentEncoding);
+  return typeof decoder === "object" ? decoder.inPieces({ chunkSize: PIECE_BYTES }) : decoder;
 }
 
-/** Undefined for a body that is too large for one call. */
-async function decodeSmall(
-  decoder: Decoder,
-  bytes: Uint8Array,
-  capBytes: number,
-): Promise<ResponseBody | undefined> {
-  try {
-    const maxOutputLength = Math.min(capBytes, AT_ONCE_BYTES);
-    return { kind: "whole", bytes: await decoder.atOnce(bytes, { maxOutputLength }) };
-  } catch (error) {
-    // zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small.
-    if (!(error instanceof RangeError)) throw error;
-    return capBytes <= AT_ONCE_BYTES ? { kind: "oversize" } : undefined;
-  }
-}
-
-async function decodeLarge(decoder: Decoder, bytes: Uint8Array, capBytes: number): Promise<ResponseBody> {
-  const decoded = new ByteBuffer();
-  const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
-  stream.end(bytes);
-  for await (const piece of stream) {
-    if (decoded.length + piece.length > capBytes) return { kind: "oversize" }; // which also ends the stream
-    decoded.add(piece);
-  }
-  return { kind: "whole", bytes: decoded.bytes };
+function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
+  const encoding = contentEncoding.trim().toLowerCase();
+  return encoding === "" || encoding === "identity" ? "identity" : DECODERS.get(encoding);
 }

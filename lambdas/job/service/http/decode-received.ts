@@ -1,10 +1,11 @@
 // From what came of a response to its decoded body, and to how many bytes of it the budget counts.
 
 import { decodeBody, decodedLength } from "./content-encoding.ts";
-import type { Received } from "./response-collector.ts";
+import type { Collected, Received } from "./response-collector.ts";
 import type { HttpResponse, ResponseBody } from "./transport.ts";
 
 export async function decodeReceived(received: Received, capBytes: number): Promise<HttpResponse> {
+  if (received.ending === undefined) return received;
   const { status, headers, bytes } = received;
   const encoding = headers.get("content-encoding")?.join(",") ?? "";
   const body = await bodyOf(received, encoding, capBytes);
@@ -15,7 +16,7 @@ export async function decodeReceived(received: Received, capBytes: number): Prom
 }
 
 async function bodyOf(
-  { status, bytes, ending }: Received,
+  { status, bytes, ending }: Collected,
   encoding: string,
   capBytes: number,
 ): Promise<ResponseBody> {

@@ -1,9 +1,10 @@
 // Collects one response from undici: status and headers, then the body up to a cap.
 
 import { type Dispatcher, errors } from "undici";
+import { BodyDelivery } from "./body-delivery.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
-import { type HttpResponse, NoResponse } from "./transport.ts";
+import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
@@ -17,8 +18,10 @@ const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
   "UND_ERR_CLOSED",
 ]);
 
-/** A response whose body is still to be decoded. */
-export interface Received extends Pick<HttpResponse, "status" | "headers"> {
+/** A response whose body was delivered to the request's sink, or is still to be decoded. */
+export type Received = Collected | (HttpResponse & { readonly ending?: never });
+
+export interface Collected extends Pick<HttpResponse, "status" | "headers"> {
   /** Of the body, as far as they came. */
   readonly bytes: Uint8Array;
   readonly ending: Ending;
@@ -40,17 +43,19 @@ type Controller = Dispatcher.DispatchController;
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Rejects with `NoResponse` if no headers came, with the reason of `stop`, or with a programming error. */
   readonly received: Promise<Received>;
-  readonly #capBytes: number;
+  readonly #request: Pick<TransportRequest, "bodyCapBytes" | "sink">;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
+  #delivery: BodyDelivery | undefined;
   #controller: Controller | undefined;
   #head: Pick<HttpResponse, "status" | "headers"> | undefined;
+  #isReceived = false;
   #isOver = false;
 
-  /** @param capBytes of a 2xx body; other bodies are not read */
-  constructor(capBytes: number) {
-    this.#capBytes = capBytes;
+  /** Only a 2xx body is read. */
+  constructor(request: Pick<TransportRequest, "bodyCapBytes" | "sink">) {
+    this.#request = request;
     const { promise, resolve, reject } = Promise.withResolvers<Received>();
     this.received = promise;
     this.#resolve = resolve;
@@ -76,20 +81,29 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, Header>>): void {
-    this.#head = { status, headers: headerMap(headers) };
+    const head = { status, headers: headerMap(headers) };
+    this.#head = head;
+    const { sink, bodyCapBytes: capBytes } = this.#request;
+    if (sink === undefined || !this.#isRead) return;
+    const contentEncoding = head.headers.get("content-encoding")?.join(",") ?? "";
+    const onEnd = (body: ResponseBody, decodedBytes: number): void => {
+      this.#isOver = true;
+      this.#resolve({ ...head, body, decodedBytes });
+      if (!this.#isReceived) this.#disconnect(); // stops the download
+    };
+    this.#delivery = new BodyDelivery({ sink, contentEncoding, capBytes, onEnd });
   }
 
-  onResponseData(_: Controller, chunk: Uint8Array): void {
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    this.#body.add(chunk);
-    const isRead = this.#head !== undefined && this.#head.status < 300;
-    if (this.#body.length <= (isRead ? this.#capBytes : UNREAD_CAP_BYTES)) return;
-    this.#finish({ kind: "oversize" });
-    this.#disconnect(); // stops the download
+    if (this.#delivery) this.#delivery.add(chunk, controller);
+    else this.#collect(chunk);
   }
 
   onResponseEnd(): void {
-    this.#finish({ kind: "whole" });
+    this.#isReceived = true;
+    if (this.#delivery) this.#delivery.finish();
+    else this.#finish({ kind: "whole" });
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -100,8 +114,13 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     }
   }
 
+  get #isRead(): boolean {
+    return this.#head !== undefined && this.#head.status < 300;
+  }
+
   #breakOff(cause: string, proxy?: string): void {
     if (this.#head === undefined) this.#reject(new NoResponse(cause, proxy));
+    else if (this.#delivery) this.#delivery.breakOff(cause);
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }
@@ -112,7 +131,15 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#resolve({ ...this.#head, bytes: this.#body.bytes, ending });
   }
 
+  #collect(chunk: Uint8Array): void {
+    this.#body.add(chunk);
+    if (this.#body.length <= (this.#isRead ? this.#request.bodyCapBytes : UNREAD_CAP_BYTES)) return;
+    this.#finish({ kind: "oversize" });
+    this.#disconnect(); // stops the download
+  }
+
   #disconnect(): void {
+    this.#delivery?.stop();
     this.#controller?.abort(new Error("no longer needed"));
   }
 }

@@ -7,10 +7,20 @@ export interface TransportRequest {
   readonly body?: string;
   /** For the bytes received and for the decoded ones. */
   readonly bodyCapBytes: number;
+  /** Gets the decoded body of a 2xx piece by piece; for bodies that are too large to be held. */
+  readonly sink?: BodySink;
+}
+
+/** Takes one body. A piece is valid only during the call. */
+export interface BodySink {
+  /** Returns false where no more of the body is needed: it is not received any further. Never throws. */
+  add(piece: Uint8Array): boolean;
 }
 
 export type ResponseBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array }
+  /** The sink has all of it, or as much as it needed. */
+  | { readonly kind: "delivered" }
   /** Longer than the request's cap; the rest was not read. */
   | { readonly kind: "oversize" }
   /** Cut off, timed out or not decodable. `cause` is a short code. */

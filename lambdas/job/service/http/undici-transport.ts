@@ -44,7 +44,7 @@ export class UndiciTransport implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
     signal?.throwIfAborted();
-    const collector = new ResponseCollector(request.bodyCapBytes);
+    const collector = new ResponseCollector(request);
     const timer = setTimeout(() => collector.giveUp(TIMED_OUT), this.#timeoutMs);
     const stop = (): void => collector.stop(signal?.reason);
     signal?.addEventListener("abort", stop);

@@ -1,10 +1,11 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
 import type { Random } from "../../runtime/random.ts";
-import { type HttpResponse, NoResponse } from "../http/transport.ts";
+import { type BodySink, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { type ApiRequest, type ReadResult, readResponse } from "./api-request.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import type { Cooldown } from "./cooldown.ts";
 import { type Failure, requestName } from "./failure.ts";
 import { retryDelayMs, statusClass } from "./retry.ts";
@@ -59,9 +60,10 @@ export class ApiClient {
     authorization: Authorization,
     signal: AbortSignal | undefined,
   ): Promise<Attempt<T>> {
+    const pieces = request.reader && new BodyPieces(request.reader());
     let response: HttpResponse | undefined;
     try {
-      response = await this.#send(request, authorization, signal);
+      response = await this.#send(request, authorization, pieces, signal);
     } catch (error) {
       await authorization.settle({ kind: "unanswered" });
       if (error instanceof NoResponse) {
@@ -84,13 +86,14 @@ export class ApiClient {
       };
     }
     await authorization.settle({ kind: "accepted", setCookies });
-    return readResponse(request, response, this.#options.clock.now());
+    return readResponse(request, response, this.#options.clock.now(), pieces);
   }
 
   /** Undefined where the credentials became stale before anything was sent. */
   async #send<T>(
     { url, kind, bodyCapBytes }: ApiRequest<T>,
     authorization: Authorization,
+    sink: BodySink | undefined,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse | undefined> {
     const { headers, sender } = this.#options;
@@ -104,6 +107,7 @@ export class ApiClient {
       url,
       headers: { ...headers, ...authorization.headers(url) },
       bodyCapBytes,
+      ...(sink && { sink }),
     } as const;
     return sender.send(permit, sent, signal);
   }

@@ -3,6 +3,7 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { HttpResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
+import type { BodyPieces, BodyReader } from "./body-pieces.ts";
 import { type Failure, requestName, UnusableBody } from "./failure.ts";
 import { redirected } from "./redirect.ts";
 import { retryAfterMs, statusClass } from "./retry.ts";
@@ -13,6 +14,8 @@ export interface ApiRequest<T> {
   readonly bodyCapBytes: number;
   /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
   read(bytes: Uint8Array, headers: HttpResponse["headers"]): T;
+  /** For bodies that are too large to be held: a new reader for each attempt, in place of `read`. */
+  readonly reader?: () => BodyReader<T>;
   /** What a body over the cap means. */
   oversize(): T;
   /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
@@ -28,11 +31,12 @@ export function readResponse<T>(
   request: ApiRequest<T>,
   response: HttpResponse,
   nowMs: number,
+  pieces?: BodyPieces<T>,
 ): ReadResult<T> {
   const { status, headers } = response;
   switch (statusClass(status)) {
     case "read":
-      return readBody(request, response);
+      return readBody(request, response, pieces);
     case "retry":
       return {
         kind: "failure",
@@ -45,15 +49,17 @@ export function readResponse<T>(
   }
 }
 
-function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse): ReadResult<T> {
+function readBody<T>(
+  request: ApiRequest<T>,
+  { body, headers }: HttpResponse,
+  pieces: BodyPieces<T> | undefined,
+): ReadResult<T> {
   switch (body.kind) {
     case "whole":
-      try {
-        return { kind: "value", value: request.read(body.bytes, headers) };
-      } catch (error) {
-        if (!(error instanceof UnusableBody)) throw error;
-        return { kind: "failure", failure: { kind: "body", why: error.message, remedy: error.remedy } };
-      }
+      return usable(() => request.read(body.bytes, headers));
+    case "delivered":
+      if (pieces === undefined) throw new TypeError("the transport delivered a body that nothing reads");
+      return usable(() => pieces.end(headers));
     case "oversize":
       return { kind: "value", value: request.oversize() };
     case "foreign":
@@ -67,6 +73,15 @@ function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse): R
     }
     case "unread":
       throw new TypeError("the transport did not read a 2xx body");
+  }
+}
+
+function usable<T>(read: () => T): ReadResult<T> {
+  try {
+    return { kind: "value", value: read() };
+  } catch (error) {
+    if (!(error instanceof UnusableBody)) throw error;
+    return { kind: "failure", failure: { kind: "body", why: error.message, remedy: error.remedy } };
   }
 }
 

@@ -17,8 +17,10 @@ async function runWith(changes: { readonly listing?: string; readonly note?: str
     const service = await ports.openService(rateLimiter);
     const list = await service.list();
     const [first] = list.events;
-    const events = list.events.map((event) =>
-      event === first && changes.listing !== undefined ? { ...event, listing: changes.listing } : event,
+    const events = [...list.events].map((event) =>
+      event.uuid === first?.uuid && changes.listing !== undefined
+        ? { ...event, listing: changes.listing }
+        : event,
     );
     return {
       ...service,

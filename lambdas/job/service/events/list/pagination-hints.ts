@@ -1,7 +1,7 @@
 // Looks in the body of a list page for signs that more pages follow.
 
-import { formatPointer } from "../../json/json-pointer.ts";
-import { isObject, type JsonObject } from "./json-text.ts";
+import { formatPointer } from "../../../json/json-pointer.ts";
+import { isObject, type JsonObject } from "../json-text.ts";
 
 // Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
 const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];

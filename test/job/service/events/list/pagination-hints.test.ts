@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { paginationHints } from "../../../../lambdas/job/service/events/pagination-hints.ts";
+import { paginationHints } from "../../../../../lambdas/job/service/events/list/pagination-hints.ts";
 
 describe("signs that there is more", () => {
   it.each([

@@ -1,8 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { parsePointer } from "../../../../lambdas/job/json/json-pointer.ts";
-import { readListPage } from "../../../../lambdas/job/service/events/list-page.ts";
-import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import { parsePointer } from "../../../../../lambdas/job/json/json-pointer.ts";
+import { ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
+import { uuidOf } from "../../../../simulator/simulated-event.ts";
+import { readPage } from "./read-page.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
@@ -10,7 +13,7 @@ const a = `{"uuid":"${A}","n":1.10}`;
 const b = `{"uuid":"${B}"}`;
 
 const read = (text: string, pointer?: string) =>
-  readListPage(Buffer.from(text), pointer === undefined ? undefined : parsePointer(pointer));
+  readPage(Buffer.from(text), pointer === undefined ? undefined : parsePointer(pointer));
 const uuids = (text: string, pointer?: string): readonly string[] =>
   read(text, pointer).events.map(({ uuid }) => uuid);
 const errorOf = (text: string, pointer?: string): unknown => {
@@ -20,6 +23,14 @@ const errorOf = (text: string, pointer?: string): unknown => {
     return error;
   }
   return undefined;
+};
+/** What was read, or why it was not. */
+const outcome = (act: () => unknown): unknown => {
+  try {
+    return act();
+  } catch (error) {
+    return String(error);
+  }
 };
 
 describe("a page of the list", () => {
@@ -157,7 +168,7 @@ describe("a page of the list", () => {
       Buffer.from('"}]'),
     ]);
 
-    expect(() => readListPage(bytes, undefined)).toThrow(new UnusableBody("a body that is not UTF-8"));
+    expect(() => readPage(bytes, undefined)).toThrow(new UnusableBody("a body that is not UTF-8"));
   });
 
   it("may have text of any script, a byte order mark, and its list behind a key of any script", () => {
@@ -177,5 +188,73 @@ describe("a page of the list", () => {
     expect(read(`{"result":{"items":[],"total":7}}`, "/result/items").hints.total?.pointer).toBe(
       "/result/total",
     );
+  });
+
+  it("is the same in pieces of any size", () => {
+    const entry = fc.oneof(
+      fc.record({ uuid: fc.uuid(), text: fc.string({ unit: "binary" }), n: fc.double() }),
+      fc.jsonValue(),
+    );
+    const pages = fc
+      .record({
+        entries: fc.array(entry),
+        shape: fc.nat(3),
+        indent: fc.nat(2),
+        pieceBytes: fc.integer({ min: 1, max: 40 }),
+      })
+      .map(({ entries, shape, indent, pieceBytes }) => {
+        const keyed = {
+          data: Object.fromEntries(entries.map((each) => [uuidOf(JSON.stringify(each)), each])),
+        };
+        const shapes = [entries, { total: 0, data: entries }, keyed, { data: { events: entries, x: [1] } }];
+        return { text: `\ufeff${JSON.stringify(shapes[shape], null, indent)}`, pieceBytes };
+      });
+    fc.assert(
+      fc.property(pages, ({ text, pieceBytes }) => {
+        expect(outcome(() => readPage(Buffer.from(text), undefined, pieceBytes))).toEqual(
+          outcome(() => read(text)),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([A, `{"uuid":"${A}","t":"${"\u0436".repeat(100_000)}"}`])(
+    "cut off at any byte is unusable",
+    (end) => {
+      const bytes = Buffer.from(`\ufeff{"data":[${a},${b},${end}`);
+      for (const length of [0, 1, 2, 3, 4, 11, 12, bytes.length - 1, bytes.length]) {
+        expect(() => readPage(bytes.subarray(0, length))).toThrow(UnusableBody);
+      }
+    },
+  );
+
+  it("is not held: of its text there are never more than a few MiB in memory", () => {
+    const reader = new ListReader(undefined);
+    const entry = Buffer.from(`{"text":"${"x".repeat(1_000_000)}"},`);
+    reader.add(Buffer.from('{"data":['));
+    const before = process.memoryUsage().arrayBuffers;
+
+    for (let n = 0; n < 64; n += 1) reader.add(entry);
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1_048_576);
+    reader.add(Buffer.from(`${b}]}`));
+    expect(reader.end()).toMatchObject({ events: { length: 1 }, rejected: 64 });
+  });
+
+  it("with much before its list is refused as soon as that is known, with the shape so far", () => {
+    const reader = new ListReader(undefined);
+    const act = () => {
+      for (let n = 0; n < 100; n += 1) reader.add(Buffer.from(`${"0,".repeat(64_000)}`));
+    };
+    reader.add(Buffer.from('{"meta":{"a":1},"items":['));
+
+    expect(act).toThrow(
+      "has more than 4 MiB before any list of events (its shape so far is {meta: {a: number}, items: [number, … more than 100000 in all]})",
+    );
+  });
+
+  it("counts an entry's contradiction only if no later list replaces it", () => {
+    expect(uuids(`{"data":{"${A}":{"uuid":"${B}"}},"data":[${a}]}`)).toEqual([A]);
   });
 });

@@ -1,7 +1,7 @@
 // Finds the next page in the Link headers of a response (RFC 8288).
 
-import { SyncError } from "../../errors/sync-error.ts";
-import type { HttpResponse } from "../http/transport.ts";
+import { SyncError } from "../../../errors/sync-error.ts";
+import type { HttpResponse } from "../../http/transport.ts";
 import { type Link, readLinkHeader } from "./link-header.ts";
 
 /**

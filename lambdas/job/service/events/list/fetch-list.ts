@@ -1,15 +1,18 @@
 // Fetches the whole list, page by page, along the Link headers.
 
-import { SyncError } from "../../errors/sync-error.ts";
-import { OversizeJson } from "../../json/json-tokens.ts";
-import type { IsListed } from "../../settings/is-listed.ts";
-import { endpoint } from "../endpoint.ts";
-import type { EventList } from "../event-service.ts";
-import type { ApiClient } from "../requests/api-client.ts";
-import type { ApiRequest } from "../requests/api-request.ts";
-import { requestName, unexpectedStatus } from "../requests/failure.ts";
+import { SyncError } from "../../../errors/sync-error.ts";
+import { OversizeJson } from "../../../json/json-tokens.ts";
+import type { IsListed } from "../../../settings/is-listed.ts";
+import { endpoint } from "../../endpoint.ts";
+import type { EventList } from "../../event-service.ts";
+import type { HttpResponse } from "../../http/transport.ts";
+import type { ApiClient } from "../../requests/api-client.ts";
+import type { ApiRequest } from "../../requests/api-request.ts";
+import type { BodyReader } from "../../requests/body-pieces.ts";
+import { requestName, unexpectedStatus } from "../../requests/failure.ts";
 import { EventListBuilder } from "./event-list.ts";
-import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
+import { MAX_ENTRIES } from "./list-entries.ts";
+import { type ListPage, ListReader } from "./list-reader.ts";
 import { nextPage } from "./next-page.ts";
 
 export interface ListOptions {
@@ -66,11 +69,12 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
     url,
     kind: "other",
     bodyCapBytes: left.bytes,
-    read: (bytes, headers) => ({
-      page: readPage(bytes, left, options),
-      bytes: bytes.length,
-      next: nextPage(headers, url),
-    }),
+    read: (bytes, headers) => {
+      const reader = new PageReader(url, left, options);
+      reader.add(bytes);
+      return reader.end(headers);
+    },
+    reader: () => new PageReader(url, left, options),
     oversize: () => {
       throw unexpected(`are longer than ${options.capBytes} bytes`, options);
     },
@@ -87,12 +91,34 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
   };
 }
 
-function readPage(bytes: Uint8Array, left: Left, options: ListOptions): ListPage {
-  try {
-    return readListPage(bytes, options.pointer, left.entries);
-  } catch (error) {
-    if (error instanceof OversizeJson) throw tooLarge(error.message, options);
-    throw error;
+class PageReader implements BodyReader<FetchedPage> {
+  readonly #url: URL;
+  readonly #options: ListOptions;
+  readonly #reader: ListReader;
+  #bytes = 0;
+
+  constructor(url: URL, { entries }: Left, options: ListOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#reader = new ListReader(options.pointer, entries);
+  }
+
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    this.#explained(() => this.#reader.add(piece));
+  }
+
+  end(headers: HttpResponse["headers"]): FetchedPage {
+    const page = this.#explained(() => this.#reader.end());
+    return { page, bytes: this.#bytes, next: nextPage(headers, this.#url) };
+  }
+
+  #explained<Result>(read: () => Result): Result {
+    try {
+      return read();
+    } catch (error) {
+      throw error instanceof OversizeJson ? tooLarge(error.message, this.#options) : error;
+    }
   }
 }
 

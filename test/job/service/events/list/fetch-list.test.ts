@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { ListOptions } from "../../../simulator/list-endpoint.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf } from "../connection.ts";
-import { httpServer } from "../http/local-server.ts";
+import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { connect, errorOf } from "../../connection.ts";
+import { httpServer } from "../../http/local-server.ts";
 
 const EVENTS = makeEvents(10);
 const SORTED = EVENTS.map(({ uuid }) => uuid).sort();
-const uuids = (list: { readonly events: readonly { readonly uuid: string }[] }): readonly string[] =>
-  list.events.map(({ uuid }) => uuid);
+const uuids = (list: { readonly events: Iterable<{ readonly uuid: string }> }): readonly string[] =>
+  [...list.events].map(({ uuid }) => uuid);
 
 describe("the list", () => {
   it.each(["array", "data-array", "data-map", "data-events"] as const)(

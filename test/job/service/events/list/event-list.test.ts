@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ListedEvent } from "../../../../lambdas/job/service/event-service.ts";
-import { EventListBuilder } from "../../../../lambdas/job/service/events/event-list.ts";
-import type { ListPage } from "../../../../lambdas/job/service/events/list-page.ts";
+import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
+import { EventListBuilder } from "../../../../../lambdas/job/service/events/list/event-list.ts";
+import type { ListPage } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
 
 const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
   uuid,
@@ -21,7 +21,8 @@ const page = (
 const listOf = (...pages: readonly ListPage[]) => {
   const list = new EventListBuilder();
   for (const [index, each] of pages.entries()) list.add(each, index < pages.length - 1);
-  return list.finish();
+  const { events, ...counts } = list.finish();
+  return { ...counts, events: [...events] };
 };
 
 describe("the list of events", () => {

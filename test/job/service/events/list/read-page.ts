@@ -1,0 +1,19 @@
+// Reads a page of the list in pieces of a size.
+
+import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
+import { type ListPage, ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+
+export interface ReadPage extends ListPage {
+  readonly events: readonly ListedEvent[];
+}
+
+export function readPage(
+  bytes: Uint8Array,
+  pointer?: readonly string[],
+  pieceBytes = bytes.length,
+): ReadPage {
+  const reader = new ListReader(pointer);
+  for (let at = 0; at < bytes.length; at += pieceBytes) reader.add(bytes.subarray(at, at + pieceBytes));
+  const page = reader.end();
+  return { ...page, events: [...page.events] };
+}
