@@ -1,8 +1,8 @@
 // The saved queries, parsed with the grammar of Trino, on which Athena's engine 3 is based.
 
-import { TrinoSQL } from "dt-sql-parser";
 import { describe, expect, it } from "vitest";
 import { savedQueries } from "../../lib/data/saved-queries.ts";
+import { TrinoSQL } from "./trino-grammar.ts";
 
 const errorsOf = (sql: string): readonly unknown[] => new TrinoSQL().validate(sql);
 
