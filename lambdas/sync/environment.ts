@@ -17,6 +17,8 @@ const ENVIRONMENT = {
   workgroup: "BRAND_EVENTS_WORKGROUP",
   eventBus: "BRAND_EVENTS_EVENT_BUS",
   secretName: "BRAND_EVENTS_SECRET_NAME",
+  stateMachineArn: "STATE_MACHINE_ARN",
+  maxTurns: "MAX_TURNS",
 } as const;
 
 /** Stands for the account's name in `secretName`. */
@@ -39,6 +41,14 @@ const schema = z.strictObject({
   secretName: text(`expected the name of a secret with ${ACCOUNT_PLACEHOLDER} in it`, (value) =>
     value.includes(ACCOUNT_PLACEHOLDER),
   ),
+  /** Continues the runs that an invocation cannot finish; without it the next start does. */
+  stateMachineArn: text("expected the ARN of a state machine", (value) =>
+    /^arn:[\w-]+:states:[\w-]+:\d{12}:stateMachine:[\w-]{1,80}$/.test(value),
+  ).optional(),
+  /** The invocations of one execution, before another execution follows: no setting, but lower in tests. */
+  maxTurns: text("expected a whole number from 1", (value) => /^[1-9]\d{0,4}$/.test(value))
+    .default("1000")
+    .transform(Number),
 });
 
 /** What `lib` gives: what has a default may be left out. */
@@ -57,7 +67,9 @@ export function environmentOf(settings: FunctionSettings): Record<string, string
   const { prefix = "", eventBus = "default", ...given } = settings;
   const values = Object.entries({ ...given, prefix, eventBus });
   const names = new Map<string, string>(Object.entries(ENVIRONMENT));
-  return Object.fromEntries(values.map(([key, value]) => [names.get(key) ?? key, value]));
+  return Object.fromEntries(
+    values.flatMap(([key, value]) => (value === undefined ? [] : [[names.get(key) ?? key, value]])),
+  );
 }
 
 /** Throws `CONFIG_INVALID` naming the variable, or the key of the settings file. */

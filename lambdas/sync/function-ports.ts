@@ -3,6 +3,7 @@
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
 import type { Proxies } from "../job/network/proxies.ts";
+import type { Executions } from "../job/run/hand-over/executions.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { serviceOpener } from "../job/run/service-opener.ts";
@@ -29,13 +30,15 @@ export interface FunctionPorts {
   readonly sendEvent: SendEvent;
   readonly version: string;
   readonly proxies: Proxies;
+  /** Undefined in a deployment without a state machine. */
+  readonly executions?: Executions | undefined;
 }
 
 export function functionRunPorts(
   ports: FunctionPorts,
   { secretId }: Pick<FunctionAccount, "secretId">,
   settings: RunSettings,
-  { signal, timeLeftMs }: Pick<TimeLimit, "signal" | "timeLeftMs">,
+  { signal, timeLeftMs, reserveMs }: TimeLimit,
   requestId: string,
 ): RunPorts {
   const { store, catalog, clock, random, log, version } = ports;
@@ -61,5 +64,7 @@ export function functionRunPorts(
     requestId,
     signal,
     timeLeftMs,
+    reserveMs,
+    executions: ports.executions,
   };
 }

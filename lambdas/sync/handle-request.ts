@@ -14,6 +14,8 @@ import { formatRunId } from "../job/storage/run-id.ts";
 import { accountRunSettings } from "./account-run-settings.ts";
 import { consoleLinks } from "./console-links.ts";
 import { type FunctionPorts, functionRunPorts } from "./function-ports.ts";
+import { abandonResponse } from "./hand-over/abandon-response.ts";
+import { continueResponse } from "./hand-over/continue-response.ts";
 import { invocationError } from "./invocation-error.ts";
 import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
@@ -24,7 +26,7 @@ import { UNEXPECTED_ERROR_METRICS } from "./telemetry/attempt-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { timeLimit } from "./time-limit.ts";
 
-const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set(["run", "check", "discover"]);
+const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set(["run", "continue", "check", "discover"]);
 
 /**
  * Throws `InvocationError` for a run that failed and for everything else that did not work.
@@ -82,12 +84,17 @@ async function respond(
     if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);
     if (result.error) throw result.error;
     const { region, workgroup, database } = environment;
-    const links = consoleLinks({ region, workgroup, context });
+    const execution = result.handedOver?.execution;
+    const links = consoleLinks({ region, workgroup, context, execution });
     return responseOf(result, { account, database, links, publication });
   };
   switch (request.action) {
     case "run":
       return respondWith(await run(host, settings, startOf(request)));
+    case "continue":
+      return continueResponse({ ports, host, settings }, request);
+    case "abandon":
+      return abandonResponse({ ports, host, settings }, request);
     case "accept":
     case "rollback":
       return respondWith(await acceptOrRollback(host, account, request));

@@ -5,6 +5,7 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GlueClient } from "@aws-sdk/client-glue";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SFNClient } from "@aws-sdk/client-sfn";
 import type { Context } from "aws-lambda";
 import { GlueCatalog } from "../job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../job/catalog/glue/glue-table.ts";
@@ -17,6 +18,7 @@ import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { readEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
+import { StepFunctionsExecutions } from "./hand-over/step-functions-executions.ts";
 import { handleRequest } from "./handle-request.ts";
 import { SETTINGS_FILE } from "./settings-file.ts";
 import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
@@ -32,6 +34,7 @@ const clients = {
   glue: new GlueClient(aws),
   secrets: new SecretsManagerClient(aws),
   eventBridge: new EventBridgeClient(aws),
+  stepFunctions: new SFNClient(aws),
 };
 /** Beside the bundle. */
 const SETTINGS = new URL(SETTINGS_FILE, import.meta.url);
@@ -45,7 +48,7 @@ export async function handler(event: unknown, context: Context): Promise<object>
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
   const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
-  const { bucket, bucketOwner, prefix, database, eventBus } = environment;
+  const { bucket, bucketOwner, prefix, database, eventBus, stateMachineArn } = environment;
   const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);
   return {
@@ -60,5 +63,9 @@ function compose(): FunctionPorts {
     sendEvent: eventBridgeSender(clients.eventBridge, eventBus),
     version: VERSION,
     proxies,
+    executions:
+      stateMachineArn === undefined
+        ? undefined
+        : new StepFunctionsExecutions(clients.stepFunctions, stateMachineArn),
   };
 }

@@ -3,14 +3,19 @@
 import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
+import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/execution-name.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
-import { eventLimit, trueOrFalse } from "../job/settings/value-schemas.ts";
+import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";
 
 /** How far the clock of the schedule may be ahead of the function's. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 const account = z.string("expected the name of an account").optional();
 const snapshotId = z.string("expected the id of a snapshot, such as 2026-11-21T06-00-00.000Z");
+const executionArn = text(
+  "expected the ARN of an execution that a run was handed over to",
+  (value) => parseExecutionName(nameOfExecution(value)) !== undefined,
+);
 const instant = z.iso.datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" });
 
 const schema = z.discriminatedUnion("action", [
@@ -45,10 +50,22 @@ const schema = z.discriminatedUnion("action", [
     pin: trueOrFalse.default(true),
     overDamaged: trueOrFalse.optional(),
   }),
+  /** From the state machine: one turn of an execution. */
+  z.strictObject({
+    action: z.literal("continue"),
+    account,
+    runId: z.string("expected the id of a run, such as 2026-11-21T06-00-00.000Z"),
+    executionArn,
+    turn: wholeNumber(0, 1e9),
+  }),
+  /** From the rule on executions that have ended without success; the name of the execution says the rest. */
+  z.strictObject({ action: z.literal("abandon"), executionArn }),
 ]);
 
 export type SyncRequest = Readonly<z.output<typeof schema>> & { readonly account: string };
 export type RunRequest = Extract<SyncRequest, { readonly action: "run" }>;
+export type ContinueRequest = Extract<SyncRequest, { readonly action: "continue" }>;
+export type AbandonRequest = Extract<SyncRequest, { readonly action: "abandon" }>;
 
 /** `{}` is a run of the only account. Throws `CONFIG_INVALID` with what was expected and what came. */
 export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): SyncRequest {
@@ -58,9 +75,22 @@ export function parseRequest(event: unknown, accounts: readonly string[], nowMs:
   const parsed = schema.safeParse(given, { error: plainEnglish });
   if (!parsed.success)
     throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, given)).join("; "));
-  const request = { ...parsed.data, account: accountOf(parsed.data.account, accounts) };
+  const { data } = parsed;
+  const named = data.action === "abandon" ? accountNamedBy(data.executionArn) : data.account;
+  const request = { ...data, account: accountOf(named, accounts) };
   if (request.action === "run") checkRun(request, nowMs);
+  if (request.action === "continue") checkContinue(request);
   return request;
+}
+
+function accountNamedBy(arn: string): string | undefined {
+  return parseExecutionName(nameOfExecution(arn))?.account;
+}
+
+function checkContinue({ account: given, runId, executionArn: arn }: ContinueRequest): void {
+  const named = parseExecutionName(nameOfExecution(arn));
+  if (named?.account === given && named.runId === runId) return;
+  throw invalid("executionArn: it names another account or another run than the input does");
 }
 
 function accountOf(given: string | undefined, accounts: readonly string[]): string {
@@ -95,7 +125,7 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
 function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
   if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
   if (issue.path.join(".") === "action") {
-    return ["action: expected run, check, discover, status, accept or rollback"];
+    return ["action: expected run, check, discover, status, accept, rollback, continue or abandon"];
   }
   return problemsOf([issue], given, (path) => path.join("."));
 }

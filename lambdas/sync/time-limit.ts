@@ -5,9 +5,13 @@ import { SyncError } from "../job/errors/sync-error.ts";
 
 /** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
 const CLOSING_MS = 10_000;
+/** The same, and for a unit that is slower than any before it. */
+const RESERVE_MS = 30_000;
 
 export interface TimeLimit extends Disposable {
   readonly timeLeftMs: () => number;
+  /** What no unit of work is begun in. */
+  readonly reserveMs: number;
   /** Aborts with `INTERRUPTED` shortly before the end. */
   readonly signal: AbortSignal;
 }
@@ -15,9 +19,16 @@ export interface TimeLimit extends Disposable {
 /** In real time, not by the run's clock: Lambda's limit is in real time. */
 export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): TimeLimit {
   const timeLeftMs = (): number => context.getRemainingTimeInMillis();
+  const limitMs = timeLeftMs();
+  const { reserveMs, closingMs } = timeKept(limitMs);
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(interrupted()), Math.max(0, timeLeftMs() - CLOSING_MS));
-  return { timeLeftMs, signal: stop.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+  const timer = setTimeout(() => stop.abort(interrupted()), Math.max(0, limitMs - closingMs));
+  return { timeLeftMs, reserveMs, signal: stop.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** What is kept of a time limit. Half of a short one is for work, too. */
+export function timeKept(limitMs: number): { readonly reserveMs: number; readonly closingMs: number } {
+  return { reserveMs: Math.min(RESERVE_MS, limitMs / 2), closingMs: Math.min(CLOSING_MS, limitMs / 4) };
 }
 
 function interrupted(): SyncError {

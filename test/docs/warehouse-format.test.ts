@@ -32,6 +32,7 @@ const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
   plan: layout.plan(ACCOUNT, RUN),
   shard: layout.shard(ACCOUNT, RUN, 0),
   partialShard: layout.partialShard(ACCOUNT, RUN, 0),
+  handOver: layout.handOver(ACCOUNT, RUN),
   outcome: layout.outcome(ACCOUNT, RUN),
   writeCheck: layout.writeCheck(ACCOUNT, "<token>"),
   lease: layout.lease(ACCOUNT),

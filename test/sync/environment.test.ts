@@ -21,6 +21,7 @@ test("the defaults of the function are those of the command line", () => {
     database: "brand_events",
     workgroup: "analysis",
     eventBus: "default",
+    maxTurns: 1_000,
     region: "us-east-1",
     lifted: [],
     accounts: {
@@ -56,7 +57,9 @@ test("the function reads every setting as the stack writes it", () => {
     resumeWithinMinutes: 0,
   } as const;
   const lifted = [{ name: "brand", pointer: "/brand" }];
-  const variables = environmentOf({ ...SETTINGS, prefix: "a/b/", eventBus: "other" });
+  const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack-Continue";
+  const handOver = { stateMachineArn, maxTurns: "3" };
+  const variables = environmentOf({ ...SETTINGS, ...handOver, prefix: "a/b/", eventBus: "other" });
 
   const environment = readEnvironment(
     { ...variables, AWS_REGION: "eu-west-1" },
@@ -70,6 +73,8 @@ test("the function reads every setting as the stack writes it", () => {
     database: "brand_events",
     workgroup: "analysis",
     eventBus: "other",
+    stateMachineArn,
+    maxTurns: 3,
     region: "eu-west-1",
     accounts: {
       uk: { ...uk, secretId: "Stack/uk-5f0c" },
@@ -87,6 +92,12 @@ describe("variables that the stack does not make", () => {
     { variables: { BRAND_EVENTS_PREFIX: "a" }, names: "BRAND_EVENTS_PREFIX" },
     { variables: { BRAND_EVENTS_SECRET_NAME: undefined }, names: "BRAND_EVENTS_SECRET_NAME" },
     { variables: { BRAND_EVENTS_SECRET_NAME: "one-for-all" }, names: "BRAND_EVENTS_SECRET_NAME" },
+    { variables: { STATE_MACHINE_ARN: "" }, names: "STATE_MACHINE_ARN" },
+    {
+      variables: { STATE_MACHINE_ARN: "arn:aws:states:eu-west-1:1:execution:a:b" },
+      names: "STATE_MACHINE_ARN",
+    },
+    { variables: { MAX_TURNS: "0" }, names: "MAX_TURNS" },
   ])("are CONFIG_INVALID: $names", ({ variables, names }) => {
     const read = (): unknown =>
       readEnvironment({ ...environmentOf(SETTINGS), ...variables }, settingsFileText(FILE));

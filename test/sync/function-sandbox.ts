@@ -13,6 +13,7 @@ import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
 import type { RunEvent } from "../../lambdas/sync/telemetry/run-event.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
+import { MemoryExecutions } from "../job/run/hand-over/memory-executions.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 import { MemoryStore } from "../job/storage/memory-store.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";
@@ -49,6 +50,7 @@ export class FunctionSandbox implements AsyncDisposable {
   };
   /** In milliseconds: what Lambda reports. */
   timeLeft = (): number => 900_000;
+  readonly executions = new MemoryExecutions();
   #requests = 0;
   #account: Partial<AccountSettings>;
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { parseRequest } from "../../lambdas/sync/request.ts";
 
+const EXECUTION = "arn:aws:states:eu-west-1:123456789012:execution:Stack:uk-20261121T060000000Z-1";
+const TURN = {
+  action: "continue",
+  account: "uk",
+  runId: "2026-11-21T06-00-00.000Z",
+  executionArn: EXECUTION,
+  turn: 0,
+};
 const NOW = Date.UTC(2026, 10, 21, 6);
 
 describe("a request of a deployment with one account", () => {
@@ -36,6 +44,11 @@ describe("a request of a deployment with one account", () => {
       event: { action: "accept", snapshotId: "x", overDamaged: true },
       request: { action: "accept", account: "uk", snapshotId: "x", force: false, overDamaged: true },
     },
+    { event: TURN, request: TURN },
+    {
+      event: { action: "abandon", executionArn: EXECUTION },
+      request: { action: "abandon", account: "uk", executionArn: EXECUTION },
+    },
   ])("$event is $request", ({ event, request }) => {
     expect(parseRequest(event, ["uk"], NOW)).toEqual(request);
   });
@@ -46,7 +59,22 @@ describe("a request of a deployment with one account", () => {
     { event: [], says: "expected a JSON object and got an array" },
     { event: { acount: "uk", dryrun: true }, says: "acount, dryrun: not known for this action" },
     { event: { action: "check", dryRun: true }, says: "dryRun: not known for this action" },
-    { event: { action: "continue" }, says: "expected run, check, discover, status, accept or rollback" },
+    {
+      event: { action: "go" },
+      says: "expected run, check, discover, status, accept, rollback, continue or abandon",
+    },
+    { event: { ...TURN, turn: -1 }, says: "turn: expected a whole number from 0 to 1000000000, and got -1" },
+    { event: { ...TURN, runId: "2026-11-22T06-00-00.000Z" }, says: "executionArn: it names another" },
+    { event: { ...TURN, dryRun: true }, says: "dryRun: not known for this action" },
+    { event: { action: "abandon" }, says: "executionArn: expected the ARN of an execution" },
+    {
+      event: { action: "abandon", executionArn: "arn:aws:states:eu-west-1:1:execution:m:x" },
+      says: "executionArn: expected the ARN of an execution",
+    },
+    {
+      event: { action: "abandon", executionArn: EXECUTION.replace("uk-", "fr-") },
+      says: '"fr" is not one of this deployment\'s accounts (uk)',
+    },
     { event: { account: "fr" }, says: '"fr" is not one of this deployment\'s accounts (uk)' },
     { event: { account: 7 }, says: "account: expected the name of an account, and got 7" },
     { event: { limit: 5 }, says: "limit: goes with dryRun only" },

@@ -38,7 +38,8 @@ describe("a run", () => {
 
   test("stops before a unit that the time left does not cover", async () => {
     await using sandbox = await FunctionSandbox.start();
-    sandbox.timeLeft = () => 29_000;
+    let asked = 0;
+    sandbox.timeLeft = () => (++asked === 1 ? 900_000 : 29_000);
 
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
 
@@ -53,7 +54,7 @@ describe("a run", () => {
       },
     });
     let asked = 0;
-    sandbox.timeLeft = () => (++asked === 1 ? 10_100 : 40_000); // a tenth of a second, and then time for every unit
+    sandbox.timeLeft = () => (++asked === 1 ? 140 : 40_000); // a tenth of a second, and then time for every unit
 
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
 

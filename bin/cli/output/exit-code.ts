@@ -19,6 +19,7 @@ export function exitCodeOfError({ code }: SyncError): number {
 export function exitCodeOfRun({ row, error }: RunResult): number {
   switch (row.outcome) {
     case "PUBLISHED":
+    case "HANDED_OVER":
     case "DRY_RUN":
       return EXIT.done;
     case "HELD":

@@ -6,7 +6,6 @@ import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect/collect.ts";
 import { estimateSeconds } from "./collect/estimate.ts";
-import { TimeBudget } from "./collect/time-budget.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
@@ -43,13 +42,15 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   await checkAgainstBase(ports, settings, await baseOf(head));
 
   const unfinished = await findUnfinished(task);
+  if (unfinished) session.isPlanned = true;
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
-    return publishRun({ ports, settings, state, head, baseOf, plan: unfinished.plan });
+    return publishRun({ session, head, baseOf, plan: unfinished.plan });
   }
   const service = await session.openService();
   const work = unfinished ?? newWork(await makePlan(session, service));
+  session.isPlanned = true;
   await stage(session, service, work);
-  return publishRun({ ports, settings, state, head, baseOf, plan: work.plan });
+  return publishRun({ session, head, baseOf, plan: work.plan });
 }
 
 async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | undefined> {
@@ -97,11 +98,8 @@ async function makePlan({ ports, settings, state }: RunSession, service: Countin
   });
 }
 
-async function stage(
-  { ports, settings }: RunSession,
-  service: CountingService,
-  work: UnfinishedRun,
-): Promise<void> {
+async function stage(session: RunSession, service: CountingService, work: UnfinishedRun): Promise<void> {
+  const { ports, settings } = session;
   const total = work.plan.events.length;
   let doneEvents = done(work);
   const seconds = estimateSeconds(total - doneEvents, settings);
@@ -121,8 +119,10 @@ async function stage(
     concurrency: settings.concurrency,
     lifted: settings.lifted,
     signal: ports.signal,
-    timeBudget: new TimeBudget(ports),
+    timeBudget: session.timeBudget(),
+    beforeShard: () => session.confirmLease(),
     onDone: () => {
+      session.hasAdvanced = true;
       doneEvents += 1;
       report();
     },

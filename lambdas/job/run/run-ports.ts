@@ -8,6 +8,7 @@ import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
 import type { Store } from "../storage/store.ts";
+import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 
 /** A service client and what it has counted so far. */
@@ -38,6 +39,10 @@ export interface RunPorts {
   readonly signal: AbortSignal;
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */
   readonly timeLeftMs?: () => number;
+  /** How much of it is kept for what follows the last unit, in milliseconds. */
+  readonly reserveMs?: number;
+  /** What a run that stops early is handed over to; absent where nothing else can continue it. */
+  readonly executions?: Executions | undefined;
 }
 
 /** How far the collection is: finished events, all events, and retries. */

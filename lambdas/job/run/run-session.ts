@@ -2,8 +2,11 @@
 
 import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { longPauseMs } from "../service/rate-limit/long-pause-ms.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
-import { LeaseLost } from "./lease/lease.ts";
+import { TimeBudget } from "./collect/time-budget.ts";
+import { askExecution } from "./hand-over/ask-execution.ts";
+import { type Lease, LeaseLost } from "./lease/lease.ts";
 import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
 import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
@@ -24,6 +27,10 @@ export class RunSession {
   readonly settings: RunSettings;
   readonly trigger: Trigger;
   readonly state: RunState;
+  /** True once the run has a plan, so that another process can resume it. */
+  isPlanned = false;
+  /** True once this attempt has brought the run further. */
+  hasAdvanced = false;
   #ports: RunPorts;
   #leased: LeasedAccount | undefined;
   #service: CountingService | undefined;
@@ -42,10 +49,13 @@ export class RunSession {
   }
 
   /** Undefined once the lease is held; otherwise how the start ends. */
-  async takeLease(waitForOwnRun: boolean): Promise<RunEnd | undefined> {
+  async takeLease(waitForOwnRun: boolean, execution?: string): Promise<RunEnd | undefined> {
     const { runId } = this.state;
+    const { executions, logger } = this.#ports;
     const leased = await leaseAccount(this.#ports, this.settings, {
       runId,
+      execution,
+      askExecution: executions && ((other) => askExecution(executions, other, logger)),
       waitForOwnRun,
       waitForCommand: true,
     });
@@ -78,6 +88,39 @@ export class RunSession {
     await this.#heldLease().lease.adopt(runId);
     this.state.runId = runId;
     this.#ports.onRunId?.(runId);
+  }
+
+  /** Where the rest can be handed over, the run does not wait long for the budget. Needs the lease. */
+  timeBudget(): TimeBudget {
+    const { rateLimiter } = this.#heldLease();
+    if (this.#ports.executions === undefined) return new TimeBudget(this.#ports);
+    return new TimeBudget(this.#ports, (requests) => longPauseMs(rateLimiter, requests));
+  }
+
+  /** Throws `LeaseLost` where the execution that this process works for no longer has the lease. */
+  async confirmLease(): Promise<void> {
+    const { lease } = this.#heldLease();
+    if (lease.execution !== undefined) await lease.confirm();
+  }
+
+  /** Throws where it is not held. */
+  get heldLease(): Lease {
+    return this.#heldLease().lease;
+  }
+
+  /** The error that stopped an attempt which could go on; undefined for any other error. */
+  interruptionOf(error: unknown): SyncError | undefined {
+    if (this.#leased === undefined || this.#leased.lease.lost.aborted) return undefined;
+    const { signal } = this.#ports;
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined;
+  }
+
+  /** Leaves the lease to the execution that this process works for. Never throws: a lease that is free can be taken. */
+  async leaveLease(): Promise<void> {
+    await this.#heldLease()
+      .lease.leave()
+      .catch(() => undefined);
   }
 
   /** What an error means for the attempt: not every one is a failure. */

@@ -42,6 +42,16 @@ export interface RunEnd {
   readonly reason: string | null;
   /** For a person: why, and what to do. */
   readonly explanation?: string;
+  /** Present exactly when the outcome is `HANDED_OVER`. */
+  readonly handedOver?: HandOver;
+}
+
+/** What continues a run whose attempt stopped early. */
+export interface HandOver {
+  /** The ARN of the execution. */
+  readonly execution: string;
+  /** How long the budget gives nothing useful, in milliseconds. */
+  readonly waitMs: number;
 }
 
 /** An attempt that failed. */

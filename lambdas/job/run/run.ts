@@ -4,6 +4,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import type { Store } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
+import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
@@ -23,6 +24,8 @@ export interface RunStart {
   /** Publishes although files of the head are damaged; with a whole head it changes nothing. */
   readonly overDamaged?: boolean;
   readonly dryRun?: { readonly limit: number | undefined };
+  /** The execution that this start works for; it names its run. */
+  readonly execution?: OwnExecution;
 }
 
 /**
@@ -35,12 +38,24 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   const started = startNow(ports.clock);
   const session = new RunSession(ports, settings, trigger, start.runId ?? formatRunId(started.atMs));
   try {
-    const end = await work(session, start).catch((error: unknown) => session.endOf(error));
+    const end = await work(session, start)
+      .catch((error: unknown) => endEarly(session, start, error))
+      .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
-    return await recordAttempt({ ports, account, trigger, started, state: session.state }, end);
+    const result = await recordAttempt({ ports, account, trigger, started, state: session.state }, end);
+    // The execution retries, or is started again: until then the run is still its own.
+    if (start.execution && result.error?.isRetryable) await session.leaveLease();
+    return result;
   } finally {
     await session.close();
   }
+}
+
+/** An attempt that stopped early is handed over. Throws every other error again. */
+async function endEarly(session: RunSession, start: RunStart, error: unknown): Promise<RunEnd> {
+  const end = await handOver(session, error, start.execution);
+  if (end === undefined) throw error;
+  return end;
 }
 
 /** How the attempt ended, or the recorded result of a run that is finished. */
@@ -49,7 +64,7 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   const { account } = session.settings;
   const finished = await resultBefore(store, account, start);
   if (finished) return finished;
-  const skipped = await session.takeLease(start.runId !== undefined);
+  const skipped = await session.takeLease(start.runId !== undefined, start.execution?.arn);
   if (skipped) return skipped;
   // A second delivery of the trigger may have waited for the first one, which has finished the run.
   const meanwhile = await resultBefore(store, account, start);

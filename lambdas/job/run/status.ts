@@ -9,7 +9,7 @@ import { layout } from "../storage/layout.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store, StoredKey } from "../storage/store.ts";
-import { expiryMs, isHeld, readLease } from "./lease/lease-file.ts";
+import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
 import type { Hold } from "./publish/guard.ts";
 import { readHold } from "./publish/hold.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./record/run-log.ts";
@@ -19,13 +19,22 @@ const LAST_RUNS = 10;
 export interface Status {
   readonly account: string;
   readonly head: Publication | null;
-  readonly lease: { readonly run_id: string; readonly expires_at: string } | null;
+  readonly lease: StatusLease | null;
   /** Snapshots that wait for a decision, oldest first. */
   readonly held: readonly HeldSnapshot[];
   /** The last attempts, newest first. */
   readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldChanges: FieldChanges | undefined;
+}
+
+/** The lease of a run, or of a command, that is under way. */
+interface StatusLease {
+  readonly run_id: string;
+  /** Null where an execution has the lease. */
+  readonly expires_at: string | null;
+  /** The ARN of the execution that the run was handed over to. */
+  readonly execution?: string;
 }
 
 export interface HeldSnapshot extends Hold {
@@ -35,18 +44,24 @@ export interface HeldSnapshot extends Hold {
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file. */
 export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
   const lease = (await readLease(store, account))?.lease;
-  const living = lease?.run_id && isHeld(lease, nowMs) ? lease.run_id : undefined;
   const log = await readLog(store, account);
   const head = log.at(-1);
   return {
     account,
     head: head ?? null,
-    lease:
-      lease && living ? { run_id: living, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() } : null,
+    lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
     held: await heldSnapshots(store, account, log),
     runs: await lastRuns(store, account),
     fieldChanges: head && (await newsOf(store, account, head)),
   };
+}
+
+function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
+  if (lease.run_id === null) return null;
+  const { run_id } = lease;
+  const execution = executionOf(lease);
+  if (execution !== undefined) return { run_id, expires_at: null, execution };
+  return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
 }
 
 async function heldSnapshots(

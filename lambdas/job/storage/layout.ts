@@ -60,6 +60,8 @@ export const layout = {
     `${run(account, runId)}kept-${five(n)}.ndjson.gz`,
   /** What all of them begin with. */
   partialShards: (account: string, runId: string) => `${run(account, runId)}kept-`,
+  /** What started a run that was handed over. */
+  handOver: (account: string, runId: string) => `${run(account, runId)}hand-over.json`,
   outcome: (account: string, runId: string) => `${run(account, runId)}outcome.json`,
 
   /** A file that `check` creates and deletes to see whether it may. */

@@ -18,14 +18,14 @@ export function isRefusal(error: SyncError | undefined): boolean {
   return REFUSALS.has(error?.code);
 }
 
-export function alarmMetrics({ row: { outcome, trigger }, error }: RunResult): MetricValues {
+export function alarmMetrics({ row: { outcome, trigger }, error, isAbandoned }: RunResult): MetricValues {
   const isMade = outcome === "PUBLISHED" || outcome === "HELD";
   return {
     // A rollback publishes another snapshot than the held one.
     ...(isMade && trigger !== "rollback" ? { Held: outcome === "HELD" ? 1 : 0 } : {}),
     ...(isMade ? { CatalogBehind: 0 } : {}),
     ...(error?.code === "CATALOG_FAILED" ? { CatalogBehind: 1 } : {}),
-    ...(isRun(trigger) ? ofRun(outcome, error) : {}),
+    ...(isRun(trigger) ? ofRun(outcome, error, isAbandoned === true) : {}),
   };
 }
 
@@ -38,8 +38,11 @@ export function checkMetrics(checks: readonly Check[]): MetricValues {
   };
 }
 
-/** One cause raises one alarm: a refused login is no `Failed`, nor is an error that Lambda's retry may fix. */
-function ofRun(outcome: Outcome, error: SyncError | undefined): MetricValues {
+/**
+ * One cause raises one alarm: a refused login is no `Failed`, nor is an error that a retry by Lambda or by the state
+ * machine may fix. Where the state machine has given up, it is.
+ */
+function ofRun(outcome: Outcome, error: SyncError | undefined, isAbandoned: boolean): MetricValues {
   if (isRefusal(error)) return { LoginRefused: 1 };
   switch (outcome) {
     case "PUBLISHED":
@@ -48,9 +51,10 @@ function ofRun(outcome: Outcome, error: SyncError | undefined): MetricValues {
     case "DRY_RUN":
       return { LoginRefused: 0 };
     case "FAILED":
-      return error?.isRetryable ? {} : { Failed: 1 };
+      return error?.isRetryable && !isAbandoned ? {} : { Failed: 1 };
     case "SKIPPED":
     case "SUPERSEDED":
+    case "HANDED_OVER":
       return {};
   }
 }

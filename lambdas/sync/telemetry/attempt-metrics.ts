@@ -14,10 +14,10 @@ export const UNEXPECTED_ERROR_METRICS: MetricValues = { Failed: 1 };
 
 /** None for a start that found its run finished: the attempt that finished it was counted. */
 export function attemptMetrics(result: RunResult, budget: Budget): MetricValues {
-  const { row, isRepeat } = result;
+  const { row, isRepeat, isAbandoned } = result;
   if (isRepeat) return {};
   return {
-    ...(row.outcome === "DRY_RUN" ? {} : outcomeMetrics(row)),
+    ...(row.outcome === "DRY_RUN" || isAbandoned ? {} : outcomeMetrics(row)),
     ...alarmMetrics(result),
     ...dataMetrics(row),
     ...serviceMetrics(row, budget),

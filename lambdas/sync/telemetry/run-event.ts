@@ -23,7 +23,7 @@ export interface RunEvent {
  */
 export function runEvent(
   account: string,
-  { row, error, explanation }: RunResult,
+  { row, error, explanation, isAbandoned }: RunResult,
   publication: string | undefined,
 ): RunEvent | undefined {
   const { run_id, snapshot_id, trigger, attempt, listed, events, added, changed, removed } = row;
@@ -45,13 +45,12 @@ export function runEvent(
       if (!isRun(trigger)) return undefined;
       const why = { error_code: row.error_code, error_message: row.error_message };
       // The next start, which may be Lambda's own retry, resumes a run that is not finished.
-      return {
-        detailType: DETAIL_TYPES.failed,
-        detail: { ...about, attempt, ...why, finished: error?.isRetryable !== true },
-      };
+      const finished = error?.isRetryable !== true && isAbandoned !== true;
+      return { detailType: DETAIL_TYPES.failed, detail: { ...about, attempt, ...why, finished } };
     }
     case "SKIPPED":
     case "SUPERSEDED":
+    case "HANDED_OVER":
     case "DRY_RUN":
       return undefined;
   }

@@ -66,17 +66,19 @@ export interface CollectOptions extends FetchOptions {
   /** The plan, and what an earlier attempt has finished of it. */
   readonly work: UnfinishedRun;
   readonly timeBudget: TimeBudget;
+  /** Called before each shard; throws where this process should not work on. */
+  readonly beforeShard: () => Promise<void>;
   /** Called for each event that was fetched. */
   readonly onDone: () => void;
 }
 
 /**
  * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
- * shards. Throws `INTERRUPTED` between two shards, with nothing fetched beyond, where the time left does not cover
- * the next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
+ * shards. Throws `StoppedEarly` between two shards, with nothing fetched beyond, where time or budget do not cover the
+ * next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, logger, account, work, timeBudget, onDone } = options;
+  const { store, logger, account, work, timeBudget, beforeShard, onDone } = options;
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const eventsOf = (index: number): readonly PlannedEvent[] =>
@@ -96,6 +98,7 @@ export async function collect(options: CollectOptions): Promise<void> {
   };
   try {
     for (const index of gate) {
+      await beforeShard();
       const results = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
       const unstaged = missing.filter((each) => each >= index);
       await writeShard(store, layout.shard(account, plan.header.run_id, index), index, results, {

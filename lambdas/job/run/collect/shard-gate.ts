@@ -1,6 +1,7 @@
-// Which shards a start works on: all that are missing, or as many as the time left covers.
+// Which shards a start works on: all that are missing, or as many as time and budget cover.
 
-import { outOfTime, type TimeBudget } from "./time-budget.ts";
+import { StoppedEarly } from "./stopped-early.ts";
+import type { TimeBudget } from "./time-budget.ts";
 
 export interface ShardGateOptions {
   readonly timeBudget: TimeBudget;
@@ -23,7 +24,8 @@ export class ShardGate implements Iterable<number> {
   /** Events of begun shards that are not done yet. */
   #open = 0;
   #done = 0;
-  #isClosed = false;
+  /** Why no further shard begins. */
+  #stop: ReturnType<TimeBudget["stopBefore"]>;
 
   constructor(options: ShardGateOptions) {
     this.#options = options;
@@ -43,19 +45,20 @@ export class ShardGate implements Iterable<number> {
     this.#options.timeBudget.advance(1);
   }
 
-  /** Throws `INTERRUPTED` where the time left did not cover all shards. */
+  /** Throws `StoppedEarly` where time or budget did not cover all shards. */
   throwIfClosed(): void {
-    if (!this.#isClosed) return;
+    if (this.#stop === undefined) return;
     const { total, missing, toFetch } = this.#options;
     const wanted = missing.reduce((sum, index) => sum + toFetch(index), 0);
-    throw outOfTime(`${total - wanted + this.#done} of ${total} events are staged`);
+    const soFar = `${total - wanted + this.#done} of ${total} events are staged`;
+    throw new StoppedEarly({ ...this.#stop, soFar });
   }
 
   #begin(index: number): boolean {
     const { timeBudget, toFetch } = this.#options;
     const events = toFetch(index);
-    this.#isClosed ||= !timeBudget.covers(this.#open + events);
-    if (this.#isClosed) return false;
+    this.#stop ??= timeBudget.stopBefore(this.#open + events, events);
+    if (this.#stop) return false;
     this.#begun += 1;
     this.#open += events;
     return true;

@@ -1,20 +1,32 @@
-// The one rule for time: a start works until the time left no longer covers its next unit.
+// The one rule for time: a start works until the time left no longer covers its next unit, or until the budget has
+// nothing to give for a long time.
 
-import { SyncError } from "../../errors/sync-error.ts";
 import type { RunPorts } from "../run-ports.ts";
+import { type EarlyStop, StoppedEarly } from "./stopped-early.ts";
 
 /** For what follows the last unit (run log, lease, event), and for a unit slower than any before. */
 const RESERVE_MS = 30_000;
 
+type TimePorts = Pick<RunPorts, "clock" | "timeLeftMs" | "reserveMs">;
+
+/**
+ * How long to wait, in milliseconds, before so many requests can be sent without a long pause between two of them; 0
+ * where they can be sent now.
+ */
+export type LongPauseMs = (requests: number) => number;
+
 /** Measures units of work. A unit is done as a whole, or again from its beginning. */
 export class TimeBudget {
-  readonly #ports: Pick<RunPorts, "clock" | "timeLeftMs">;
+  readonly #ports: TimePorts;
+  readonly #longPauseMs: LongPauseMs;
   #unitAtMs: number;
   #unitItems = 0;
   #slowestMsPerItem: number | undefined;
 
-  constructor(ports: Pick<RunPorts, "clock" | "timeLeftMs">) {
+  /** @param longPauseMs where something else than this process can wait for the budget */
+  constructor(ports: TimePorts, longPauseMs: LongPauseMs = () => 0) {
     this.#ports = ports;
+    this.#longPauseMs = longPauseMs;
     this.#unitAtMs = ports.clock.monotonicMs();
   }
 
@@ -23,8 +35,20 @@ export class TimeBudget {
    * without a time limit. While no speed is known the reserve is enough, so every start makes progress.
    */
   covers(items: number): boolean {
-    const leftMs = this.#ports.timeLeftMs?.();
-    return leftMs === undefined || leftMs >= items * (this.#slowestMsPerItem ?? this.#speed()) + RESERVE_MS;
+    const { timeLeftMs, reserveMs = RESERVE_MS } = this.#ports;
+    const neededMs = items * (this.#slowestMsPerItem ?? this.#speed()) + reserveMs;
+    return timeLeftMs === undefined || timeLeftMs() >= neededMs;
+  }
+
+  /**
+   * Why a unit should not begin now; undefined where it should.
+   * @param items what is to be done before the unit is over
+   * @param requests those of the unit
+   */
+  stopBefore(items: number, requests: number): Pick<EarlyStop, "reason" | "waitMs"> | undefined {
+    const waitMs = this.#longPauseMs(requests);
+    if (waitMs > 0) return { reason: "BUDGET", waitMs };
+    return this.covers(items) ? undefined : { reason: "TIME_LIMIT", waitMs: 0 };
   }
 
   /** So many more items of this unit are done. */
@@ -47,9 +71,6 @@ export class TimeBudget {
 }
 
 /** @param soFar what is done, in words: "812 of 2000 events are staged". */
-export function outOfTime(soFar: string): SyncError {
-  return new SyncError(
-    "INTERRUPTED",
-    `The time limit is near, so the run stops here: ${soFar}. What is staged is kept, and the next start of this run resumes there.`,
-  );
+export function outOfTime(soFar: string): StoppedEarly {
+  return new StoppedEarly({ reason: "TIME_LIMIT", soFar, waitMs: 0 });
 }

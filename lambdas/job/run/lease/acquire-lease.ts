@@ -1,10 +1,12 @@
-// Takes an account's lease if it is free, expired or damaged, or if its holder no longer exists.
+// Takes an account's lease if it is free, expired or damaged, or if its holder no longer exists or works for the same
+// execution.
 
 import { layout } from "../../storage/layout.ts";
 import { Lease, type LeaseOptions, RENEWAL_MS } from "./lease.ts";
 import {
   EXPIRY_MS,
   encodeLease,
+  executionOf,
   expiryMs,
   type Holder,
   isHeld,
@@ -23,6 +25,10 @@ export interface AcquireOptions extends LeaseOptions {
 
 export interface LeaseRequest {
   readonly runId: string;
+  /** The ARN of the execution that this invocation works for. */
+  readonly execution?: string | undefined;
+  /** Whether the execution that has the lease still works; without it that lease is always taken. */
+  readonly askExecution?: ((execution: string) => Promise<"taken" | "free">) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
   readonly waitForOwnRun: boolean;
   /** A run that finds the lease of a command, which is brief, waits up to a minute for its end. */
@@ -30,10 +36,13 @@ export interface LeaseRequest {
   readonly signal: AbortSignal;
 }
 
-/** Another process holds the lease: for which run or command, and until when. */
+/** Another process or execution has the lease: for which run or command. */
 export interface LeaseTaken {
   readonly takenBy: string;
-  readonly expiresAt: string;
+  /** The ARN of the execution; undefined for a process. */
+  readonly execution: string | undefined;
+  /** Null for an execution. */
+  readonly expiresAt: string | null;
 }
 
 /** A reading of another process's lease. */
@@ -48,13 +57,17 @@ export async function acquireLease(
   request: LeaseRequest,
 ): Promise<Lease | LeaseTaken> {
   const { store, account, clock, logger, holder, isGone } = options;
+  const { runId, execution } = request;
   const key = layout.lease(account);
   let first: Sight | undefined;
   for (;;) {
     const stored = await readLease(store, account);
     const found = stored?.lease;
     const nowMs = clock.now();
-    if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {
+    const other = found && executionOf(found);
+    if (found && other !== undefined) {
+      if (other !== execution && !(await mayTakeOver(request, other))) return takenBy(found, nowMs);
+    } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {
       const sight: Sight = { version: stored.version, monotonicMs: clock.monotonicMs() };
       const isFirst = first === undefined;
       first ??= sight;
@@ -67,11 +80,14 @@ export async function acquireLease(
       }
     }
     if (stored && !found) logger.warn(`the file ${key} is damaged; it is written again`);
-    const lease = encodeLease(leaseOf(request.runId, holder, clock.now(), found?.use ?? []));
+    const earlier = found?.use ?? [];
+    const handedOver = found?.handed_over;
+    const facts = { run_id: runId, holder, execution, handed_over: handedOver, use: earlier };
+    const lease = encodeLease(leaseOf(facts, clock.now()));
     const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
     if (version === undefined) continue;
     const crashedAtMs = stored && (found ? endOfUncounted(found, nowMs) : nowMs);
-    return new Lease(options, request.runId, version, found?.use ?? [], crashedAtMs);
+    return new Lease(options, { runId, execution, version, handedOver, earlier, crashedAtMs });
   }
 }
 
@@ -95,12 +111,27 @@ function patienceMs(
   return Math.max(0, Math.min(leftMs, expiryMs(found, nowMs) - nowMs));
 }
 
-function takenBy(lease: LeaseFile, nowMs: number): LeaseTaken {
-  return { takenBy: lease.run_id ?? "", expiresAt: new Date(expiryMs(lease, nowMs)).toISOString() };
+/** An execution that has ended works no more. An invocation of another execution never takes its lease. */
+async function mayTakeOver({ execution, askExecution }: LeaseRequest, other: string): Promise<boolean> {
+  const answer = await askExecution?.(other);
+  return execution === undefined && answer === "free";
 }
 
-/** Until when a holder that did not free the lease may have sent requests that are not counted in it. */
-function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefined {
+function takenBy(lease: LeaseFile, nowMs: number): LeaseTaken {
+  const execution = executionOf(lease);
+  const expiresAt = execution === undefined ? new Date(expiryMs(lease, nowMs)).toISOString() : null;
+  return { takenBy: lease.run_id ?? "", execution, expiresAt };
+}
+
+/**
+ * Until when a holder that did not free the lease may have sent requests that are not counted in it. An execution without
+ * a holder waits, and everything is counted.
+ */
+export function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefined {
   if (lease.run_id === null) return undefined;
-  return Math.min(Date.parse(lease.renewed_at) + RENEWAL_MS, Date.parse(lease.expires_at), nowMs);
+  const renewedAtMs = Date.parse(lease.renewed_at);
+  if (executionOf(lease) !== undefined) {
+    return lease.holder === null ? undefined : Math.min(renewedAtMs + RENEWAL_MS, nowMs);
+  }
+  return Math.min(renewedAtMs + RENEWAL_MS, expiryMs(lease, nowMs), nowMs);
 }

@@ -38,7 +38,7 @@ export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): R
 }
 
 /** What a crashed process sent after its last renewal is unknown: assume all that was allowed. */
-function fullWindow(settings: RunSettings): { requests: number; bytes: number } {
+export function fullWindow(settings: RunSettings): { requests: number; bytes: number } {
   const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
   const all = (limit: Limit): number => (limit === "unlimited" ? 0 : windowAllowance(limit, windowMs, 1));
   return { requests: all(requestsPerMinute), bytes: all(bytesPerMinute) };

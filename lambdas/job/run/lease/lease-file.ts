@@ -1,4 +1,5 @@
-// `accounts/<account>/lease.json`: which process works on the account, until when, and the recent use of the budget.
+// `accounts/<account>/lease.json`: which process or execution works on the account, until when, and the recent use of
+// the budget.
 
 import { z } from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
@@ -27,11 +28,28 @@ const leaseSchema = z.object({
   run_id: z.string().nullable(),
   holder: holderSchema.nullable(),
   renewed_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
+  /** Null for the lease of an execution, which does not expire: whether the execution has ended can be asked. */
+  expires_at: z.iso.datetime().nullable(),
+  /** The ARN of the execution that the run was handed over to. */
+  execution: z.string().nullish(),
+  /** The last hand-over: each one of a run has a number of its own. */
+  handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
   /** The requests and bytes of the last window, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
 });
 export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
+export type HandedOver = LeaseFile["handed_over"];
+
+/** What a lease says beside its dates. */
+export interface LeaseFacts {
+  /** Null for a free lease. */
+  readonly run_id: string | null;
+  /** Null where no process works, although an execution may have the lease. */
+  readonly holder: Holder | null;
+  readonly execution?: string | undefined;
+  readonly handed_over?: HandedOver;
+  readonly use: RateLimiterUsage;
+}
 
 export interface StoredLease {
   readonly version: string;
@@ -51,12 +69,20 @@ export async function readLease(store: Store, account: string): Promise<StoredLe
   }
 }
 
-export function leaseOf(runId: string, holder: Holder, nowMs: number, use: RateLimiterUsage): LeaseFile {
+/** As it is written at this moment. */
+export function leaseOf(
+  { run_id, holder, execution, handed_over, use }: LeaseFacts,
+  nowMs: number,
+): LeaseFile {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const expires_at = execution === undefined ? at(run_id === null ? nowMs : nowMs + EXPIRY_MS) : null;
   return {
-    run_id: runId,
+    run_id,
     holder,
-    renewed_at: new Date(nowMs).toISOString(),
-    expires_at: new Date(nowMs + EXPIRY_MS).toISOString(),
+    renewed_at: at(nowMs),
+    expires_at,
+    ...(execution === undefined ? {} : { execution }),
+    ...(handed_over ? { handed_over } : {}),
     use: [...use],
   };
 }
@@ -65,15 +91,21 @@ export function encodeLease(lease: LeaseFile): Uint8Array {
   return Buffer.from(`${JSON.stringify(lease)}\n`);
 }
 
-/**
- * When it expires unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than
- * a process that renews it now would write.
- */
-export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): number {
-  return Math.min(Date.parse(expires_at), Date.parse(renewed_at) + EXPIRY_MS, nowMs + EXPIRY_MS);
+/** The ARN of the execution that has the lease. No other form of a lease never expires. */
+export function executionOf({ run_id, execution, expires_at }: LeaseFile): string | undefined {
+  return run_id !== null && expires_at === null ? (execution ?? undefined) : undefined;
 }
 
-/** True while a process holds it, as far as the file shows. */
+/**
+ * When it expires unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than
+ * a process that renews it now would write. Not for the lease of an execution.
+ */
+export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): number {
+  const latestMs = Math.min(Date.parse(renewed_at), nowMs) + EXPIRY_MS;
+  return expires_at === null ? latestMs : Math.min(Date.parse(expires_at), latestMs);
+}
+
+/** True while a process or an execution has it, as far as the file shows. */
 export function isHeld(lease: LeaseFile, nowMs: number): boolean {
-  return lease.run_id !== null && expiryMs(lease, nowMs) > nowMs;
+  return lease.run_id !== null && (executionOf(lease) !== undefined || expiryMs(lease, nowMs) > nowMs);
 }

@@ -6,7 +6,14 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
-import { encodeLease, type Holder, type LeaseFile, leaseOf, readLease } from "./lease-file.ts";
+import {
+  encodeLease,
+  type HandedOver,
+  type Holder,
+  type LeaseFacts,
+  leaseOf,
+  readLease,
+} from "./lease-file.ts";
 import { workOf } from "./lease-name.ts";
 
 export const RENEWAL_MS = 20_000;
@@ -19,11 +26,23 @@ export interface LeaseOptions {
   readonly holder: Holder;
 }
 
-/** A lease that is ours, renewed in the background until it is released or lost. */
-export class Lease {
+/** What a process found when it took a lease, and what it took it for. */
+export interface TakenLease {
+  readonly runId: string;
+  /** The ARN of the execution that this process works for. */
+  readonly execution: string | undefined;
+  /** Of the file that it wrote. */
+  readonly version: string;
+  readonly handedOver: HandedOver;
   /** The use of the budget by earlier holders, in the last window. */
   readonly earlier: RateLimiterUsage;
   /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
+  readonly crashedAtMs: number | undefined;
+}
+
+/** A lease that is ours, written again and again in the background until it is released, passed on or lost. */
+export class Lease {
+  readonly earlier: RateLimiterUsage;
   readonly crashedAtMs: number | undefined;
   /** Aborts with a `LeaseLost` when another process has taken the lease. */
   readonly lost: AbortSignal;
@@ -31,24 +50,34 @@ export class Lease {
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
   #runId: string;
+  #execution: string | undefined;
+  #handedOver: HandedOver;
   #version: string;
   #use: () => RateLimiterUsage = () => this.earlier;
   #renewing: Promise<void>;
+  #isPassedOn = false;
 
-  constructor(
-    options: LeaseOptions,
-    runId: string,
-    version: string,
-    earlier: RateLimiterUsage,
-    crashedAtMs: number | undefined,
-  ) {
+  constructor(options: LeaseOptions, taken: TakenLease) {
     this.#options = options;
-    this.#runId = runId;
-    this.#version = version;
-    this.earlier = earlier;
-    this.crashedAtMs = crashedAtMs;
+    this.#runId = taken.runId;
+    this.#execution = taken.execution;
+    this.#handedOver = taken.handedOver;
+    this.#version = taken.version;
+    this.earlier = taken.earlier;
+    this.crashedAtMs = taken.crashedAtMs;
     this.lost = this.#lost.signal;
     this.#renewing = this.#renewUntilStopped();
+  }
+
+  /** The execution that this process works for. */
+  get execution(): string | undefined {
+    return this.#execution;
+  }
+
+  /** The number of this run's next hand-over, which no earlier one had. */
+  get nextHandOver(): number {
+    const last = this.#handedOver;
+    return last?.run_id === this.#runId ? last.n + 1 : 1;
   }
 
   /** Sets the source of the budget's use, which is written at every renewal and at the release. */
@@ -59,43 +88,74 @@ export class Lease {
   /** From now on the lease is that of another run, which this start has adopted. */
   async adopt(runId: string): Promise<void> {
     this.#runId = runId;
-    await this.#write(leaseOf(runId, this.#options.holder, this.#options.clock.now(), this.#use()));
+    await this.#write(this.#own());
   }
 
-  /** Frees the lease and leaves the budget's use in it for the next start. Never throws: the lease expires by itself. */
+  /** Makes sure, by writing it, that the lease is still ours. Throws `LeaseLost`. */
+  async confirm(): Promise<void> {
+    await this.#write(this.#own());
+    this.lost.throwIfAborted();
+  }
+
+  /** The execution of this run's hand-over `n` has the lease from now on, before it is started. Throws `LeaseLost`. */
+  async handOver(execution: string, n: number): Promise<void> {
+    this.#execution = execution;
+    this.#handedOver = { run_id: this.#runId, n };
+    await this.#passOn();
+  }
+
+  /** Leaves the lease to the execution that this process works for, until its next invocation. Throws `LeaseLost`. */
+  async leave(): Promise<void> {
+    await this.#passOn();
+  }
+
+  /**
+   * Frees the lease and leaves the budget's use in it for the next start, unless it was passed on. Never throws: the
+   * lease of a process expires by itself, and that of an execution is free once the execution has ended.
+   */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
-    if (this.lost.aborted) return;
-    const now = new Date(this.#options.clock.now()).toISOString();
-    const free: LeaseFile = {
-      run_id: null,
-      holder: null,
-      renewed_at: now,
-      expires_at: now,
-      use: [...this.#use()],
-    };
-    await this.#write(free).catch(() => this.#warnNotWritten());
+    if (this.#isPassedOn || this.lost.aborted) return;
+    this.#execution = undefined;
+    await this.#write({ ...this.#own(), run_id: null, holder: null }).catch(() => this.#warnNotWritten());
+  }
+
+  async #passOn(): Promise<void> {
+    this.#stop.abort();
+    await this.#renewing;
+    this.lost.throwIfAborted();
+    await this.#write({ ...this.#own(), holder: null });
+    this.lost.throwIfAborted();
+    this.#isPassedOn = true;
   }
 
   async #renewUntilStopped(): Promise<void> {
-    const { clock, holder } = this.#options;
     for (;;) {
-      await clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
+      await this.#options.clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
       if (this.#stop.signal.aborted || this.lost.aborted) return;
-      const renewed = leaseOf(this.#runId, holder, clock.now(), this.#use());
-      await this.#write(renewed).catch(() => this.#warnNotWritten());
+      await this.#write(this.#own()).catch(() => this.#warnNotWritten());
     }
+  }
+
+  #own(): LeaseFacts {
+    return {
+      run_id: this.#runId,
+      holder: this.#options.holder,
+      execution: this.#execution,
+      handed_over: this.#handedOver,
+      use: this.#use(),
+    };
   }
 
   /**
    * Compare-and-swap on our own last version. A lost response to an earlier write of ours is no loss of the lease, nor is
    * a file that was damaged since.
    */
-  async #write(lease: LeaseFile): Promise<void> {
-    const { store, account, holder } = this.#options;
+  async #write(facts: LeaseFacts): Promise<void> {
+    const { store, account, holder, clock } = this.#options;
     const key = layout.lease(account);
-    const bytes = encodeLease(lease);
+    const bytes = encodeLease(leaseOf(facts, clock.now()));
     const version = await store.replace(key, bytes, this.#version);
     if (version !== undefined) {
       this.#version = version;

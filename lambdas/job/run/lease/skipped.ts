@@ -1,5 +1,6 @@
 // A start that ends without a snapshot because another process works on the account.
 
+import { nameOfExecution } from "../hand-over/execution-name.ts";
 import type { LeaseTaken } from "./acquire-lease.ts";
 import type { LeaseLost } from "./lease.ts";
 import { workOf } from "./lease-name.ts";
@@ -10,12 +11,17 @@ export interface Skipped {
   readonly explanation: string;
 }
 
-/** Another process held the lease when this one started. */
-export function skippedAsTaken({ takenBy, expiresAt }: LeaseTaken): Skipped {
+/** Another process or an execution had the lease when this process started. */
+export function skippedAsTaken({ takenBy, execution, expiresAt }: LeaseTaken): Skipped {
+  const work = workOf(takenBy);
+  const why =
+    execution === undefined
+      ? `${capitalized(work)} works on this account; its lease lasts until ${expiresAt} unless it is renewed.`
+      : `${capitalized(work)} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
   return {
     outcome: "SKIPPED",
     reason: "LEASE_TAKEN",
-    explanation: `${capitalized(workOf(takenBy))} works on this account; its lease lasts until ${expiresAt} unless it is renewed. Start again when it has ended.`,
+    explanation: `${why} Start again when it has ended.`,
   };
 }
 

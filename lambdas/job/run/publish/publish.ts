@@ -6,9 +6,9 @@ import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
 import { publishedEnd } from "../record/published-end.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { countsOf, type RunEnd, type RunState } from "../run-state.ts";
+import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
@@ -18,24 +18,26 @@ import { logFieldChanges } from "./log-field-changes.ts";
 import { mergeShards } from "./merge-shards.ts";
 
 export interface PublishTask {
-  readonly ports: RunPorts;
-  readonly settings: RunSettings;
+  readonly session: RunSession;
   readonly plan: Plan;
   /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
-  readonly state: RunState;
   readonly baseOf: BaseOf;
 }
 
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
-  const { ports, settings, plan, state } = task;
+  const { session, plan } = task;
+  const { ports, settings, state } = session;
   const { store, clock } = ports;
   const { account } = settings;
   const timeBudget = new TimeBudget(ports);
   const rows = plan.events.length;
   if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
+  await session.confirmLease();
+  const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;
   const manifest = await mergeShards(ports, settings, plan);
+  if (!isMade) session.hasAdvanced = true;
   timeBudget.advance(rows);
   timeBudget.endUnit();
   state.snapshotId = manifest.snapshot_id;
@@ -68,11 +70,12 @@ type Decision = { readonly own: Publication } | { readonly later: Publication } 
  * whichever process wrote it, so that is checked before anything else.
  */
 async function decide(
-  { ports, settings, head: atStart }: PublishTask,
+  { session, head: atStart }: PublishTask,
   manifest: Manifest,
   timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
+  const { ports, settings } = session;
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLog(ports.store, account, atStart?.publication);
   const own = since.find((publication) => isOfRun(publication, runId));
@@ -88,6 +91,7 @@ async function decide(
   const { events } = manifest.counts;
   if (!timeBudget.covers(events + (head?.events ?? 0)))
     throw outOfTime(`the snapshot of ${events} events is made`);
+  await session.confirmLease();
   await checkColumns(ports.catalog, settings.lifted); // another account may have published since this run began
   return undefined;
 }

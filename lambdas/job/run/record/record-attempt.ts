@@ -25,10 +25,12 @@ export interface RecordTask {
   readonly trigger: Trigger;
   readonly started: Start;
   readonly state: RunState;
+  /** True where another process found the end of this attempt: whatever ended it, the run can be resumed. */
+  readonly isAbandoned?: true;
 }
 
 /** These end a start, not its run: a later start with the same id continues it. */
-const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "DRY_RUN"]);
+const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "DRY_RUN"]);
 
 /** Rethrows what is no `SyncError` once it is in the run log: it is a defect, and must not be hidden. */
 export async function recordAttempt(task: RecordTask, end: RunEnd | RunFailure): Promise<RunResult> {
@@ -37,10 +39,14 @@ export async function recordAttempt(task: RecordTask, end: RunEnd | RunFailure):
 
 async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
   const { ports, account, state } = task;
-  const { explanation } = end;
+  const { explanation, handedOver } = end;
   try {
     const row = await appendRunLog(ports.store, account, rowOf(task, end));
-    const result: RunResult = { row, ...(explanation === undefined ? {} : { explanation }) };
+    const result: RunResult = {
+      row,
+      ...(explanation === undefined ? {} : { explanation }),
+      ...(handedOver === undefined ? {} : { handedOver }),
+    };
     // An accept or a rollback is never started again under its id.
     if (isRun(task.trigger) && !NEVER_FINISH.has(end.outcome))
       await writeRunResult(ports.store, account, result);
@@ -54,7 +60,7 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
 
 /** That it cannot be written must not hide the failure itself. */
 async function recordFailure(task: RecordTask, failure: RunFailure): Promise<RunResult> {
-  const { ports, account } = task;
+  const { ports, account, isAbandoned } = task;
   const { error } = failure;
   const entry = rowOf(task, failure);
   const row = await appendRunLog(ports.store, account, entry).catch(() => {
@@ -62,6 +68,7 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
     return { ...entry, attempt: 1 };
   });
   if (!(error instanceof SyncError)) throw error;
+  if (isAbandoned) return { row, error, isAbandoned };
   const result: RunResult = { row, error };
   if (!error.isRetryable)
     await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));

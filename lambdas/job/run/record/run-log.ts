@@ -6,8 +6,10 @@ import { jsonLine } from "../../json/json-line.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
-const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "DRY_RUN", "FAILED"] as const;
+const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+export const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback"]);
 
 const count = z.number().int().nonnegative().nullable();
 
@@ -15,7 +17,7 @@ const count = z.number().int().nonnegative().nullable();
 export const runLogEntrySchema = z.object({
   run_id: z.string(),
   attempt: z.number().int().positive(),
-  trigger: z.enum(["schedule", "manual", "accept", "rollback"]),
+  trigger: triggerSchema,
   outcome: z.enum(OUTCOMES),
   snapshot_id: z.string().nullable(),
   listed: count,

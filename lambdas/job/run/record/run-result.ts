@@ -5,6 +5,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
+import type { HandOver } from "../run-state.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** What a start of a run returns. `error` is present exactly when the outcome is `FAILED`. */
@@ -13,6 +14,10 @@ export interface RunResult {
   readonly error?: SyncError;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
+  /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
+  readonly isAbandoned?: true;
+  /** Present exactly when the outcome is `HANDED_OVER`. */
+  readonly handedOver?: HandOver;
   /** For a person: why the run was held or skipped, and what to do. */
   readonly explanation?: string;
 }

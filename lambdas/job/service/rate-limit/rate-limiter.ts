@@ -78,6 +78,18 @@ export class RateLimiter {
     return Math.max(this.#requestsFreeAtMs(requests), this.#bytesFreeAtMs(requests));
   }
 
+  /** How many requests wait for a permit. */
+  get waiting(): number {
+    return this.#waiters.length;
+  }
+
+  /** How many details of the recent sizes an empty window gives; `Infinity` without a limit. */
+  get detailsPerWindow(): number {
+    const { largest, mean } = this.#details;
+    const bySize = mean === 0 ? Number.POSITIVE_INFINITY : 1 + Math.floor((this.#bytes - largest) / mean);
+    return Math.max(1, Math.min(this.#requests, bySize));
+  }
+
   /** A permit, if one is free and no other request waits for it. */
   tryAcquire(kind: RequestKind): Permit | undefined {
     return this.#waiters.length === 0 && this.#isPermitted(kind) ? this.#permit(kind) : undefined;

@@ -1,0 +1,80 @@
+// An execution ended without its run: the lease is freed and the failure recorded, so that the next start resumes the run.
+
+import { z } from "zod";
+import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
+import { recordAttempt, startNow } from "../record/record-attempt.ts";
+import { type RunResult, readRunResult } from "../record/run-result.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
+import { NO_COUNTS } from "../run-state.ts";
+import { nameOfExecution } from "./execution-name.ts";
+import type { ExecutionState, Executions } from "./executions.ts";
+import { freeLease } from "./free-lease.ts";
+import { readRunTrigger } from "./run-trigger.ts";
+
+export interface Abandoned {
+  readonly runId: string;
+  /** The ARN of the execution that is said to have ended. */
+  readonly execution: string;
+}
+
+/** The recorded failure, or why nothing was done. */
+export type Abandonment = { readonly result: RunResult } | { readonly explanation: string };
+
+/**
+ * Does nothing where the execution has not ended, or no longer has the lease: the event about it may be late, or be
+ * delivered twice.
+ */
+export async function abandonRun(
+  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
+  executions: Executions,
+  settings: RunSettings,
+  { runId, execution }: Abandoned,
+): Promise<Abandonment> {
+  const { store } = ports;
+  const { account } = settings;
+  const name = nameOfExecution(execution);
+  const state = await executions.describe(execution);
+  if (state.kind !== "ended") return { explanation: `The execution ${name} has not ended.` };
+  if (state.status === "SUCCEEDED") return { explanation: `The execution ${name} has succeeded.` };
+  const finished = await readRunResult(store, account, runId);
+  if (!(await freeLease(ports, settings, execution))) {
+    return { explanation: `The execution ${name} does not have the lease of the account any more.` };
+  }
+  if (finished) return { explanation: `The run ${runId} was finished before the execution ${name} ended.` };
+  const error = errorOf(state, name);
+  const trigger = await readRunTrigger(store, account, runId);
+  const attempt = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
+  const started = startNow(ports.clock);
+  const task = { ports, account, trigger, started, state: attempt, isAbandoned: true } as const;
+  return { result: await recordAttempt(task, { error }) };
+}
+
+const ownCode = z.enum(ERROR_CODES);
+/** What Lambda reports of an error that the function has thrown. */
+const ownCause = z.object({ errorMessage: z.string() });
+
+/** The error that the function threw last, if that ended the execution. */
+function errorOf(
+  { status, error, cause }: Extract<ExecutionState, { readonly kind: "ended" }>,
+  name: string,
+): SyncError {
+  const code = ownCode.safeParse(error).data;
+  const message = code && ownCause.safeParse(parsed(cause)).data?.errorMessage;
+  if (code !== undefined && message !== undefined) {
+    return new SyncError(code, `${message} The execution ${name} has ended with this error. ${REMEDY}`);
+  }
+  const why = error !== undefined && /^[\w.]{1,80}$/.test(error) ? ` (${error})` : "";
+  return new SyncError("INTERRUPTED", `The execution ${name} has ended as ${status}${why}. ${REMEDY}`);
+}
+
+const REMEDY =
+  "What is staged is kept: once the cause is gone, redrive the execution in the console of Step Functions, or start a run.";
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

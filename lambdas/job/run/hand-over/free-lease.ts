@@ -1,0 +1,35 @@
+// Takes the lease from an execution that has ended.
+
+import { layout } from "../../storage/layout.ts";
+import { endOfUncounted } from "../lease/acquire-lease.ts";
+import { fullWindow } from "../lease/lease-account.ts";
+import { encodeLease, executionOf, leaseOf, readLease } from "../lease/lease-file.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
+
+/**
+ * Compare-and-swap on the execution's ARN: false where the lease is not, or no longer, this execution's. The budget's use
+ * stays in it; of a process that died the use is unknown, and all that was allowed is assumed.
+ */
+export async function freeLease(
+  { store, clock }: Pick<RunPorts, "store" | "clock">,
+  settings: RunSettings,
+  execution: string,
+): Promise<boolean> {
+  const { account } = settings;
+  for (;;) {
+    const stored = await readLease(store, account);
+    const lease = stored?.lease;
+    if (!lease || executionOf(lease) !== execution) return false;
+    const nowMs = clock.now();
+    const crashedAtMs = endOfUncounted(lease, nowMs);
+    const uncounted = crashedAtMs === undefined ? [] : [{ atMs: crashedAtMs, ...fullWindow(settings) }];
+    const { handed_over } = lease;
+    const free = leaseOf(
+      { run_id: null, holder: null, handed_over, use: [...lease.use, ...uncounted] },
+      nowMs,
+    );
+    const version = await store.replace(layout.lease(account), encodeLease(free), stored.version);
+    if (version !== undefined) return true;
+  }
+}

@@ -1,0 +1,77 @@
+// The end of an attempt that stopped early: the run goes on in an execution of the state machine.
+//
+// The execution is written into the lease before it is started. A process that dies in between leaves a lease whose
+// execution is absent, and the next start starts it; one that dies later leaves an execution that runs.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { StoppedEarly } from "../collect/stopped-early.ts";
+import type { RunSession } from "../run-session.ts";
+import type { RunEnd } from "../run-state.ts";
+import { executionName, nameOfExecution } from "./execution-name.ts";
+import type { Executions } from "./executions.ts";
+import { writeRunTrigger } from "./run-trigger.ts";
+
+/** The execution that an invocation works for. */
+export interface OwnExecution {
+  readonly arn: string;
+  /** True where another execution should follow this one before its history is full. */
+  readonly isLastTurn: boolean;
+}
+
+/** Names that ended executions have already. A lease that was damaged has forgotten its last number. */
+const MOST_TAKEN_NAMES = 100;
+
+/**
+ * How the attempt ends; undefined for an error that is no early stop, or where nothing can continue the run. Throws
+ * `LeaseLost`, and what store and state machine throw.
+ */
+export async function handOver(
+  session: RunSession,
+  error: unknown,
+  own: OwnExecution | undefined,
+): Promise<RunEnd | undefined> {
+  const { executions } = session.ports;
+  const stopped = session.interruptionOf(error);
+  if (executions === undefined || stopped === undefined) return undefined;
+  const { reason, waitMs } = stopped instanceof StoppedEarly ? stopped.stop : BY_SIGNAL;
+  // The run would stop at the same point for ever: a retry of the error counts how often.
+  const isStuck = own !== undefined && waitMs === 0 && !session.hasAdvanced;
+  if (isStuck || !session.isPlanned) return undefined;
+  const execution = await passOn(session, executions, own);
+  return {
+    outcome: "HANDED_OVER",
+    reason,
+    explanation: `${stopped.message} That start is the execution ${nameOfExecution(execution)} of the state machine.`,
+    handedOver: { execution, waitMs },
+  };
+}
+
+/** In the middle of a unit. */
+const BY_SIGNAL = { reason: "TIME_LIMIT", waitMs: 0 } as const;
+
+/** Returns the ARN of the execution that has the lease now, and runs. */
+async function passOn(
+  session: RunSession,
+  executions: Executions,
+  own: OwnExecution | undefined,
+): Promise<string> {
+  const lease = session.heldLease;
+  if (own && !own.isLastTurn) {
+    await lease.leave();
+    return own.arn;
+  }
+  const { account } = session.settings;
+  const { runId } = session.state;
+  await writeRunTrigger(session.ports.store, account, runId, session.trigger);
+  for (let tries = 0; tries < MOST_TAKEN_NAMES; tries += 1) {
+    const n = lease.nextHandOver;
+    const name = executionName({ account, runId, n });
+    await lease.handOver(executions.arnOf(name), n);
+    const answer = await executions.start(name, { account, runId, turn: 0 });
+    if (answer === "started") return executions.arnOf(name);
+  }
+  throw new SyncError(
+    "INTERRUPTED",
+    `The run ${runId} could not be handed over: the names of its last ${MOST_TAKEN_NAMES} executions are taken. The next start of this run resumes it.`,
+  );
+}

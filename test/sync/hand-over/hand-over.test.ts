@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import type { FunctionPorts } from "../../../lambdas/sync/function-ports.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { FunctionSandbox } from "../function-sandbox.ts";
+import { RUN, SCHEDULED_AT } from "../instants.ts";
+
+const NAME = `uk-${RUN.replaceAll(/[-.]/g, "")}-1`;
+
+/** A function that was deployed with a state machine, and whose first invocation has no time for events. */
+async function handedOver(): Promise<{
+  readonly sandbox: FunctionSandbox;
+  readonly ports: Partial<FunctionPorts>;
+  readonly first: object;
+  readonly arn: string;
+}> {
+  const sandbox = await FunctionSandbox.start({ events: makeEvents(20) });
+  const ports = { executions: sandbox.executions };
+  let asked = 0;
+  sandbox.timeLeft = () => (++asked === 1 ? 900_000 : 29_000);
+  const first = await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, ports);
+  sandbox.timeLeft = () => 900_000;
+  return { sandbox, ports, first, arn: sandbox.executions.arnOf(NAME) };
+}
+
+const turnOf = (executionArn: string, turn = 0): object => ({
+  action: "continue",
+  account: "uk",
+  runId: RUN,
+  executionArn,
+  turn,
+});
+
+test("a run that stops early is handed over: the response names the execution and links to it", async () => {
+  const { sandbox, first, arn } = await handedOver();
+  await using _ = sandbox;
+
+  expect(first).toMatchObject({
+    outcome: "HANDED_OVER",
+    reason: "TIME_LIMIT",
+    explanation: expect.stringContaining(`the execution ${NAME} of the state machine`),
+    run_id: RUN,
+    counts: { listed: 20, events: null },
+    links: { execution: expect.stringMatching(new RegExp(`/states/home.*/executions/details/${arn}$`)) },
+  });
+  expect(sandbox.executions.running?.input).toEqual({ account: "uk", runId: RUN, turn: 0 });
+  expect(sandbox.metrics).toMatchObject([{ values: { Published: 0, Skipped: 0 } }]);
+  expect(sandbox.metrics[0]?.values).not.toHaveProperty("Failed");
+  expect(sandbox.events).toEqual([]);
+  expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({
+    run_id: RUN,
+    holder: null,
+    execution: arn,
+    expires_at: null,
+  });
+  expect(sandbox.store.text(layout.outcome("uk", RUN))).toBeUndefined();
+});
+
+test("a turn of the execution finishes the run, reports it and frees the lease; another one is done at once", async () => {
+  const { sandbox, ports, arn } = await handedOver();
+  await using _ = sandbox;
+
+  const turn = await sandbox.invoke(turnOf(arn), ports);
+  const again = await sandbox.invoke(turnOf(arn, 1), ports);
+
+  expect(turn).toEqual({ done: true, waitSeconds: 0, turn: 1 });
+  expect(again).toEqual({ done: true, waitSeconds: 0, turn: 2 });
+  expect(sandbox.metrics.at(1)?.values).toMatchObject({ Published: 1, Failed: 0, Events: 20 });
+  expect(sandbox.events[0]).toMatchObject({
+    detailType: "Snapshot Published",
+    detail: { trigger: "schedule" },
+  });
+  expect(sandbox.simulator.counts).toMatchObject({ requests: 23, logins: 2, details: 20 });
+  expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+  expect(sandbox.log.known).toMatchObject({ run_id: RUN });
+});
+
+test("a turn that stops early asks for the next one, and has its own line in the run log", async () => {
+  const { sandbox, ports, arn } = await handedOver();
+  await using _ = sandbox;
+  let isStaged = false;
+  sandbox.timeLeft = () => {
+    isStaged ||= sandbox.store.keys(layout.run("uk", RUN)).some((key) => key.includes("/shard-"));
+    return isStaged ? 1_000 : 900_000;
+  };
+
+  const turn = await sandbox.invoke(turnOf(arn, 4), ports);
+
+  expect(turn).toEqual({ done: false, waitSeconds: 0, turn: 5 });
+  const line = JSON.parse(sandbox.store.text(layout.runLog("uk", RUN, 2)) ?? "");
+  expect(line).toMatchObject({ outcome: "HANDED_OVER", trigger: "schedule", requests: 21, logins: 1 });
+});
+
+describe("a turn that fails", () => {
+  test("throws the code as the name of the error; one that no retry can fix finishes the run", async () => {
+    const { sandbox, ports, arn } = await handedOver();
+    await using _ = sandbox;
+    sandbox.credentials = { method: "session", email: "a@example.test", password: "wrong" };
+
+    await expect(sandbox.invoke(turnOf(arn), ports)).rejects.toMatchObject({ name: "LOGIN_REFUSED" });
+
+    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+    expect(sandbox.store.text(layout.outcome("uk", RUN))).toContain("LOGIN_REFUSED");
+  });
+});
+
+describe("an execution that ended without success", () => {
+  const cause = JSON.stringify({ errorMessage: "The service is down." });
+
+  test("is abandoned once: the lease is free, the failure is logged, counted and announced", async () => {
+    const { sandbox, ports, arn } = await handedOver();
+    await using _ = sandbox;
+    sandbox.executions.end(arn, "FAILED", "SERVICE_UNAVAILABLE", cause);
+
+    const first = await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
+    const second = await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
+
+    expect(first).toMatchObject({ abandoned: true, account: "uk", run_id: RUN });
+    expect(second).toMatchObject({ abandoned: false });
+    expect(sandbox.metrics.slice(1).map(({ values }) => values)).toEqual([{ Failed: 1 }]);
+    expect(sandbox.events).toMatchObject([
+      {
+        detailType: "Run Failed",
+        detail: { error_code: "SERVICE_UNAVAILABLE", finished: false, trigger: "schedule" },
+      },
+    ]);
+    const line = JSON.parse(sandbox.store.text(layout.runLog("uk", RUN, 2)) ?? "");
+    expect(line).toMatchObject({
+      outcome: "FAILED",
+      error_code: "SERVICE_UNAVAILABLE",
+      error_message: expect.stringContaining("The service is down. The execution"),
+    });
+    expect(sandbox.store.text(layout.outcome("uk", RUN))).toBeUndefined();
+    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+  });
+
+  test("and is started again takes the free lease and finishes the run", async () => {
+    const { sandbox, ports, arn } = await handedOver();
+    await using _ = sandbox;
+    sandbox.executions.end(arn, "TIMED_OUT");
+    await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
+    sandbox.executions.redrive(arn);
+
+    const late = await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
+    const turn = await sandbox.invoke(turnOf(arn), ports);
+
+    expect(late).toMatchObject({ abandoned: false, explanation: expect.stringContaining("has not ended") });
+    expect(turn).toEqual({ done: true, waitSeconds: 0, turn: 1 });
+    expect(sandbox.metrics.at(-1)?.values).toMatchObject({ Published: 1, Failed: 0 });
+  });
+});
+
+test.each(["continue", "abandon"])(
+  "%s of an execution of another state machine is refused",
+  async (action) => {
+    await using sandbox = await FunctionSandbox.start();
+    const executionArn = `arn:aws:states:eu-west-1:123456789012:execution:other:${NAME}`;
+    const event = action === "continue" ? turnOf(executionArn) : { action, executionArn };
+
+    await expect(sandbox.invoke(event, { executions: sandbox.executions })).rejects.toMatchObject({
+      name: "CONFIG_INVALID",
+    });
+    await expect(sandbox.invoke(event)).rejects.toMatchObject({ name: "CONFIG_INVALID" });
+
+    expect(sandbox.store.keys()).toEqual([]);
+  },
+);
