@@ -5,6 +5,7 @@ import type { Proxies } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
+import type { Transport } from "../service/http/transport.ts";
 import { createEventService } from "../service/http-event-service.ts";
 import type { OnWait } from "../service/requests/wait-reporter.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -20,6 +21,8 @@ export interface ServicePorts {
   readonly proxies?: Proxies;
   /** Of one attempt: connect, headers and body. */
   readonly timeoutMs?: number;
+  /** Default: the network. */
+  readonly transport?: Transport;
 }
 
 /** How a run with these settings opens the service. The credentials are read each time it does. */

@@ -9,6 +9,8 @@ import { lineBytes } from "./line-digest.ts";
 
 /** Handed to zlib, and taken from it, at once: a call per line would cost more than gzip. */
 const BATCH_BYTES = 128 * 1024;
+/** A file that is smaller takes no more memory than this. */
+const FIRST_BYTES = 4 * 1024;
 /** This many batches may wait on either side, so that zlib's thread and ours do not wait for each other in turns. */
 const AHEAD = { writableHighWaterMark: 4 * BATCH_BYTES, readableHighWaterMark: 4 * BATCH_BYTES };
 /** What a file holds uncompressed at most for it to be unzipped in one call. */
@@ -74,20 +76,27 @@ export async function* readLines(
 
 // Encoded line by line: joining texts first would double the size of all if only one of them needs it.
 async function* batches(lines: Lines): AsyncGenerator<Uint8Array> {
-  let batch = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  let batch = Buffer.allocUnsafeSlow(FIRST_BYTES);
   let used = 0;
   for await (const line of lines) {
     const size = lineBytes(line);
-    if (used + size > batch.length) {
-      if (used > 0) yield batch.subarray(0, used);
+    if (used > 0 && used + size > BATCH_BYTES) {
+      yield batch.subarray(0, used);
       batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, size)); // the one before belongs to the compressor
       used = 0;
     }
+    if (used + size > batch.length) batch = grown(batch, used + size);
     batch.write(line, used);
     used += size;
     batch.writeUInt8(NEWLINE, used - 1);
   }
   if (used > 0) yield batch.subarray(0, used);
+}
+
+function grown(batch: Buffer, needed: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.max(2 * batch.length, needed));
+  batch.copy(larger);
+  return larger;
 }
 
 /** The uncompressed bytes. Throws `STORE_CORRUPT` for anything but one gzip member; errors of `chunks` pass through unchanged. */

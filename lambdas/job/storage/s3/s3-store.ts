@@ -20,6 +20,8 @@ import { uploadIfFree } from "./upload-if-free.ts";
 
 /** S3 accepts a smaller part only as the last one; 10,000 of these are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
+/** What a small object takes of memory. */
+const FIRST_BYTES = 64 * 1024;
 
 export interface S3StoreOptions {
   readonly client: S3Client;
@@ -140,15 +142,16 @@ async function* chunksOf({ Body }: GetObjectCommandOutput, url: string): AsyncGe
 }
 
 /**
- * Cuts a stream into parts of exactly `bytes`, the last one shorter. All of them are the same buffer, so a part is
- * sent before the next one is asked for; and copies, because a producer may use its chunks again.
+ * Cuts a stream into parts of exactly `bytes`, the last one shorter. All of them are in the same buffer, so a
+ * part is sent before the next one is asked for; and copies, because a producer may use its chunks again.
  */
 async function* inParts(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-  const part = Buffer.allocUnsafe(bytes);
+  let part = Buffer.allocUnsafe(Math.min(bytes, FIRST_BYTES));
   let filled = 0;
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; ) {
       const taken = Math.min(chunk.length - at, bytes - filled);
+      if (filled + taken > part.length) part = grown(part, filled + taken, bytes);
       part.set(chunk.subarray(at, at + taken), filled);
       at += taken;
       filled += taken;
@@ -158,6 +161,12 @@ async function* inParts(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGe
     }
   }
   if (filled > 0) yield part.subarray(0, filled);
+}
+
+function grown(part: Buffer, needed: number, most: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(most, Math.max(2 * part.length, needed)));
+  part.copy(larger);
+  return larger;
 }
 
 async function* startingWith<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
