@@ -59,7 +59,9 @@ export async function check(
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
     return tryService(ports, openWithoutLease, runCheck);
   });
-  if (skipped) {
+  if (skipped?.reason === "LOGIN_REFUSED") {
+    checks.push({ name: "login", ok: false, code: skipped.reason, remedy: skipped.explanation });
+  } else if (skipped) {
     if (checks.length === 0) await runCheck("credentials", async () => (await openWithoutLease()).close());
     checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
   }

@@ -1,4 +1,4 @@
-// A start that ends without a snapshot because another process works on the account.
+// A start that ends without a snapshot because another process works on the account, or because its login is withheld.
 
 import { nameOfExecution } from "../hand-over/execution-name.ts";
 import type { LeaseTaken } from "./acquire-lease.ts";
@@ -7,7 +7,7 @@ import { workOf } from "./lease-name.ts";
 
 export interface Skipped {
   readonly outcome: "SKIPPED";
-  readonly reason: "LEASE_TAKEN" | "LEASE_LOST";
+  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED";
   readonly explanation: string;
 }
 

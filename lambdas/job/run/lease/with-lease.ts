@@ -1,6 +1,6 @@
 // Runs a command that uses the budget without making a run: under the account's lease, which carries its usage.
 
-import { openAccount } from "../login/open-account.ts";
+import { LoginWithheld, openAccount } from "../login/open-account.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { LeaseLost } from "./lease.ts";
@@ -29,6 +29,7 @@ export async function withLease<T>(
   try {
     return await work(() => openAccount(stoppable, settings.account, rateLimiter, "manual"), stoppable);
   } catch (error) {
+    if (error instanceof LoginWithheld) return error.end;
     if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;
     return skippedAsLost(lease.lost.reason);
   } finally {

@@ -1,16 +1,16 @@
 // Opens the service for an account, but not for a schedule or a retry whose credentials the service has refused.
 
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import type { Skipped } from "../lease/skipped.ts";
 import type { Trigger } from "../record/run-log.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
-import type { RunEnd } from "../run-state.ts";
 import { readRefusal, withheldUntil } from "./login-refusal.ts";
 import { recordLoginRefusals } from "./record-login-refusals.ts";
 
 /** The schedule, or a retry by the platform, would send credentials that the service has refused. */
 export class LoginWithheld extends Error {
   override readonly name = "LoginWithheld";
-  readonly end: RunEnd;
+  readonly end: Skipped;
 
   constructor(explanation: string) {
     super(explanation);

@@ -93,7 +93,7 @@ async function* batches(lines: Lines): AsyncGenerator<Uint8Array> {
   if (used > 0) yield batch.subarray(0, used);
 }
 
-function grown(batch: Buffer, needed: number): Buffer {
+function grown(batch: Buffer, needed: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafeSlow(Math.max(2 * batch.length, needed));
   batch.copy(larger);
   return larger;

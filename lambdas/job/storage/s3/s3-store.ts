@@ -163,7 +163,7 @@ async function* inParts(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGe
   if (filled > 0) yield part.subarray(0, filled);
 }
 
-function grown(part: Buffer, needed: number, most: number): Buffer {
+function grown(part: Buffer, needed: number, most: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafe(Math.min(most, Math.max(2 * part.length, needed)));
   part.copy(larger);
   return larger;

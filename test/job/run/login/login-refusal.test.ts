@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { check } from "../../../../lambdas/job/run/check.ts";
+import { discover } from "../../../../lambdas/job/run/discover.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/run-id.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS } from "../small-world.ts";
@@ -171,5 +172,30 @@ describe("the recorded refusal", () => {
 
     expect(error?.code).toBe("LOGIN_REFUSED");
     expect(world.log.text).toContain("the result of the login could not be recorded: no rights");
+  });
+});
+
+describe("a retry by the platform of a command whose login was refused", () => {
+  test("ends discover as SKIPPED", async () => {
+    const world = new GuardedWorld();
+    const retried = { requestId: "request 1" };
+    const first = discover(world.ports(retried), world.settings, 5);
+    await expect(first).rejects.toMatchObject({ code: "LOGIN_REFUSED" });
+
+    const second = await discover(world.ports(retried), world.settings, 5);
+
+    expect(second).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
+    expect(world.logins).toBe(1);
+  });
+
+  test("lets a check say so", async () => {
+    const world = new GuardedWorld();
+    const retried = { requestId: "request 1" };
+    await check(world.ports(retried), world.settings);
+
+    const checks = await check(world.ports(retried), world.settings);
+
+    expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: "login", code: "LOGIN_REFUSED" }]);
+    expect(world.logins).toBe(1);
   });
 });
