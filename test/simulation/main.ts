@@ -1,0 +1,45 @@
+// `npm run simulate`: lives histories by their seeds, and shows the first one that breaks a promise.
+
+import { type Options, readOptions, USAGE } from "./command-line.ts";
+import { drawPlan } from "./plan/draw-plan.ts";
+import { failureText } from "./report.ts";
+import { shrink } from "./shrink.ts";
+import { simulate } from "./simulate.ts";
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: Options;
+  try {
+    options = readOptions(args);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  return (await liveAll(options)) ? 0 : 1;
+}
+
+/** False as soon as one of them breaks a promise. */
+async function liveAll({ from, to, seconds = Number.POSITIVE_INFINITY, trace }: Options): Promise<boolean> {
+  const beganMs = performance.now();
+  const total = { histories: 0, processes: 0, calls: 0, hours: 0 };
+  const elapsed = (): number => (performance.now() - beganMs) / 1_000;
+  for (let seed = from; seed <= to && elapsed() < seconds; seed += 1) {
+    const history = await simulate(drawPlan(seed));
+    if (trace) console.log(history.story.join("\n"));
+    total.histories += 1;
+    total.processes += history.processes;
+    total.calls += history.calls;
+    total.hours += history.hours;
+    if (history.violation === undefined) continue;
+    console.error(failureText(history, await shrink(history)));
+    return false;
+  }
+  const { histories, processes, calls, hours } = total;
+  const each = (sum: number): string => (sum / histories).toFixed(1);
+  console.log(
+    `${histories} histories in ${elapsed().toFixed(1)} s (${(histories / elapsed()).toFixed(0)} a second), no promise broken. ` +
+      `On average ${each(processes)} processes, ${each(calls)} calls and ${each(hours)} hours each.`,
+  );
+  return true;
+}

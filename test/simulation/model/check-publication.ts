@@ -1,0 +1,110 @@
+// A publication: numbered without gaps, what readers then see, what changed, and whether it was allowed.
+
+import type { ObjectChange } from "../warehouse/objects.ts";
+import type { Model } from "./model.ts";
+import type { SeenPublication, SeenRow } from "./reader.ts";
+
+export function checkPublication(model: Model, { key, by }: ObjectChange): void {
+  const log = model.reader.log();
+  const own = log.at(-1);
+  const number = String(log.length).padStart(10, "0");
+  if (own === undefined || !key.endsWith(`/${number}.ndjson`) || own.publication !== number) {
+    model.fail(`${key} is not the next publication, ${number}`);
+    return;
+  }
+  const before = log.at(-2);
+  const rows = model.reader.rows(own.snapshot_id);
+  if (rows === undefined) {
+    model.fail(`${key} names a snapshot that is not there`);
+    return;
+  }
+  if (rows.length !== own.events)
+    model.fail(`${key} says ${own.events} events, and there are ${rows.length}`);
+  if (own.base_snapshot_id !== (before?.snapshot_id ?? null))
+    model.fail(`the base of ${key} is ${own.base_snapshot_id}, and the head was ${before?.snapshot_id}`);
+  checkChanges(model, own, before, rows);
+  if (own.action === "run") checkRun(model, own, log.slice(0, -1));
+  else checkDecision(model, own, log.slice(0, -1), by);
+}
+
+/** The rows before, with the changes, are the rows now. */
+function checkChanges(
+  model: Model,
+  own: SeenPublication,
+  before: SeenPublication | undefined,
+  rows: readonly SeenRow[],
+): void {
+  const { publication } = own;
+  const old = before === undefined ? [] : (model.reader.rows(before.snapshot_id) ?? []);
+  const folded = new Map(old.map(({ uuid, event }) => [uuid, event]));
+  const counts = { added: 0, changed: 0, removed: 0 };
+  for (const { uuid, change, before: from, after } of model.reader.changes(own)) {
+    counts[change] += 1;
+    if ((folded.get(uuid) ?? null) !== from)
+      model.fail(`a change of ${publication} begins with another event`);
+    if (after === null) folded.delete(uuid);
+    else folded.set(uuid, after);
+  }
+  const isEqual = folded.size === rows.length && rows.every(({ uuid, event }) => folded.get(uuid) === event);
+  if (!isEqual) model.fail(`the changes of ${publication} do not lead to what readers see`);
+  const { added, changed, removed } = own;
+  if (added !== counts.added || changed !== counts.changed || removed !== counts.removed)
+    model.fail(`the changes of ${publication} are not as many as it says`);
+}
+
+/** A run: once, later than the head, not over a pin, and only what the guard lets pass. */
+function checkRun(model: Model, own: SeenPublication, earlier: readonly SeenPublication[]): void {
+  const { run_id: runId, snapshot_id: snapshotId, publication } = own;
+  const before = earlier.at(-1);
+  if (snapshotId !== runId) model.fail(`${publication}: the run ${runId} publishes ${snapshotId}`);
+  if (own.pinned) model.fail(`${publication}: a run sets a pin`);
+  if (earlier.some(({ snapshot_id }) => snapshot_id === snapshotId))
+    model.fail(`${publication}: the run ${runId} publishes again`);
+  if (before?.pinned) model.fail(`${publication}: a run publishes over a pin`);
+  if (before && before.snapshot_id >= snapshotId) model.fail(`${publication}: a run replaces a later head`);
+  if (model.reader.isHeld(snapshotId)) model.fail(`${publication}: a run publishes what is held`);
+  const outcome = model.reader.outcomeOf(runId);
+  if (outcome !== undefined) model.fail(`${publication}: the run ${runId} has ended as ${outcome.outcome}`);
+
+  const missing = model.reader.leftOut(snapshotId).length;
+  const listed = own.events + missing;
+  const { maxDropPercent, maxMissingPercent } = model.world.plan.setting;
+  const suspicious = {
+    "no events": own.events === 0,
+    "too few against the head":
+      before !== undefined && own.events * 100 < before.events * (100 - maxDropPercent),
+    "too few of the listed": own.events * 100 < listed * 80,
+    "too many missing": missing > Math.max(5, (listed * maxMissingPercent) / 100),
+  };
+  for (const [what, isSo] of Object.entries(suspicious)) {
+    if (isSo) model.fail(`${publication}: a run publishes what must be held: ${what}`);
+  }
+}
+
+/** A person's accept or rollback. */
+function checkDecision(
+  model: Model,
+  own: SeenPublication,
+  earlier: readonly SeenPublication[],
+  by: string,
+): void {
+  const { publication, action, snapshot_id: snapshotId, pinned } = own;
+  const command = model.starts.get(by)?.command;
+  const before = earlier.at(-1);
+  const wasPublished = earlier.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  if (command?.name !== action) {
+    model.fail(`${publication}: ${by} was to do something else`);
+    return;
+  }
+  if (command.name === "rollback") {
+    if (!wasPublished) model.fail(`${publication}: a rollback to what was never published`);
+    if (pinned !== command.pin) model.fail(`${publication}: a rollback with the wrong pin`);
+  }
+  if (command.name === "accept") {
+    if (!wasPublished && !model.reader.isHeld(snapshotId))
+      model.fail(`${publication}: an accept of what was neither held nor published`);
+    if (pinned) model.fail(`${publication}: an accept sets a pin`);
+    if (!command.force && before && before.snapshot_id > snapshotId)
+      model.fail(`${publication}: an accept without force replaces a later head`);
+  }
+}

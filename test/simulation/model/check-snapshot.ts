@@ -1,0 +1,37 @@
+// A snapshot, when it is complete: each event is what the service had at some instant of the run.
+
+import type { Model } from "./model.ts";
+
+export function checkSnapshot(model: Model, snapshotId: string): void {
+  const { service, timeline } = model.world;
+  const { content } = service;
+  const fromMs = model.runsFromMs.get(snapshotId);
+  if (fromMs === undefined) {
+    model.fail(`no process has made the run ${snapshotId}`);
+    return;
+  }
+  const toMs = timeline.nowMs;
+  const rows = model.reader.rows(snapshotId) ?? [];
+  const leftOut = model.reader.leftOut(snapshotId);
+  const named = new Set([...rows, ...leftOut].map(({ uuid }) => uuid));
+  if (named.size !== rows.length + leftOut.length) model.fail(`${snapshotId} names an event twice`);
+  if (rows.some(({ uuid }, index) => uuid <= (rows[index - 1]?.uuid ?? "")))
+    model.fail(`the rows of ${snapshotId} are not sorted`);
+  for (const { uuid, event } of rows) {
+    if (!content.wasEver(uuid, fromMs, toMs, ({ text, refusal }) => text === event && !refusal))
+      model.fail(`${snapshotId} has ${uuid} as the service never had it in that time`);
+  }
+  for (const { uuid, reason } of leftOut) {
+    if (reason === "oversize") continue; // only the network makes a body too large here
+    const wasRefused = content.wasEver(uuid, fromMs, toMs, ({ refusal }) =>
+      reason === "forbidden" ? refusal === 403 : refusal === 404 || refusal === 410,
+    );
+    if (!wasRefused) model.fail(`${snapshotId} leaves out ${uuid} (${reason}), which was always there`);
+  }
+  for (const uuid of content.uuids) {
+    const wasListed = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => isListed);
+    const wasUnlisted = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => !isListed);
+    if (named.has(uuid) && !wasListed) model.fail(`${snapshotId} has ${uuid}, which was never listed`);
+    if (!named.has(uuid) && !wasUnlisted) model.fail(`${snapshotId} lacks ${uuid}, which was always listed`);
+  }
+}

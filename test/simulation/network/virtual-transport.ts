@@ -1,0 +1,180 @@
+// The network between one process and the service: latency, resets, lost answers, broken and slow bodies, time-outs.
+
+import {
+  type HttpResponse,
+  NoResponse,
+  type ResponseBody,
+  type Transport,
+  type TransportRequest,
+} from "../../../lambdas/job/service/http/transport.ts";
+import type { CallFault, WrongAnswer } from "../plan/plan.ts";
+import { never, type SimProcess } from "../process/sim-process.ts";
+import { answerOf, type ServiceAnswer, type VirtualService } from "../service/virtual-service.ts";
+import type { Story } from "../story.ts";
+import type { Timeline } from "../time/timeline.ts";
+
+/** Of one attempt, as in life. */
+const TIMEOUT_MS = 30_000;
+
+export interface VirtualTransportOptions {
+  readonly process: SimProcess;
+  readonly service: VirtualService;
+  readonly timeline: Timeline;
+  readonly story: Story;
+  readonly logins: LoginObserver;
+}
+
+/** Learns of each login and of what became of it. */
+export interface LoginObserver {
+  /** Returns what to call with the status of the answer. */
+  onLogin(process: string, body: string): (status: number) => void;
+  onRefused(process: string): void;
+}
+
+export class VirtualTransport implements Transport {
+  readonly #options: VirtualTransportOptions;
+
+  constructor(options: VirtualTransportOptions) {
+    this.#options = options;
+  }
+
+  send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
+    const { process, timeline } = this.#options;
+    if (process.isDead) return never();
+    const fault = process.nextFault("service");
+    process.take(fault);
+    if (process.isDead) return never();
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return promise;
+    }
+    let isOver = false;
+    const abort = (): void => end(() => reject(signal?.reason));
+    const end = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      signal?.removeEventListener("abort", abort);
+      settle();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    const onStatus = this.#observed(request);
+    const sentAtMs = timeline.nowMs;
+    timeline.at(sentAtMs + TIMEOUT_MS, () =>
+      process.whenRunning(() => end(() => reject(new NoResponse("TIMED_OUT")))),
+    );
+    this.#travel(request, fault, (settled) =>
+      process.whenRunning(() =>
+        end(() => {
+          if (settled instanceof NoResponse) {
+            reject(settled);
+            return;
+          }
+          onStatus(settled.status);
+          resolve(settled);
+        }),
+      ),
+    );
+    return promise;
+  }
+
+  async close(): Promise<void> {}
+
+  #observed({ method, body = "" }: TransportRequest): (status: number) => void {
+    const { logins, process } = this.#options;
+    if (method === "POST") return logins.onLogin(process.name, body);
+    return (status) => {
+      if (status === 401) logins.onRefused(process.name);
+    };
+  }
+
+  /** To the service and back, as far as the fault lets it. */
+  #travel(
+    request: TransportRequest,
+    fault: CallFault | undefined,
+    arrive: (settled: HttpResponse | NoResponse) => void,
+  ): void {
+    const { process, service, story, timeline } = this.#options;
+    const { method, url, headers, body } = request;
+    const what = `${method} ${url.pathname}${url.search}`;
+    const wrong = wrongAnswer(fault);
+    if (wrong?.kind === "reset") {
+      story.tell(process.name, `${what} is reset`);
+      timeline.at(timeline.nowMs + 1, () => arrive(new NoResponse("CONNECTION_LOST")));
+      return;
+    }
+    const halfMs = process.latencyMs(fault) / 2;
+    timeline.at(timeline.nowMs + halfMs, () => {
+      const answer = wrongStatus(wrong) ?? service.serve({ by: process.name, method, url, headers, body });
+      story.tell(process.name, `${what} ${wrong === undefined ? "" : `(${wrong.kind}) `}`, {
+        value: answer.status,
+      });
+      if (fault?.kind === "kill" && fault.when === "after") {
+        process.kill();
+        return;
+      }
+      if (wrong?.kind === "hang") return;
+      const backMs = wrong?.kind === "slow-body" ? TIMEOUT_MS - halfMs - 1 : halfMs;
+      timeline.at(timeline.nowMs + backMs, () =>
+        arrive(
+          wrong?.kind === "lost" ? new NoResponse("CONNECTION_LOST") : responseOf(answer, wrong, request),
+        ),
+      );
+    });
+  }
+}
+
+function wrongAnswer(fault: CallFault | undefined): WrongAnswer | undefined {
+  switch (fault?.kind) {
+    case "answer":
+      return fault.answer;
+    case "fail":
+      return { kind: "reset" };
+    case "lose":
+      return { kind: "lost" };
+    default:
+      return undefined;
+  }
+}
+
+/** The answer of something before the service, which does not see the request. */
+function wrongStatus(wrong: WrongAnswer | undefined): ServiceAnswer | undefined {
+  if (wrong?.kind === "redirect") return answerOf(302, "", [["location", ["https://elsewhere.example/"]]]);
+  if (wrong?.kind === "html") return answerOf(200, "<!doctype html>");
+  if (wrong?.kind !== "status") return undefined;
+  const { status, retryAfter } = wrong;
+  return answerOf(status, "", retryAfter ? [["retry-after", [String(retryAfter.seconds)]]] : []);
+}
+
+function responseOf(
+  answer: ServiceAnswer,
+  wrong: WrongAnswer | undefined,
+  { bodyCapBytes }: TransportRequest,
+): HttpResponse {
+  const { status, headers } = answer;
+  const bytes = Buffer.from(answer.text);
+  const body = status >= 300 ? ({ kind: "unread" } as const) : bodyOf(bytes, wrong, bodyCapBytes);
+  return { status, headers, body, decodedBytes: bytes.length };
+}
+
+function bodyOf(bytes: Buffer, wrong: WrongAnswer | undefined, capBytes: number): ResponseBody {
+  switch (wrong?.kind) {
+    case "slow-body":
+      return { kind: "broken", cause: "TIMED_OUT" };
+    case "truncated":
+      return { kind: "broken", cause: "CONNECTION_LOST" };
+    case "cut":
+      return { kind: "whole", bytes: bytes.subarray(0, bytes.length >> 1) };
+    case "foreign-encoding":
+      return { kind: "foreign" };
+    case "oversize":
+      return { kind: "oversize" };
+    case "wrong-uuid":
+      return {
+        kind: "whole",
+        bytes: Buffer.from(bytes.toString().replaceAll(/"uuid":"...../g, '"uuid":"00000')),
+      };
+    default:
+      return bytes.length > capBytes ? { kind: "oversize" } : { kind: "whole", bytes };
+  }
+}

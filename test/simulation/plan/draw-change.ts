@@ -1,0 +1,47 @@
+// Draws what changes at the service.
+
+import type { Chance } from "../chance.ts";
+import type { Change, ServiceChange } from "./plan.ts";
+
+const MINUTE_MS = 60_000;
+
+/** At some instant before `mostMs`. */
+export function drawChange(chance: Chance, mostMs: number): Change {
+  return { kind: "change", afterMs: chance.between(0, mostMs), change: drawServiceChange(chance) };
+}
+
+function drawServiceChange(chance: Chance): ServiceChange {
+  const share = chance.pick([0.1, 0.3, 0.6]);
+  const kind = chance.pick([
+    "add",
+    "add",
+    "revise",
+    "revise",
+    "archive",
+    "archive",
+    "revise",
+    "add",
+    "archive",
+    "empty",
+    "refuse",
+    "admit",
+    "end-sessions",
+    "password",
+    "disable",
+  ]);
+  switch (kind) {
+    case "add":
+      return { kind, events: chance.between(1, 4) };
+    case "revise":
+    case "archive":
+      return { kind, share };
+    case "refuse":
+      return { kind, share, status: chance.pick([403, 404, 410]) };
+    case "password":
+      return { kind, storedAfterMs: chance.is(0.5) ? chance.between(0, 60 * MINUTE_MS) : undefined };
+    case "disable":
+      return { kind, forMs: chance.between(MINUTE_MS, 300 * MINUTE_MS) };
+    default:
+      return { kind };
+  }
+}

@@ -1,0 +1,102 @@
+// Draws what goes wrong in a process, on the network, and with clocks.
+
+import type { Chance } from "../chance.ts";
+import type { CallFault, ClockFault, Port, ProcessFault, Start, WrongAnswer } from "./plan.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export function drawProcessFault(chance: Chance, starts: readonly Start[]): ProcessFault {
+  const { id, by } = drawStart(chance, starts);
+  const port = chance.pick<Port>(["any", "any", "store", "catalog", "service"]);
+  return {
+    kind: "fault",
+    start: id,
+    attempt: by === "laptop" ? 0 : chance.pick([0, 0, 1, 2]),
+    port,
+    nth: drawNth(chance, port),
+    fault: drawCallFault(chance, port),
+  };
+}
+
+/** A run makes about 80 calls, a few of them to the catalog. */
+function drawNth(chance: Chance, port: Port): number {
+  const most = port === "catalog" ? 12 : port === "any" ? 75 : port === "store" ? 55 : 20;
+  return 1 + Math.floor(chance.next() * most);
+}
+
+function drawCallFault(chance: Chance, port: Port): CallFault {
+  const kind = chance.pick([
+    "kill",
+    "kill",
+    "kill",
+    "kill",
+    "kill",
+    "pause",
+    "pause",
+    "slow",
+    "fail",
+    "lose",
+    "conflict",
+    "answer",
+  ]);
+  switch (kind) {
+    case "kill":
+      return { kind, when: chance.pick(["before", "after"]) };
+    case "pause":
+      return { kind, ms: chance.pick([5_000, 30_000, 90_000, 5 * MINUTE_MS, 70 * MINUTE_MS]) };
+    case "slow":
+      return { kind, ms: chance.pick([1_000, 20_000, 100_000]) };
+    case "answer":
+      return port === "service"
+        ? { kind, answer: drawAnswer(chance), times: chance.pick([1, 1, 2, 8]) }
+        : { kind: "fail" };
+    default:
+      return { kind };
+  }
+}
+
+function drawAnswer(chance: Chance): WrongAnswer {
+  const kind = chance.pick([
+    "reset",
+    "lost",
+    "hang",
+    "truncated",
+    "cut",
+    "slow-body",
+    "html",
+    "wrong-uuid",
+    "redirect",
+    "foreign-encoding",
+    "oversize",
+    "status",
+    "status",
+    "status",
+  ]);
+  if (kind !== "status") return { kind };
+  const status = chance.pick([400, 408, 425, 429, 429, 500, 502, 503]);
+  const retryAfter = { seconds: chance.pick([1, 30, 1_000]), isDate: chance.is(0.5) };
+  return { kind, status, ...(chance.is(0.5) ? { retryAfter } : {}) };
+}
+
+export function drawClockFault(chance: Chance, starts: readonly Start[]): ClockFault {
+  const offsets = [0, 1_000, 90_000, 3 * HOUR_MS, 50 * HOUR_MS] as const;
+  const sign = chance.pick([1, -1]);
+  const jump = {
+    afterMs: chance.between(0, 3 * MINUTE_MS),
+    byMs: chance.pick(offsets) * chance.pick([1, -1]),
+  };
+  return {
+    kind: "clock",
+    start: drawStart(chance, starts).id,
+    offsetMs: sign * chance.pick(offsets),
+    standsStill: chance.is(0.2),
+    jump: chance.is(0.5) ? jump : undefined,
+  };
+}
+
+function drawStart(chance: Chance, starts: readonly Start[]): Start {
+  const [first, ...others] = starts;
+  if (first === undefined) throw new Error("a plan has a start");
+  return chance.pick([first, ...others]);
+}

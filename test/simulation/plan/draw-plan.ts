@@ -1,0 +1,98 @@
+// Draws a plan from its seed: what the world is like, who starts what, and what goes wrong.
+
+import { Chance } from "../chance.ts";
+import { drawChange } from "./draw-change.ts";
+import { drawClockFault, drawProcessFault } from "./draw-fault.ts";
+import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export function drawPlan(seed: number): Plan {
+  const setting = drawSetting(new Chance(seed, "setting"));
+  const starts = drawStarts(new Chance(seed, "starts"), setting);
+  const chance = new Chance(seed, "troubles");
+  const lastMs = starts.at(-1)?.afterMs ?? 0;
+  const items: Item[] = [...starts];
+  for (let n = chance.between(0, 5); n > 0; n -= 1) items.push(drawChange(chance, lastMs + MINUTE_MS));
+  // Some worlds have no faults at all, and most have few: with many, no run gets far.
+  const faults = chance.is(0.1) ? 0 : chance.between(1, 6);
+  for (let n = 0; n < faults; n += 1) items.push(drawProcessFault(chance, starts));
+  if (chance.is(0.2)) items.push(drawClockFault(chance, starts));
+  return { seed, setting, items };
+}
+
+function drawSetting(chance: Chance): Setting {
+  const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
+  return {
+    warehouse: chance.pick(["directory", "bucket"]),
+    method: chance.pick(["session", "session", "basic"]),
+    events: chance.pick([1, 4, 7, 7, 10, 14]),
+    requestsPerMinute,
+    bytesPerMinute: chance.pick(["unlimited", "unlimited", "unlimited", 4_000]),
+    stricterRequestsPerMinute: chance.is(0.1) ? chance.between(5, 8) : undefined,
+    concurrency: chance.between(1, 6),
+    shardSize: chance.between(2, 6),
+    retainDays: chance.pick([undefined, 1, 2]),
+    maxDropPercent: chance.pick([20, 50]),
+    maxMissingPercent: chance.pick([1, 50]),
+    pageSize: chance.pick([undefined, undefined, 5]),
+    session: {
+      maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
+      maxRequests: chance.pick([undefined, undefined, 5]),
+      exclusive: chance.is(0.2),
+    },
+    latencyMs: chance.pick([5, 50, 500, 5_000]),
+    catalogLagMs: chance.pick([0, 0, 2_000]),
+    timeLimitMs: chance.pick([15 * MINUTE_MS, 15 * MINUTE_MS, 2 * MINUTE_MS]),
+  };
+}
+
+/** In the order of time: seconds apart, so that they overlap, or hours and days. */
+function drawStarts(chance: Chance, setting: Setting): readonly Start[] {
+  const starts: Start[] = [];
+  let afterMs = 0;
+  for (let n = chance.between(2, 7); n > 0; n -= 1) {
+    afterMs += drawGapMs(chance);
+    const by =
+      setting.warehouse === "bucket"
+        ? chance.pick(["schedule", "schedule", "function", "laptop"])
+        : chance.pick(["laptop", "laptop", "schedule"]);
+    const isScheduled = by === "schedule";
+    const command: Command = isScheduled ? { name: "run", fresh: false, isDry: false } : drawCommand(chance);
+    const again = isScheduled && chance.is(0.15) ? { againAfterMs: chance.between(0, 90 * SECOND_MS) } : {};
+    starts.push({ kind: "start", id: `p${starts.length + 1}`, afterMs, by, command, ...again });
+  }
+  return starts;
+}
+
+function drawGapMs(chance: Chance): number {
+  const [least, most] = chance.pick([
+    [0, 5 * SECOND_MS],
+    [0, 2 * MINUTE_MS],
+    [0, 2 * MINUTE_MS],
+    [MINUTE_MS, 20 * MINUTE_MS],
+    [MINUTE_MS, 90 * MINUTE_MS],
+    [HOUR_MS, 30 * HOUR_MS],
+    [20 * HOUR_MS, 60 * HOUR_MS],
+  ]);
+  return chance.between(least, most);
+}
+
+function drawCommand(chance: Chance): Command {
+  const name = chance.pick(["run", "run", "run", "accept", "rollback", "check", "discover"]);
+  const pick = chance.between(0, 5);
+  switch (name) {
+    case "run":
+      return { name, fresh: chance.is(0.2), isDry: chance.is(0.08) };
+    case "accept":
+      return { name, pick, force: chance.is(0.3) };
+    case "rollback":
+      return { name, pick, pin: chance.is(0.5) };
+    case "check":
+      return { name, deep: chance.is(0.3) };
+    case "discover":
+      return { name };
+  }
+}

@@ -1,0 +1,126 @@
+// What a seed means, as data: the world at its beginning, and a list of things that happen in it. Each of them can be
+// left out, which is how a failure is shrunk.
+
+import type { Limit } from "../../../lambdas/job/settings/limit.ts";
+
+export interface Plan {
+  readonly seed: number;
+  readonly setting: Setting;
+  readonly items: readonly Item[];
+}
+
+export interface Setting {
+  readonly warehouse: "directory" | "bucket";
+  readonly method: "session" | "basic";
+  /** How many events the service has at first. */
+  readonly events: number;
+  readonly requestsPerMinute: Limit;
+  readonly bytesPerMinute: Limit;
+  /** Of the service, where it allows less than the settings say. */
+  readonly stricterRequestsPerMinute: number | undefined;
+  readonly concurrency: number;
+  readonly shardSize: number;
+  readonly retainDays: number | undefined;
+  readonly maxDropPercent: number;
+  readonly maxMissingPercent: number;
+  readonly pageSize: number | undefined;
+  readonly session: {
+    readonly maxAgeMs: number | undefined;
+    readonly maxRequests: number | undefined;
+    readonly exclusive: boolean;
+  };
+  /** The longest usual wait for store, catalog and service. */
+  readonly latencyMs: number;
+  /** How long reading Glue may show an older state. */
+  readonly catalogLagMs: number;
+  /** Of one invocation of the function. */
+  readonly timeLimitMs: number;
+}
+
+export type Item = Start | ProcessFault | ClockFault | Change;
+
+/** Somebody, or the schedule, starts a command. */
+export interface Start {
+  readonly kind: "start";
+  readonly id: string;
+  /** Since the beginning of the world. */
+  readonly afterMs: number;
+  /** The function is started again after a failure, twice; a schedule names the run. */
+  readonly by: "schedule" | "function" | "laptop";
+  readonly command: Command;
+  /** A second delivery of the same trigger so much later. */
+  readonly againAfterMs?: number;
+}
+
+export type Command =
+  | { readonly name: "run"; readonly fresh: boolean; readonly isDry: boolean }
+  | { readonly name: "check"; readonly deep: boolean }
+  | { readonly name: "discover" }
+  /** `pick` chooses one of the snapshots that have files then. */
+  | { readonly name: "accept"; readonly pick: number; readonly force: boolean }
+  | { readonly name: "rollback"; readonly pick: number; readonly pin: boolean };
+
+export type Port = "store" | "catalog" | "service" | "any";
+
+/** Something happens at the nth call of one process. */
+export interface ProcessFault {
+  readonly kind: "fault";
+  readonly start: string;
+  /** The first attempt is 0. */
+  readonly attempt: number;
+  readonly port: Port;
+  /** From 1, among the calls of that port. */
+  readonly nth: number;
+  readonly fault: CallFault;
+}
+
+export type CallFault =
+  | { readonly kind: "kill"; readonly when: "before" | "after" }
+  | { readonly kind: "pause"; readonly ms: number }
+  | { readonly kind: "slow"; readonly ms: number }
+  /** Nothing happened, and the caller is told. */
+  | { readonly kind: "fail" }
+  /** It happened, and the caller is not told. */
+  | { readonly kind: "lose" }
+  /** S3 says that another request is under way (409). */
+  | { readonly kind: "conflict" }
+  /** Of the network or the service, from this call on for so many calls. */
+  | { readonly kind: "answer"; readonly answer: WrongAnswer; readonly times: number };
+
+export type WrongAnswer =
+  | { readonly kind: "reset" | "lost" | "hang" | "truncated" | "cut" | "slow-body" }
+  | { readonly kind: "html" | "wrong-uuid" | "redirect" | "foreign-encoding" | "oversize" }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly retryAfter?: { readonly seconds: number; readonly isDate: boolean };
+    };
+
+/** The wall clock of the processes of one start is wrong. */
+export interface ClockFault {
+  readonly kind: "clock";
+  readonly start: string;
+  readonly offsetMs: number;
+  readonly standsStill: boolean;
+  readonly jump: { readonly afterMs: number; readonly byMs: number } | undefined;
+}
+
+/** Something changes at the service. */
+export interface Change {
+  readonly kind: "change";
+  readonly afterMs: number;
+  readonly change: ServiceChange;
+}
+
+export type ServiceChange =
+  | { readonly kind: "add"; readonly events: number }
+  | { readonly kind: "revise"; readonly share: number }
+  | { readonly kind: "archive"; readonly share: number }
+  | { readonly kind: "empty" }
+  /** Listed, but its details are refused. */
+  | { readonly kind: "refuse"; readonly share: number; readonly status: 403 | 404 | 410 }
+  | { readonly kind: "admit" }
+  | { readonly kind: "end-sessions" }
+  /** The password is another one; the stored credentials follow after a while, or not before the end. */
+  | { readonly kind: "password"; readonly storedAfterMs: number | undefined }
+  | { readonly kind: "disable"; readonly forMs: number };

@@ -1,0 +1,89 @@
+// Does one command with the real job, and says how it ended.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { check } from "../../../lambdas/job/run/check.ts";
+import { discover } from "../../../lambdas/job/run/discover.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { run } from "../../../lambdas/job/run/run.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { Command } from "../plan/plan.ts";
+import { ACCOUNT, type World } from "../world.ts";
+
+export interface Ended {
+  readonly text: string;
+  /** The function would throw. */
+  readonly isFailure: boolean;
+  /** Of a run, an accept or a rollback. */
+  readonly result?: RunResult;
+  /** Not an error of ours: a defect. */
+  readonly defect?: unknown;
+}
+
+/** Never rejects. */
+export async function doCommand(
+  world: World,
+  ports: RunPorts,
+  command: Command,
+  runId: string | undefined,
+): Promise<Ended> {
+  try {
+    return await work(world, ports, command, runId);
+  } catch (error) {
+    if (error instanceof SyncError) return { text: `throws ${error.code}`, isFailure: true };
+    return { text: `throws ${String(error)}`, isFailure: true, defect: error };
+  }
+}
+
+async function work(
+  world: World,
+  ports: RunPorts,
+  command: Command,
+  runId: string | undefined,
+): Promise<Ended> {
+  const { settings } = world;
+  switch (command.name) {
+    case "run": {
+      const { fresh, isDry } = command;
+      const dryRun = isDry ? { dryRun: { limit: undefined } } : {};
+      return endOf(
+        runId === undefined
+          ? await run(ports, settings, { trigger: "manual", fresh, ...dryRun })
+          : await run(ports, settings, { trigger: "schedule", runId }),
+      );
+    }
+    case "accept": {
+      const snapshotId = snapshotAt(world, command.pick);
+      return endOf(
+        await acceptOrRollback(ports, ACCOUNT, { action: "accept", snapshotId, force: command.force }),
+      );
+    }
+    case "rollback": {
+      const snapshotId = snapshotAt(world, command.pick);
+      return endOf(
+        await acceptOrRollback(ports, ACCOUNT, { action: "rollback", snapshotId, pin: command.pin }),
+      );
+    }
+    case "check": {
+      const checks = await check(ports, settings, { deep: command.deep });
+      const bad = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
+      return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false };
+    }
+    case "discover": {
+      const found = await discover(ports, settings, 5);
+      return { text: "outcome" in found ? found.outcome : `${found.events} read`, isFailure: false };
+    }
+  }
+}
+
+function endOf(result: RunResult): Ended {
+  const { row, error } = result;
+  const { outcome, reason, run_id, error_code } = row;
+  const text = `${outcome} ${reason ?? error_code ?? ""} of ${run_id}`;
+  return { text, isFailure: error !== undefined, result };
+}
+
+function snapshotAt(world: World, pick: number): string {
+  const ids = world.snapshotIds();
+  return ids[pick % Math.max(1, ids.length)] ?? "2020-01-01T00-00-00.000Z";
+}

@@ -1,0 +1,94 @@
+// What the service has, and what it had: every event with all its versions, so that a model can ask about any instant.
+
+import { uuidOf } from "../../simulator/simulated-event.ts";
+
+/** One event for a while. */
+interface Version {
+  readonly fromMs: number;
+  readonly text: string;
+  readonly isListed: boolean;
+  /** What its details are answered with; undefined: the text. */
+  readonly refusal: 403 | 404 | 410 | undefined;
+}
+
+export type EventState = Omit<Version, "fromMs">;
+
+export class Content {
+  readonly #versions = new Map<string, Version[]>();
+  #made = 0;
+  #revision = 0;
+
+  /** All uuids that ever were. */
+  get uuids(): readonly string[] {
+    return [...this.#versions.keys()];
+  }
+
+  add(count: number, nowMs: number): void {
+    for (let n = 0; n < count; n += 1) {
+      this.#made += 1;
+      const uuid = uuids(this.#made);
+      this.#set(uuid, nowMs, { text: this.#newText(uuid), isListed: true, refusal: undefined });
+    }
+  }
+
+  /** Gives it a text that no event had before. */
+  revise(uuid: string, nowMs: number): void {
+    this.#set(uuid, nowMs, { ...this.state(uuid), text: this.#newText(uuid) });
+  }
+
+  archive(uuid: string, nowMs: number): void {
+    this.#set(uuid, nowMs, { ...this.state(uuid), isListed: false, refusal: 404 });
+  }
+
+  refuse(uuid: string, nowMs: number, refusal: EventState["refusal"]): void {
+    this.#set(uuid, nowMs, { ...this.state(uuid), refusal });
+  }
+
+  /** In the order in which they were made. */
+  listed(): readonly string[] {
+    return this.uuids.filter((uuid) => this.state(uuid).isListed);
+  }
+
+  state(uuid: string): EventState {
+    return this.#versions.get(uuid)?.at(-1) ?? UNKNOWN;
+  }
+
+  /** Whether it was so at some instant from one to the other. */
+  wasEver(uuid: string, fromMs: number, toMs: number, holds: (state: EventState) => boolean): boolean {
+    const versions = this.#versions.get(uuid) ?? [];
+    const first = versions[0];
+    if ((first === undefined || first.fromMs > fromMs) && holds(UNKNOWN)) return true;
+    return versions.some((version, index) => {
+      const untilMs = versions[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
+      return version.fromMs <= toMs && untilMs > fromMs && holds(version);
+    });
+  }
+
+  #set(uuid: string, fromMs: number, state: EventState): void {
+    const versions = this.#versions.get(uuid);
+    if (versions) versions.push({ ...state, fromMs });
+    else this.#versions.set(uuid, [{ ...state, fromMs }]);
+  }
+
+  /** Texts of different lengths, with numbers and letters that a re-serialisation would change. */
+  #newText(uuid: string): string {
+    this.#revision += 1;
+    const n = this.#revision;
+    const note = n % 3 === 0 ? `,"note":"caf\\u00e9 ${"x".repeat((n * 37) % 400)}"` : "";
+    return `{"uuid":"${uuid}","date":"2026-01-0${1 + (n % 9)}","scope":null,"spend":${n}.10${note}}`;
+  }
+}
+
+const UNKNOWN: EventState = { text: "", isListed: false, refusal: 404 };
+
+const known = new Map<number, string>();
+function uuids(n: number): string {
+  const uuid = known.get(n) ?? uuidOf(`simulated ${n}`);
+  known.set(n, uuid);
+  return uuid;
+}
+
+/** Its entry in the list. */
+export function listingOf(uuid: string): string {
+  return `{"uuid":"${uuid}","name":"event"}`;
+}

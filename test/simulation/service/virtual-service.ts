@@ -1,0 +1,123 @@
+// The service of a world: authentication, limits as it counts them, list and details. Without a network.
+
+import type { Setting } from "../plan/plan.ts";
+import { Content, listingOf } from "./content.ts";
+import { ServiceLimits } from "./service-limits.ts";
+import { VirtualSessions } from "./virtual-sessions.ts";
+
+export interface ServiceCall {
+  readonly by: string;
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly text: string;
+}
+
+/** A call and its answer, for the model. */
+export interface ServedCall extends ServiceCall {
+  readonly atMs: number;
+  readonly kind: "login" | "list" | "detail";
+  readonly status: number;
+  /** Refused because there were too many requests in the window. */
+  readonly isOverRequests: boolean;
+}
+
+export class VirtualService {
+  readonly content = new Content();
+  readonly sessions: VirtualSessions;
+  #limits: ServiceLimits;
+  readonly #setting: Setting;
+  readonly #now: () => number;
+  readonly #observe: (call: ServedCall) => void;
+  password = "first";
+  isDisabled = false;
+
+  constructor(setting: Setting, now: () => number, observe: (call: ServedCall) => void) {
+    this.#setting = setting;
+    this.#now = now;
+    this.#observe = observe;
+    this.sessions = new VirtualSessions(setting.session);
+    const requests = setting.stricterRequestsPerMinute ?? setting.requestsPerMinute;
+    this.#limits = new ServiceLimits(requests, setting.bytesPerMinute);
+  }
+
+  /** From now on it allows what the settings say. */
+  keepPromisedLimits(): void {
+    const { requestsPerMinute, bytesPerMinute } = this.#setting;
+    this.#limits = new ServiceLimits(requestsPerMinute, bytesPerMinute);
+  }
+
+  serve(call: ServiceCall): ServiceAnswer {
+    const atMs = this.#now();
+    const kind = kindOf(call.url);
+    const refusal = this.#limits.refusal(atMs);
+    if (refusal === undefined) this.#limits.count(atMs, 1, 0);
+    const answer = refusal
+      ? answerOf(429, "", [["retry-after", [String(refusal.retryAfterSeconds)]]])
+      : this.#respond(call, kind, atMs);
+    const isOverRequests = refusal?.isOverRequests ?? false;
+    this.#observe({ ...call, atMs, kind, status: answer.status, isOverRequests });
+    this.#limits.count(atMs, 0, Buffer.byteLength(answer.text));
+    return answer;
+  }
+
+  #respond(call: ServiceCall, kind: ServedCall["kind"], atMs: number): ServiceAnswer {
+    if (kind === "login") return this.#logIn(call.body);
+    if (!this.#isAuthentic(call, atMs)) return answerOf(401, '{"message":"Not authenticated."}');
+    if (kind === "list") return this.#list(call.url);
+    const uuid = call.url.pathname.slice(call.url.pathname.lastIndexOf("/") + 1);
+    const { refusal, text } = this.content.state(uuid);
+    return refusal === undefined
+      ? answerOf(200, `{"data":${text}}`)
+      : answerOf(refusal, '{"message":"Not found."}');
+  }
+
+  #logIn(body: string | undefined): ServiceAnswer {
+    if (passwordIn(body) !== this.password) return answerOf(404, '{"message":"User not found"}');
+    if (this.isDisabled) return answerOf(401, '{"message":"disabled"}');
+    const cookie = this.sessions.open(this.#now());
+    return answerOf(200, "{}", [["set-cookie", [`session=${cookie}; Path=/; HttpOnly`]]]);
+  }
+
+  #isAuthentic({ headers }: ServiceCall, atMs: number): boolean {
+    if (this.isDisabled) return false;
+    if (this.#setting.method === "session") return this.sessions.admits(headers["cookie"], atMs);
+    const expected = Buffer.from(`${EMAIL}:${this.password}`).toString("base64");
+    return headers["authorization"] === `Basic ${expected}`;
+  }
+
+  #list(url: URL): ServiceAnswer {
+    const all = this.content.listed();
+    const { pageSize = all.length } = this.#setting;
+    const page = Number(url.searchParams.get("page") ?? 1);
+    const entries = all.slice((page - 1) * pageSize, page * pageSize).map(listingOf);
+    const link = `</v1/events?is_listed=true&page=${page + 1}>; rel="next"`;
+    const headers: [string, string[]][] = page * pageSize < all.length ? [["link", [link]]] : [];
+    return answerOf(200, `{"data":[${entries.join(",")}]}`, headers);
+  }
+}
+
+export const EMAIL = "someone@example.test";
+
+export function answerOf(
+  status: number,
+  text: string,
+  headers: readonly (readonly [string, readonly string[]])[] = [],
+): ServiceAnswer {
+  return { status, text, headers: new Map(headers) };
+}
+
+function kindOf({ pathname }: URL): ServedCall["kind"] {
+  if (pathname === "/v1/auth/login") return "login";
+  return pathname === "/v1/events" ? "list" : "detail";
+}
+
+function passwordIn(body: string | undefined): string {
+  return /"password":"(\w+)"/.exec(body ?? "")?.[1] ?? "";
+}

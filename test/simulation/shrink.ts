@@ -1,0 +1,53 @@
+// Makes the plan of a failure small: leaves out what it does not need, as long as a promise is still broken.
+
+import type { Item, Plan, Setting } from "./plan/plan.ts";
+import { type History, simulate } from "./simulate.ts";
+
+/** The smallest plan found, lived again. Each way to leave out is tried in halves first, then one by one. */
+export async function shrink(failed: History): Promise<History> {
+  let smallest = failed;
+  const tryPlan = async (plan: Plan): Promise<boolean> => {
+    const history = await simulate(plan);
+    if (history.violation === undefined) return false;
+    smallest = history;
+    return true;
+  };
+  for (let size = Math.ceil(failed.plan.items.length / 2); size >= 1; ) {
+    const { items } = smallest.plan;
+    let hasShrunk = false;
+    for (let at = 0; at < items.length && !hasShrunk; at += size) {
+      const left = items.filter((_, index) => index < at || index >= at + size);
+      hasShrunk = await tryPlan({ ...smallest.plan, items: left });
+    }
+    if (!hasShrunk) size = size === 1 ? 0 : Math.ceil(size / 2);
+  }
+  for (const simpler of SIMPLER_SETTINGS) {
+    const { plan } = smallest;
+    await tryPlan({ ...plan, setting: { ...plan.setting, ...simpler } });
+  }
+  for (const items of withoutSecondDeliveries(smallest.plan)) await tryPlan({ ...smallest.plan, items });
+  return smallest;
+}
+
+const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
+  { session: { maxAgeMs: undefined, maxRequests: undefined, exclusive: false } },
+  { stricterRequestsPerMinute: undefined },
+  { bytesPerMinute: "unlimited" },
+  { requestsPerMinute: "unlimited" },
+  { pageSize: undefined },
+  { concurrency: 1 },
+  { latencyMs: 1 },
+  { catalogLagMs: 0 },
+  { retainDays: undefined },
+  { events: 1 },
+  { warehouse: "directory" },
+  { method: "basic" },
+];
+
+function* withoutSecondDeliveries({ items }: Plan): Generator<readonly Item[]> {
+  for (const [index, item] of items.entries()) {
+    if (item.kind !== "start" || item.againAfterMs === undefined) continue;
+    const { againAfterMs: _, ...once } = item;
+    yield items.with(index, once);
+  }
+}

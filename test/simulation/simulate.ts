@@ -1,0 +1,34 @@
+// Lives one plan to its end, stops the faults, and asks for one ordinary run.
+
+import { healAndRun } from "./heal-and-run.ts";
+import type { Plan } from "./plan/plan.ts";
+import { World } from "./world.ts";
+
+export interface History {
+  readonly plan: Plan;
+  /** The first promise that was broken. */
+  readonly violation: string | undefined;
+  readonly story: readonly string[];
+  readonly digest: string;
+  readonly processes: number;
+  readonly calls: number;
+  /** Of virtual time. */
+  readonly hours: number;
+}
+
+export async function simulate(plan: Plan): Promise<History> {
+  const world = new World(plan);
+  const { model, story, timeline } = world;
+  const beganMs = timeline.nowMs;
+  if (!(await world.live())) model.fail("something waits for ever");
+  if (model.violation === undefined) await healAndRun(world);
+  return {
+    plan,
+    violation: model.violation,
+    story: story.lines,
+    digest: story.digest(),
+    processes: world.processes.length,
+    calls: world.processes.reduce((sum, { calls }) => sum + calls, 0),
+    hours: (timeline.nowMs - beganMs) / 3_600_000,
+  };
+}
