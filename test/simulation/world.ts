@@ -16,7 +16,7 @@ import { Objects } from "./warehouse/objects.ts";
 
 export const ACCOUNT = "uk";
 /** A Monday. */
-export const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);
+const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);
 
 export class World {
   readonly plan: Plan;

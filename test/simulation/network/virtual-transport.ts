@@ -105,7 +105,8 @@ export class VirtualTransport implements Transport {
     }
     const halfMs = process.latencyMs(fault) / 2;
     timeline.at(timeline.nowMs + halfMs, () => {
-      const answer = wrongStatus(wrong) ?? service.serve({ by: process.name, method, url, headers, body });
+      const answer =
+        wrongStatus(wrong, timeline.nowMs) ?? service.serve({ by: process.name, method, url, headers, body });
       story.tell(process.name, `${what} ${wrong === undefined ? "" : `(${wrong.kind}) `}`, {
         value: answer.status,
       });
@@ -138,12 +139,18 @@ function wrongAnswer(fault: CallFault | undefined): WrongAnswer | undefined {
 }
 
 /** The answer of something before the service, which does not see the request. */
-function wrongStatus(wrong: WrongAnswer | undefined): ServiceAnswer | undefined {
+function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): ServiceAnswer | undefined {
   if (wrong?.kind === "redirect") return answerOf(302, "", [["location", ["https://elsewhere.example/"]]]);
   if (wrong?.kind === "html") return answerOf(200, "<!doctype html>");
   if (wrong?.kind !== "status") return undefined;
   const { status, retryAfter } = wrong;
-  return answerOf(status, "", retryAfter ? [["retry-after", [String(retryAfter.seconds)]]] : []);
+  if (retryAfter === undefined) return answerOf(status, "");
+  const { seconds, isDate } = retryAfter;
+  const until = new Date(nowMs + seconds * 1_000).toUTCString();
+  return answerOf(status, "", [
+    ["date", [new Date(nowMs).toUTCString()]],
+    ["retry-after", [isDate ? until : String(seconds)]],
+  ]);
 }
 
 function responseOf(

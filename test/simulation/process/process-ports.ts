@@ -21,8 +21,8 @@ import type { World } from "../world.ts";
 import type { Host } from "./host.ts";
 import type { SimProcess } from "./sim-process.ts";
 
-export const BUCKET = "warehouse";
-export const DIRECTORY = "/warehouse";
+const BUCKET = "warehouse";
+const DIRECTORY = "/warehouse";
 
 export interface ProcessOf {
   readonly world: World;
