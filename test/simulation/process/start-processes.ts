@@ -88,7 +88,7 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
   timeline.at(timeline.nowMs + PATIENCE_MS, () => {
     if (!isOver) model.fail(`${process.name} does not end within ${PATIENCE_MS / 3_600_000} hours`);
   });
-  doCommand(world, ports, start.command, runId).then((ended) => {
+  void doCommand(world, ports, start.command, runId).then((ended) => {
     story.tell(process.name, `ends: ${ended.text}`);
     model.onEnd(process.name, ended);
     finish(ended);
