@@ -67,7 +67,8 @@ export const OPTIONS = {
   },
   bytesPerMinute: {
     flag: "--bytes-per-minute <n>",
-    description: "bytes of decompressed bodies that the service allows per minute, of which 90 % are used, or unlimited",
+    description:
+      "bytes of decompressed bodies that the service allows per minute, of which 90 % are used, or unlimited",
     fallback: String(ACCOUNT_DEFAULTS.bytesPerMinute),
     parse: numberOf(SETTINGS.bytesPerMinute),
   },

@@ -2,14 +2,14 @@
 
 import { layout } from "../../storage/layout.ts";
 import { endOfUncounted } from "../lease/acquire-lease.ts";
-import { fullWindow } from "../lease/lease-account.ts";
-import { encodeLease, executionOf, leaseOf, readLease } from "../lease/lease-file.ts";
+import { earlierUse } from "../lease/earlier-use.ts";
+import { encodeLease, executionOf, knownSinceMs, leaseOf, readLease } from "../lease/lease-file.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /**
  * Compare-and-swap on the execution's ARN: false where the lease is not, or no longer, this execution's. The budget's use
- * stays in it; of a process that died the use is unknown, and all that was allowed is assumed.
+ * stays in it, with what is assumed of a process that died.
  */
 export async function freeLease(
   { store, clock }: Pick<RunPorts, "store" | "clock">,
@@ -23,12 +23,10 @@ export async function freeLease(
     if (!lease || executionOf(lease) !== execution) return false;
     const nowMs = clock.now();
     const crashedAtMs = endOfUncounted(lease, nowMs);
-    const uncounted = crashedAtMs === undefined ? [] : [{ atMs: crashedAtMs, ...fullWindow(settings) }];
+    const known = { earlier: lease.use, knownSinceMs: knownSinceMs(lease), crashedAtMs };
     const { handed_over } = lease;
-    const free = leaseOf(
-      { run_id: null, holder: null, handed_over, use: [...lease.use, ...uncounted] },
-      nowMs,
-    );
+    const use = earlierUse(known, nowMs, settings);
+    const free = leaseOf({ run_id: null, holder: null, handed_over, use }, nowMs);
     const version = await store.replace(layout.lease(account), encodeLease(free), stored.version);
     if (version !== undefined) return true;
   }

@@ -10,6 +10,7 @@ import {
   expiryMs,
   type Holder,
   isHeld,
+  knownSinceMs,
   type LeaseFile,
   leaseOf,
   readLease,
@@ -86,8 +87,10 @@ export async function acquireLease(
     const lease = encodeLease(leaseOf(facts, clock.now()));
     const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
     if (version === undefined) continue;
-    const crashedAtMs = stored && (found ? endOfUncounted(found, nowMs) : nowMs);
-    return new Lease(options, { runId, execution, version, handedOver, earlier, crashedAtMs });
+    const crashedAtMs = found && endOfUncounted(found, nowMs);
+    const sinceMs = found ? knownSinceMs(found) : stored ? nowMs : Number.NEGATIVE_INFINITY;
+    const known = { earlier, knownSinceMs: sinceMs, crashedAtMs };
+    return new Lease(options, { runId, execution, version, handedOver, ...known });
   }
 }
 

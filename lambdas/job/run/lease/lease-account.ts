@@ -1,10 +1,10 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
+import { earlierUse } from "./earlier-use.ts";
 import { Lease } from "./lease.ts";
 
 export interface LeasedAccount {
@@ -25,21 +25,16 @@ export async function leaseAccount(
   const lease = await acquireLease(options, { ...request, signal });
   if (!(lease instanceof Lease)) return lease;
   const rateLimiter = unusedRateLimiter(ports, settings);
-  rateLimiter.add(lease.earlier);
-  if (lease.crashedAtMs !== undefined)
-    rateLimiter.add([{ atMs: lease.crashedAtMs, ...fullWindow(settings) }]);
+  const use = earlierUse(lease, clock.now(), settings);
+  rateLimiter.add(use);
   lease.carry(() => rateLimiter.usage());
+  // What is assumed beyond the lease stays assumed also if this process crashes at once.
+  if (use.length > lease.earlier.length) await lease.record();
+  rateLimiter.recordWith(() => lease.record());
   return { lease, rateLimiter };
 }
 
 export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): RateLimiter {
   const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
   return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock });
-}
-
-/** What a crashed process sent after its last renewal is unknown: assume all that was allowed. */
-export function fullWindow(settings: RunSettings): { requests: number; bytes: number } {
-  const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  const all = (limit: Limit): number => (limit === "unlimited" ? 0 : windowAllowance(limit, windowMs, 1));
-  return { requests: all(requestsPerMinute), bytes: all(bytesPerMinute) };
 }

@@ -4,12 +4,16 @@
 import { z } from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
+import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
 /** A lease that has not been renewed for so long is free. */
 export const EXPIRY_MS = 60_000;
+
+/** The window of versions that did not write `use_since`. */
+const OLD_WINDOW_MS = 60_000;
 
 /** A process that may hold a lease. Only the token is always there: the rest needs a system that shows whether a process lives. */
 const holderSchema = z.object({
@@ -34,8 +38,10 @@ const leaseSchema = z.object({
   execution: z.string().nullish(),
   /** The last hand-over: each one of a run has a number of its own. */
   handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
-  /** The requests and bytes of the last window, so that the next start does not exceed the limit. */
+  /** The requests and bytes of the last hour, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
+  /** From when on `use` is complete. Absent where an earlier version wrote it: a minute before `renewed_at`. */
+  use_since: z.iso.datetime().optional(),
 });
 export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
 export type HandedOver = LeaseFile["handed_over"];
@@ -84,7 +90,13 @@ export function leaseOf(
     ...(execution === undefined ? {} : { execution }),
     ...(handed_over ? { handed_over } : {}),
     use: [...use],
+    use_since: at(nowMs - REMEMBERED_MS),
   };
+}
+
+/** From when on the use in it is complete, in milliseconds since the Unix epoch. */
+export function knownSinceMs({ use_since, renewed_at }: LeaseFile): number {
+  return use_since === undefined ? Date.parse(renewed_at) - OLD_WINDOW_MS : Date.parse(use_since);
 }
 
 export function encodeLease(lease: LeaseFile): Uint8Array {

@@ -34,8 +34,10 @@ export interface TakenLease {
   /** Of the file that it wrote. */
   readonly version: string;
   readonly handedOver: HandedOver;
-  /** The use of the budget by earlier holders, in the last window. */
+  /** The use of the budget by earlier holders. */
   readonly earlier: RateLimiterUsage;
+  /** From when on `earlier` is complete, in milliseconds since the Unix epoch. */
+  readonly knownSinceMs: number;
   /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
   readonly crashedAtMs: number | undefined;
 }
@@ -43,6 +45,7 @@ export interface TakenLease {
 /** A lease that is ours, written again and again in the background until it is released, passed on or lost. */
 export class Lease {
   readonly earlier: RateLimiterUsage;
+  readonly knownSinceMs: number;
   readonly crashedAtMs: number | undefined;
   /** Aborts with a `LeaseLost` when another process has taken the lease. */
   readonly lost: AbortSignal;
@@ -55,6 +58,7 @@ export class Lease {
   #version: string;
   #use: () => RateLimiterUsage = () => this.earlier;
   #renewing: Promise<void>;
+  #lastWrite: Promise<void> = Promise.resolve();
   #isPassedOn = false;
 
   constructor(options: LeaseOptions, taken: TakenLease) {
@@ -64,6 +68,7 @@ export class Lease {
     this.#handedOver = taken.handedOver;
     this.#version = taken.version;
     this.earlier = taken.earlier;
+    this.knownSinceMs = taken.knownSinceMs;
     this.crashedAtMs = taken.crashedAtMs;
     this.lost = this.#lost.signal;
     this.#renewing = this.#renewUntilStopped();
@@ -85,15 +90,21 @@ export class Lease {
     this.#use = use;
   }
 
+  /** Writes the budget's use now. Never throws. */
+  async record(): Promise<void> {
+    if (this.#stop.signal.aborted || this.lost.aborted) return;
+    await this.#write(() => this.#own()).catch(() => this.#warnNotWritten());
+  }
+
   /** From now on the lease is that of another run, which this start has adopted. */
   async adopt(runId: string): Promise<void> {
     this.#runId = runId;
-    await this.#write(this.#own());
+    await this.#write(() => this.#own());
   }
 
   /** Makes sure, by writing it, that the lease is still ours. Throws `LeaseLost`. */
   async confirm(): Promise<void> {
-    await this.#write(this.#own());
+    await this.#write(() => this.#own());
     this.lost.throwIfAborted();
   }
 
@@ -118,14 +129,16 @@ export class Lease {
     await this.#renewing;
     if (this.#isPassedOn || this.lost.aborted) return;
     this.#execution = undefined;
-    await this.#write({ ...this.#own(), run_id: null, holder: null }).catch(() => this.#warnNotWritten());
+    await this.#write(() => ({ ...this.#own(), run_id: null, holder: null })).catch(() =>
+      this.#warnNotWritten(),
+    );
   }
 
   async #passOn(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
     this.lost.throwIfAborted();
-    await this.#write({ ...this.#own(), holder: null });
+    await this.#write(() => ({ ...this.#own(), holder: null }));
     this.lost.throwIfAborted();
     this.#isPassedOn = true;
   }
@@ -134,7 +147,7 @@ export class Lease {
     for (;;) {
       await this.#options.clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
       if (this.#stop.signal.aborted || this.lost.aborted) return;
-      await this.#write(this.#own()).catch(() => this.#warnNotWritten());
+      await this.record();
     }
   }
 
@@ -148,11 +161,18 @@ export class Lease {
     };
   }
 
+  /** One write after the other, each with what is true when its turn comes. */
+  #write(facts: () => LeaseFacts): Promise<void> {
+    const write = this.#lastWrite.then(() => this.#replace(facts()));
+    this.#lastWrite = write.catch(() => undefined);
+    return write;
+  }
+
   /**
    * Compare-and-swap on our own last version. A lost response to an earlier write of ours is no loss of the lease, nor is
    * a file that was damaged since.
    */
-  async #write(facts: LeaseFacts): Promise<void> {
+  async #replace(facts: LeaseFacts): Promise<void> {
     const { store, account, holder, clock } = this.#options;
     const key = layout.lease(account);
     const bytes = encodeLease(leaseOf(facts, clock.now()));

@@ -2,11 +2,16 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, windowAllowance } from "../../settings/limit.ts";
+import { freeAtMs } from "./free-at.ts";
 import { RecentSizes } from "./recent-sizes.ts";
+import { type RecordUsage, UsageRecord } from "./usage-record.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
 
-/** What was used in the last window. It is passed from run to run, so that the next run stays within the limit too. */
+/** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
 export type RateLimiterUsage = readonly Usage[];
+
+/** How much of the budget may be missing in what was recorded before a crash: a minute's. */
+export const UNRECORDED_MS = 60_000;
 
 export interface RateLimiterOptions {
   readonly requestsPerMinute: Limit;
@@ -47,9 +52,11 @@ export class RateLimiter {
   readonly #requests: number;
   readonly #bytes: number;
   readonly #windowMs: number;
+  readonly #unrecorded: { readonly requests: number; readonly bytes: number };
   readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   readonly #details = new RecentSizes();
+  #record: UsageRecord | undefined;
   #inFlight = 0;
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
@@ -61,6 +68,10 @@ export class RateLimiter {
     this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
     this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
     this.#window = new UsageWindow(windowMs, clock);
+    this.#unrecorded = {
+      requests: windowAllowance(requestsPerMinute, UNRECORDED_MS, share),
+      bytes: windowAllowance(bytesPerMinute, UNRECORDED_MS, share),
+    };
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
@@ -75,7 +86,15 @@ export class RateLimiter {
 
   /** The same as an instant of the monotonic clock. */
   freeAtMs(requests: number): number {
-    return Math.max(this.#requestsFreeAtMs(requests), this.#bytesFreeAtMs(requests));
+    const { largest, mean } = this.#details;
+    return freeAtMs(requests, {
+      window: this.#window,
+      windowMs: this.#windowMs,
+      most: { requests: this.#requests, bytes: this.#bytes },
+      inFlight: { requests: this.#inFlight, bytes: largest * this.#detailsInFlight },
+      sizes: { largest, mean },
+      nowMs: this.#clock.monotonicMs(),
+    });
   }
 
   /** How many requests wait for a permit. */
@@ -117,7 +136,16 @@ export class RateLimiter {
     });
   }
 
-  /** The usage of the last window, requests in flight included, in about 60 buckets. */
+  /**
+   * From now on `record` writes the usage so often that never more than a minute's budget is missing in it. Within a
+   * window of a minute that is always so.
+   */
+  recordWith(record: RecordUsage): void {
+    if (this.#windowMs <= UNRECORDED_MS) return;
+    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
+  }
+
+  /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
   usage(): RateLimiterUsage {
     const buckets = this.#window.buckets();
     if (this.#inFlight === 0) return buckets;
@@ -130,39 +158,6 @@ export class RateLimiter {
     this.#window.merge(earlier);
   }
 
-  #requestsFreeAtMs(requests: number): number {
-    const inFlight = this.#inFlight;
-    return this.#freeAtMs(
-      requests,
-      this.#requests,
-      (rest) => (used) => used + inFlight + rest <= this.#requests,
-    );
-  }
-
-  #bytesFreeAtMs(requests: number): number {
-    const { largest, mean } = this.#details;
-    const bytes = Math.max(1, largest + (requests - 1) * mean);
-    const reserved = largest * this.#detailsInFlight;
-    const isAlone = this.#inFlight === 0;
-    return this.#freeAtMs(bytes, this.#bytes, (rest) => (_, used) => {
-      return (isAlone && used === 0) || used + reserved + rest <= this.#bytes;
-    });
-  }
-
-  /** When `amount` of a budget that gives `most` a window is free: whole windows, and then what is left of it. */
-  #freeAtMs(
-    amount: number,
-    most: number,
-    fitting: (rest: number) => (requests: number, bytes: number) => boolean,
-  ): number {
-    const more = most === Number.POSITIVE_INFINITY ? 0 : Math.max(0, Math.ceil(amount / most) - 1);
-    const atMs =
-      this.#window.fitsAtMs(fitting(amount - (more === 0 ? 0 : more * most))) ??
-      // Requests in flight fill the window: it empties a window after their responses.
-      this.#clock.monotonicMs() + this.#windowMs + 1;
-    return atMs + more * (this.#windowMs + 1);
-  }
-
   #isUnlimited(): boolean {
     return this.#requests === Number.POSITIVE_INFINITY && this.#bytes === Number.POSITIVE_INFINITY;
   }
@@ -171,7 +166,8 @@ export class RateLimiter {
     if (this.#isUnlimited()) return true;
     this.#window.forget();
     if (this.#window.requests + this.#inFlight >= this.#requests) return false;
-    return this.#bytes === Number.POSITIVE_INFINITY || this.#bytesPermit(kind);
+    if (this.#bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
+    return this.#record === undefined || this.#record.permits(this.#expectedBytes(kind));
   }
 
   #bytesPermit(kind: RequestKind): boolean {
@@ -186,21 +182,27 @@ export class RateLimiter {
   #permit(kind: RequestKind): Permit {
     const details = kind === "detail" ? 1 : 0;
     let open = true;
+    const expectedBytes = this.#expectedBytes(kind);
     const end = (sentBytes: number | undefined): void => {
       if (!open) return;
       open = false;
+      this.#record?.add(0, Math.max(0, (sentBytes ?? 0) - expectedBytes));
       this.#inFlight -= 1;
       this.#detailsInFlight -= details;
-      if (sentBytes !== undefined) this.#record(kind, sentBytes);
+      if (sentBytes !== undefined) this.#count(kind, sentBytes);
       this.#serve();
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
-    const expectedBytes = kind === "detail" ? this.#details.largest : 0;
+    this.#record?.add(1, expectedBytes);
     return { expectedBytes, settle: (bytes) => end(bytes), cancel: () => end(undefined) };
   }
 
-  #record(kind: RequestKind, bytes: number): void {
+  #expectedBytes(kind: RequestKind): number {
+    return kind === "detail" ? this.#details.largest : 0;
+  }
+
+  #count(kind: RequestKind, bytes: number): void {
     this.#window.add(1, bytes); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }

@@ -70,7 +70,7 @@ describe("the lease", () => {
     { what: "of another shape", content: '{"run_id":1}' },
     { what: "without sensible use", content: freeLease({ use: [{ atMs: 0, requests: -1e9, bytes: 0 }] }) },
   ])(
-    "that is $what is written again, and all of the budget counts as used up to now",
+    "that is $what is written again, and nothing is known of the budget's use up to now",
     async ({ content }) => {
       const account = new Account();
       account.store.put(KEY, content);
@@ -80,7 +80,7 @@ describe("the lease", () => {
 
       expect(account.lease().run_id).toBe("run-1");
       expect(lease.earlier).toEqual([]);
-      expect(lease.crashedAtMs).toBeGreaterThanOrEqual(before);
+      expect(lease.knownSinceMs).toBeGreaterThanOrEqual(before);
       await lease.release();
     },
   );

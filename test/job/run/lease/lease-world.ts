@@ -62,7 +62,7 @@ export class Account {
     this.store.put(KEY, JSON.stringify(lease));
   }
 
-  lease(): { run_id: string | null; expires_at: string; use: unknown } {
+  lease(): { run_id: string | null; expires_at: string; use: unknown; use_since?: string } {
     return JSON.parse(this.store.text(KEY) ?? "null");
   }
 }

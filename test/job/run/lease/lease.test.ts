@@ -30,6 +30,44 @@ describe("a lease that is held", () => {
     await next.release();
   });
 
+  test("says since when its use is complete: an hour, and a minute where an earlier version wrote it", async () => {
+    const account = new Account();
+    const first = await account.held("a", "run-1");
+    await first.release();
+    const releasedAtMs = account.clock.now();
+
+    const second = await account.held("b", "run-2");
+    await second.release();
+    const { use_since, ...old } = account.lease();
+    account.store.put(KEY, JSON.stringify({ ...old, renewed_at: "2026-01-01T00:10:00.000Z" }));
+    const third = await account.held("c", "run-3");
+
+    expect(first.knownSinceMs).toBe(Number.NEGATIVE_INFINITY);
+    expect(second.knownSinceMs).toBeLessThanOrEqual(releasedAtMs - 3_600_000);
+    expect(second.knownSinceMs).toBeGreaterThan(releasedAtMs - 3_660_000);
+    expect(third.knownSinceMs).toBe(Date.parse("2026-01-01T00:09:00.000Z"));
+    await third.release();
+  });
+
+  test("records the use of the budget at once, and never an older one over a newer one", async () => {
+    const account = new Account(1);
+    const lease = await account.held("a", "run-1");
+    let requests = 0;
+    lease.carry(() => [{ atMs: 0, requests, bytes: 0 }]);
+
+    const recorded = Array.from({ length: 5 }, () => {
+      requests += 1;
+      return lease.record();
+    });
+    await Promise.all(recorded);
+
+    expect(account.lease().use).toMatchObject([{ requests: 5 }]);
+    expect(lease.lost.aborted).toBe(false);
+    await lease.release();
+    await lease.record();
+    expect(account.lease().run_id).toBeNull();
+  });
+
   test("informs its owner when another process has taken it", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");

@@ -45,12 +45,38 @@ describe("the use of the last window", () => {
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW + byMs, requests: 1, bytes: 40 }]);
   });
 
-  it("is no longer exported after a window", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100 });
-    acquired(rateLimiter).settle(40);
-    clock.advance(WINDOW + 1);
+  it("is remembered for an hour in minutes, and does not count after a window", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100_000 });
+    for (let n = 0; n < 7_200; n += 1) {
+      acquired(rateLimiter).settle(2);
+      clock.advance(1_000);
+    }
 
-    expect(rateLimiter.usage()).toEqual([]);
+    const use = rateLimiter.usage();
+
+    expect(use.length).toBeLessThanOrEqual(122);
+    expect(use[0]?.atMs).toBeGreaterThanOrEqual(NOW + 3_599_000);
+    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThanOrEqual(3_600);
+    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBeLessThanOrEqual(3_660);
+    expect(free(setUp({ requestsPerMinute: 1_000, share: 1, clock, earlier: use }).rateLimiter)).toBe(940);
+  });
+
+  it.each([
+    { earlierMs: 60_000, laterMs: 600_000, left: 400 },
+    { earlierMs: 600_000, laterMs: 60_000, left: 200 },
+    { earlierMs: 10_000, laterMs: 3_600_000, left: 10_400 },
+  ])("of a window of $earlierMs ms counts in one of $laterMs ms", ({ earlierMs, laterMs, left }) => {
+    const { clock, rateLimiter } = setUp({ windowMs: earlierMs, requestsPerMinute: 2_000, share: 1 });
+    for (let n = 0; n < 100; n += 1) {
+      for (let m = 0; m < 16; m += 1) acquired(rateLimiter).settle(0);
+      clock.advance(1_000);
+    }
+    clock.advance(400_000);
+
+    const earlier = rateLimiter.usage();
+
+    const next = setUp({ windowMs: laterMs, requestsPerMinute: 200, share: 1, clock, earlier });
+    expect(Array.from({ length: 12 }, () => free(next.rateLimiter)).reduce((a, b) => a + b)).toBe(left);
   });
 
   it("counts in the next budget, also where its instants were rounded into the future", () => {
@@ -72,6 +98,7 @@ describe("the use of the last window", () => {
     expect(next.usage()[0]?.atMs).toBe(NOW + 1_000);
     clock.advance(WINDOW + 1);
     next.add([{ atMs: NOW, requests: 5, bytes: 0 }]);
-    expect(next.usage()).toEqual([{ atMs: expect.any(Number), requests: 6, bytes: 0 }]);
+    expect(next.usage().at(-1)).toEqual({ atMs: expect.any(Number), requests: 6, bytes: 0 });
+    expect(free(next)).toBe(4);
   });
 });

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { earlierUse } from "../../../../lambdas/job/run/lease/earlier-use.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const MINUTE = 60_000;
+const LIMITS = { requestsPerMinute: 200, bytesPerMinute: 1_000, windowMs: 10 * MINUTE };
+const USE = { atMs: NOW - 3 * MINUTE, requests: 5, bytes: 50 };
+const FREE = { earlier: [USE], knownSinceMs: NOW - 60 * MINUTE, crashedAtMs: undefined };
+
+describe("what earlier holders of a lease used", () => {
+  test("is what the lease says, if it was freed", () => {
+    expect(earlierUse(FREE, NOW, LIMITS)).toEqual([USE]);
+  });
+
+  test.each([
+    { windowMs: 10_000, requests: 33, bytes: 166 },
+    { windowMs: MINUTE, requests: 200, bytes: 1_000 },
+    { windowMs: 10 * MINUTE, requests: 200, bytes: 1_000 },
+    { windowMs: 60 * MINUTE, requests: 200, bytes: 1_000 },
+  ])(
+    "and a minute's budget at the crash, never more than a window of $windowMs ms has",
+    ({ windowMs, ...most }) => {
+      const crashedAtMs = NOW - 40_000;
+
+      expect(earlierUse({ ...FREE, crashedAtMs }, NOW, { ...LIMITS, windowMs })).toEqual([
+        USE,
+        { atMs: crashedAtMs, ...most },
+      ]);
+    },
+  );
+
+  test("counts what was in flight at the last renewal before a crash as late as the crash", () => {
+    const crashedAtMs = NOW - 40_000;
+    const inFlight = { atMs: crashedAtMs - 19_000, requests: 16, bytes: 160 };
+
+    const [known] = earlierUse({ ...FREE, earlier: [inFlight], crashedAtMs }, NOW, LIMITS);
+
+    expect(known).toEqual({ ...inFlight, atMs: crashedAtMs });
+  });
+
+  test.each([
+    { what: "all of a window where nothing is known", sinceMs: NOW, requests: 2_000, bytes: 10_000 },
+    { what: "four minutes where six are known", sinceMs: NOW - 6 * MINUTE, requests: 800, bytes: 4_000 },
+  ])("is at most $what", ({ sinceMs, requests, bytes }) => {
+    expect(earlierUse({ ...FREE, earlier: [], knownSinceMs: sinceMs }, NOW, LIMITS)).toEqual([
+      { atMs: sinceMs, requests, bytes },
+    ]);
+  });
+
+  test("is nothing for a new account, and nothing more where limits are not known", () => {
+    const fresh = { earlier: [], knownSinceMs: Number.NEGATIVE_INFINITY, crashedAtMs: undefined };
+    const unlimited = { ...LIMITS, requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" } as const;
+
+    expect(earlierUse(fresh, NOW, LIMITS)).toEqual([]);
+    expect(earlierUse({ ...FREE, crashedAtMs: NOW }, NOW, unlimited).at(-1)).toEqual({
+      atMs: NOW,
+      requests: 0,
+      bytes: 0,
+    });
+  });
+});
