@@ -5,12 +5,12 @@ import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { EventSyncStack } from "../../lib/stack.ts";
-import { CONTEXT, WITHOUT_BUNDLE } from "./synthesized.ts";
+import { CONTEXT, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const UK = { schedule: "rate(1 day)" };
 
 function warningsOf(eventSync: unknown): readonly unknown[] {
-  const app = new App({ context: WITHOUT_BUNDLE });
+  const app = new App({ ...WITHOUT_RULES, context: WITHOUT_BUNDLE });
   const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(eventSync) });
   return Annotations.fromStack(stack)
     .findWarning("*", Match.stringLikeRegexp("placeholder"))

@@ -3,7 +3,7 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { eventSyncApp } from "../../lib/app.ts";
-import { CONTEXT, WITHOUT_BUNDLE } from "./synthesized.ts";
+import { CONTEXT, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const namesWith = (stackName?: string): Readonly<Record<string, unknown>> => {
   const eventSync = {
@@ -11,7 +11,10 @@ const namesWith = (stackName?: string): Readonly<Record<string, unknown>> => {
     accounts: { uk: { schedule: "rate(1 day)" } },
     ...(stackName === undefined ? {} : { stackName }),
   };
-  const { stack } = eventSyncApp({ context: { ...CONTEXT, ...WITHOUT_BUNDLE, eventSync } });
+  const { stack } = eventSyncApp({
+    ...WITHOUT_RULES,
+    context: { ...CONTEXT, ...WITHOUT_BUNDLE, eventSync },
+  });
   const template = Template.fromStack(stack);
   const named = (type: string, key: string): unknown => {
     const [resource] = Object.values(template.findResources(type));

@@ -10,7 +10,7 @@ import { HOLD_REASONS } from "../../../lambdas/job/run/publish/guard.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { EventSyncStack } from "../../../lib/stack.ts";
-import { synthesized, WITHOUT_BUNDLE } from "../synthesized.ts";
+import { synthesized, WITHOUT_BUNDLE, WITHOUT_RULES } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");
 const RUNBOOK_URL = "https://wiki.example.com/runbook";
@@ -129,7 +129,9 @@ describe("synthesis", () => {
   ])("with the runbook at $runbookUrl says of the mails: $says", ({ runbookUrl, says }) => {
     const accounts = { uk: { schedule: "rate(1 day)" } };
     const settings = parseSettings({ baseUrl: "https://api.example.test", accounts, runbookUrl });
-    const stack = new EventSyncStack(new App({ context: WITHOUT_BUNDLE }), "Stack", { settings });
+    const stack = new EventSyncStack(new App({ ...WITHOUT_RULES, context: WITHOUT_BUNDLE }), "Stack", {
+      settings,
+    });
 
     const infos = Annotations.fromStack(stack).findInfo("*", Match.stringLikeRegexp("runbookUrl"));
 

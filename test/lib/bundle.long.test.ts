@@ -12,7 +12,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseSettingsFile } from "../../lambdas/sync/settings-file.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { EventSyncStack } from "../../lib/stack.ts";
-import { CONTEXT } from "./synthesized.ts";
+import { CONTEXT, WITHOUT_RULES } from "./synthesized.ts";
 
 const MAX_BYTES = 4_500_000;
 
@@ -29,7 +29,7 @@ const SETTINGS = {
 };
 
 function synth(settings: object, directory: string): EventSyncStack {
-  const app = new App({ context: CONTEXT, outdir: directory });
+  const app = new App({ ...WITHOUT_RULES, context: CONTEXT, outdir: directory });
   const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(settings) });
   app.synth();
   return stack;
