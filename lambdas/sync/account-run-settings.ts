@@ -6,7 +6,7 @@ import type { FunctionAccount, FunctionEnvironment } from "./environment.ts";
 
 export function accountRunSettings(
   account: string,
-  { secretId: _, ...settings }: FunctionAccount,
+  { secretId: _, tokensSecretId: __, ...settings }: FunctionAccount,
   { lifted }: Pick<FunctionEnvironment, "lifted">,
 ): RunSettings {
   // A minute's requests: an invocation that stops because its time is over then loses a minute at most.

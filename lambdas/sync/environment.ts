@@ -19,12 +19,17 @@ const ENVIRONMENT = {
   secretName: "BRAND_EVENTS_SECRET_NAME",
   stateMachineArn: "STATE_MACHINE_ARN",
   maxTurns: "MAX_TURNS",
+  tokensSecretName: "BRAND_EVENTS_TOKENS_SECRET_NAME",
 } as const;
 
 /** Stands for the account's name in `secretName`. */
 export const ACCOUNT_PLACEHOLDER = "{account}";
 
 const named = (what: string) => text(`expected ${what}`, (value) => value !== "");
+
+const secretName = text(`expected the name of a secret with ${ACCOUNT_PLACEHOLDER} in it`, (value) =>
+  value.includes(ACCOUNT_PLACEHOLDER),
+);
 
 const schema = z.strictObject({
   bucket: named("the name of the bucket"),
@@ -38,9 +43,9 @@ const schema = z.strictObject({
   workgroup: named("the name of the workgroup"),
   eventBus: named("the name of the event bus").default("default"),
   /** The name of every account's secret. */
-  secretName: text(`expected the name of a secret with ${ACCOUNT_PLACEHOLDER} in it`, (value) =>
-    value.includes(ACCOUNT_PLACEHOLDER),
-  ),
+  secretName,
+  /** The name of the secrets for tokens, which the accounts with an `authUrl` have. */
+  tokensSecretName: secretName.optional(),
   /** Continues the runs that an invocation cannot finish; without it the next start does. */
   stateMachineArn: text("expected the ARN of a state machine", (value) =>
     /^arn:[\w-]+:states:[\w-]+:\d{12}:stateMachine:[\w-]{1,80}$/.test(value),
@@ -54,9 +59,13 @@ const schema = z.strictObject({
 /** What `lib` gives: what has a default may be left out. */
 export type FunctionSettings = z.input<typeof schema>;
 
-export type FunctionAccount = AccountSettings & { readonly secretId: string };
+export type FunctionAccount = AccountSettings & {
+  readonly secretId: string;
+  /** Of the account's tokens, where it has a secret for them. */
+  readonly tokensSecretId?: string;
+};
 /** What the function works with. `region` is Lambda's own word for where it runs. */
-export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secretName">> &
+export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secretName" | "tokensSecretName">> &
   Pick<ReturnType<typeof parseSettingsFile>, "lifted"> & {
     readonly region: string;
     readonly accounts: Readonly<Record<string, FunctionAccount>>;
@@ -80,10 +89,13 @@ export function readEnvironment(
   const given = Object.fromEntries(Object.entries(ENVIRONMENT).map(([key, name]) => [key, variables[name]]));
   const parsed = schema.safeParse(given, { error: plainEnglish });
   if (!parsed.success) throw invalid(problemsOf(parsed.error.issues, given, nameOf).join("; "));
-  const { secretName, ...settings } = parsed.data;
+  const { secretName, tokensSecretName, ...settings } = parsed.data;
   const { accounts, lifted } = parseSettingsFile(settingsFile);
   const withSecrets = Object.entries(accounts).map(([name, account]) => {
-    return [name, { ...account, secretId: secretName.replaceAll(ACCOUNT_PLACEHOLDER, name) }] as const;
+    const secretOf = (pattern: string): string => pattern.replaceAll(ACCOUNT_PLACEHOLDER, name);
+    const hasTokens = account.authUrl !== undefined && tokensSecretName !== undefined;
+    const tokens = hasTokens ? { tokensSecretId: secretOf(tokensSecretName) } : {};
+    return [name, { ...account, secretId: secretOf(secretName), ...tokens }] as const;
   });
   return {
     ...settings,

@@ -2,11 +2,13 @@
 
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
+import type { TokenStore } from "../job/credentials/tokens/token-store.ts";
+import { shellWord } from "../job/errors/shell-word.ts";
 import type { Proxies } from "../job/network/proxies.ts";
 import type { Executions } from "../job/run/hand-over/executions.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import { serviceOpener } from "../job/run/service-opener.ts";
+import { type Authorization, serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
 import type { Store } from "../job/storage/store.ts";
@@ -23,6 +25,7 @@ export interface FunctionPorts {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly credentials: (secretId: string) => Credentials;
+  readonly tokens: (secretId: string) => TokenStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: FunctionLog;
@@ -36,7 +39,7 @@ export interface FunctionPorts {
 
 export function functionRunPorts(
   ports: FunctionPorts,
-  { secretId }: Pick<FunctionAccount, "secretId">,
+  account: Pick<FunctionAccount, "secretId" | "tokensSecretId" | "authUrl">,
   settings: RunSettings,
   { signal, timeLeftMs, reserveMs }: TimeLimit,
   requestId: string,
@@ -52,7 +55,8 @@ export function functionRunPorts(
     process: {},
     isGone: () => false,
     openService: serviceOpener(settings, {
-      credentials: ports.credentials(secretId),
+      credentials: ports.credentials(account.secretId),
+      authorization: authorizationOf(account, ports.tokens),
       clock,
       random,
       logger: log,
@@ -66,5 +70,22 @@ export function functionRunPorts(
     timeLeftMs,
     reserveMs,
     executions: ports.executions,
+  };
+}
+
+/** Undefined for an account without an identity provider. */
+function authorizationOf(
+  { secretId, tokensSecretId, authUrl }: Pick<FunctionAccount, "secretId" | "tokensSecretId" | "authUrl">,
+  open: FunctionPorts["tokens"],
+): Authorization | undefined {
+  if (authUrl === undefined || tokensSecretId === undefined) return undefined;
+  const options = {
+    "--auth-url": authUrl,
+    "--credentials": `secretsmanager:${secretId}`,
+    "--tokens": `secretsmanager:${tokensSecretId}`,
+  };
+  return {
+    tokens: async () => open(tokensSecretId),
+    command: ["npm run sync -- authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
   };
 }

@@ -10,6 +10,7 @@ import type { Context } from "aws-lambda";
 import { GlueCatalog } from "../job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../job/catalog/glue/glue-table.ts";
 import { SecretsManagerCredentials } from "../job/credentials/secrets-manager-credentials.ts";
+import { SecretsManagerTokenStore } from "../job/credentials/tokens/secrets-manager-token-store.ts";
 import { awsClient } from "../job/network/aws-client.ts";
 import { readProxies } from "../job/network/proxies.ts";
 import { systemClock } from "../job/runtime/system-clock.ts";
@@ -55,6 +56,8 @@ function compose(): FunctionPorts {
     environment,
     store,
     catalog: new GlueCatalog({ client: clients.glue, store, database, location }),
+    tokens: (secretId) =>
+      new SecretsManagerTokenStore({ client: clients.secrets, secretId, clock: systemClock }),
     credentials: (secretId) => new SecretsManagerCredentials({ client: clients.secrets, secretId }),
     clock: systemClock,
     random: systemRandom,

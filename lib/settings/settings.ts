@@ -15,7 +15,7 @@ const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400,
 /** An alarm looks back at most seven days. */
 export const MAX_STALE_HOURS = 168;
 
-const { baseUrl, ...ofEachAccount } = accountSettings.shape;
+const { baseUrl, authUrl, ...ofEachAccount } = accountSettings.shape;
 
 export const accountSchema = z.strictObject({
   schedule: text(
@@ -25,6 +25,7 @@ export const accountSchema = z.strictObject({
   timeZone: text("expected a time zone such as Europe/London or UTC", isTimeZone).default("UTC"),
   enabled: trueOrFalse.default(true),
   baseUrl: baseUrl.optional(),
+  authUrl,
   ...ofEachAccount,
   staleAfterHours: wholeNumber(1, MAX_STALE_HOURS).optional(),
   leftOutAlarmAbove: wholeNumber(0, 1e9).default(0),
@@ -32,6 +33,7 @@ export const accountSchema = z.strictObject({
 
 export const settingsSchema = z.strictObject({
   baseUrl: baseUrl.optional(),
+  authUrl,
   accounts: z
     .record(
       accountName,
@@ -63,7 +65,7 @@ type ParsedSettings = z.output<typeof settingsSchema>;
 export type DeployedAccount = Readonly<Omit<ParsedSettings["accounts"][string], "baseUrl">> & {
   readonly baseUrl: string;
 };
-export type Settings = Readonly<Omit<ParsedSettings, "accounts" | "baseUrl">> & {
+export type Settings = Readonly<Omit<ParsedSettings, "accounts" | "baseUrl" | "authUrl">> & {
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
 };
 
@@ -71,7 +73,7 @@ export type Settings = Readonly<Omit<ParsedSettings, "accounts" | "baseUrl">> & 
 export function parseSettings(context: unknown): Settings {
   const parsed = settingsSchema.safeParse(context, { error: plainEnglish });
   if (!parsed.success) throw unusable(problemsOf(parsed.error.issues, context, keyOf));
-  const { accounts, baseUrl: shared, ...settings } = parsed.data;
+  const { accounts, baseUrl: shared, authUrl: sharedAuthUrl, ...settings } = parsed.data;
   const entries = Object.entries(accounts).map(([name, { baseUrl: own, ...account }]) => {
     const url = own ?? shared;
     if (url === undefined) {
@@ -79,7 +81,8 @@ export function parseSettings(context: unknown): Settings {
         `eventSync.baseUrl: expected the address of the service such as https://api.example.com, here or for the account ${name}, and got nothing`,
       ]);
     }
-    return [name, { ...account, baseUrl: url }] as const;
+    const authUrl = account.authUrl ?? sharedAuthUrl;
+    return [name, { ...account, baseUrl: url, ...(authUrl === undefined ? {} : { authUrl }) }] as const;
   });
   return { ...settings, accounts: Object.fromEntries(entries) };
 }

@@ -144,7 +144,7 @@ test.each([
   { what: "an unknown option", args: ["run", "--nonsense"], says: "unknown option" },
   {
     what: "an option that is not built",
-    args: ["run", ...LOOPBACK, "--auth-url", "x"],
+    args: ["run", ...LOOPBACK, "--notify-on", "failure"],
     says: "unknown option",
   },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },
@@ -185,6 +185,11 @@ test.each([
     what: "a wrong filter",
     args: ["run", ...LOOPBACK, "--is-listed", "maybe"],
     says: 'expected "true", "false" or "any", and got "maybe"',
+  },
+  {
+    what: "an identity provider in clear text",
+    args: ["run", ...LOOPBACK, "--auth-url", "http://login.example"],
+    says: "--auth-url: expected https:",
   },
   { what: "a wrong pointer", args: ["run", ...LOOPBACK, "--list-pointer", "data"], says: "--list-pointer" },
   { what: "--limit without --dry-run", args: ["run", ...LOOPBACK, "--limit", "3"], says: "--dry-run" },

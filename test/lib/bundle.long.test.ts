@@ -82,6 +82,7 @@ describe("the bundle", () => {
       "@aws-sdk",
       "@smithy",
       "lambdas",
+      "oauth4webapi",
       "package.json",
       "tldts",
       "tldts-core",

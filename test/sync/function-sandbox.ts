@@ -13,6 +13,7 @@ import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
 import type { RunEvent } from "../../lambdas/sync/telemetry/run-event.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
+import { MemoryTokenStore, TokenPlace } from "../job/credentials/tokens/memory-token-store.ts";
 import { MemoryExecutions } from "../job/run/hand-over/memory-executions.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 import { MemoryStore } from "../job/storage/memory-store.ts";
@@ -43,6 +44,8 @@ export class FunctionSandbox implements AsyncDisposable {
   readonly metrics: { readonly account: string; readonly values: MetricValues }[] = [];
   readonly events: RunEvent[] = [];
   credentials: ServiceCredentials;
+  /** What the account's second secret holds. */
+  tokens = new TokenPlace();
   /** The version of the secret: a test that changes the credentials changes it too. */
   credentialsVersion = "version-1";
   sendEvent: FunctionPorts["sendEvent"] = async (event) => {
@@ -90,6 +93,7 @@ export class FunctionSandbox implements AsyncDisposable {
       database: "brand_events",
       workgroup: "analysis",
       secretName: "secret-of-{account}",
+      tokensSecretName: "tokens-of-{account}",
     });
     const file = settingsFileText({
       accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },
@@ -102,6 +106,7 @@ export class FunctionSandbox implements AsyncDisposable {
         read: async () => this.credentials,
         versionOf: () => this.credentialsVersion,
       }),
+      tokens: () => new MemoryTokenStore(this.tokens, clock, true),
       clock,
       random: systemRandom,
       log,

@@ -16,6 +16,8 @@ export const SERVICE_OPTIONS = [
   "baseUrl",
   "account",
   "credentials",
+  "authUrl",
+  "tokens",
   ...WAREHOUSE_OPTIONS,
   "requestsPerMinute",
   "bytesPerMinute",
@@ -45,6 +47,7 @@ export function givenSettings(values: SettingsOptions): RunSettings {
   }
   const settings: AccountSettings = {
     baseUrl,
+    authUrl: values.authUrl,
     requestsPerMinute: values.requestsPerMinute,
     bytesPerMinute: values.bytesPerMinute,
     limitWindowSeconds: values.limitWindow,

@@ -47,6 +47,17 @@ export const OPTIONS = {
     fallback: "./credentials.json",
     parse: credentialsPlace,
   },
+  authUrl: {
+    flag: "--auth-url <url>",
+    description: "address of the identity provider, for the method oauth",
+    parse: textOf(SETTINGS.authUrl),
+  },
+  tokens: {
+    flag: "--tokens <where>",
+    description:
+      "tokens of the method oauth: a JSON file, or secretsmanager:NAME; without it <credentials>.tokens.json",
+    parse: credentialsPlace,
+  },
   warehouse: {
     flag: "--warehouse <where>",
     description: "what holds the snapshots: a directory, or s3://bucket/prefix",

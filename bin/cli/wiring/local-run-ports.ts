@@ -4,7 +4,7 @@ import type { Credentials } from "../../../lambdas/job/credentials/credentials.t
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
+import { type Authorization, serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
@@ -16,6 +16,7 @@ import type { Warehouse } from "./warehouse.ts";
 export interface LocalRunPortsOptions {
   readonly warehouse: Pick<Warehouse, "store" | "catalog">;
   readonly credentials: Credentials;
+  readonly authorization?: Authorization;
   readonly settings: RunSettings;
   readonly logger: Logger;
   readonly onProgress: (progress: Progress) => void;
@@ -25,7 +26,8 @@ export interface LocalRunPortsOptions {
 }
 
 export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
-  const { warehouse, credentials, settings, logger, onProgress, onWait, signal, proxies } = options;
+  const { warehouse, credentials, authorization, settings, logger, onProgress, onWait, signal, proxies } =
+    options;
   return {
     store: warehouse.store,
     catalog: warehouse.catalog,
@@ -36,6 +38,7 @@ export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
     isGone,
     openService: serviceOpener(settings, {
       credentials,
+      authorization,
       clock: systemClock,
       random: systemRandom,
       logger,

@@ -4,12 +4,14 @@ import type { Credentials } from "../../../lambdas/job/credentials/credentials.t
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { commandLineText } from "../options/command-line-text.ts";
 import type { SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext } from "./command-context.ts";
 import { localRunPorts } from "./local-run-ports.ts";
 import { openCredentials } from "./open-credentials.ts";
+import { openTokens } from "./open-tokens.ts";
 import { openWarehouse } from "./open-warehouse.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -40,6 +42,10 @@ export async function servicePorts(
   const ports = localRunPorts({
     warehouse,
     credentials,
+    authorization: {
+      tokens: () => openTokens(values, context),
+      command: commandLineText(["authorize"], ["authUrl", "credentials", "tokens"], values),
+    },
     settings,
     logger: display,
     onProgress: (progress) => display.progress(progress),

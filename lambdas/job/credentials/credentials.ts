@@ -3,11 +3,18 @@
 import { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 
+const TEXT = "a text that is not empty";
 const EXPECTED = {
-  method: '"session" or "basic"',
-  email: "a text that is not empty",
-  password: "a text that is not empty",
+  method: '"session", "basic" or "oauth"',
+  email: TEXT,
+  password: TEXT,
+  client_id: TEXT,
+  client_secret: TEXT,
 } as const;
+
+const EXAMPLE = '{"method":"session","email":"…","password":"…"}';
+const OTHER_FORMS =
+  'or the same with the method "basic", or {"method":"oauth","client_id":"…","client_secret":"…"}';
 
 const text = z.string().min(1);
 
@@ -16,10 +23,15 @@ const schema = z
     z.strictObject({ method: z.literal("session"), email: text, password: text }),
     // RFC 7617 §2: a user-id with a colon cannot be separated from the password.
     z.strictObject({ method: z.literal("basic"), email: text.regex(/^[^:]+$/), password: text }),
+    z.strictObject({ method: z.literal("oauth"), client_id: text, client_secret: text }),
   ])
   .readonly();
 
 export type ServiceCredentials = z.infer<typeof schema>;
+/** Those of a person, with which a login or HTTP Basic works. */
+export type PasswordCredentials = Exclude<ServiceCredentials, { readonly method: "oauth" }>;
+/** Those of a client of the identity provider. Its tokens are kept in a place of their own. */
+export type OAuthCredentials = Extract<ServiceCredentials, { readonly method: "oauth" }>;
 
 /** Reads one account's credentials: no caching, no retries. Throws `SyncError` `CREDENTIALS_INVALID`. */
 export interface Credentials {
@@ -52,7 +64,10 @@ function describe(value: unknown, error: z.ZodError): string {
   );
   const named = Object.entries(EXPECTED).filter(([key]) => keys.has(key));
   if (!isObject(value)) return "they must be a JSON object";
-  if (named.length === 0) return 'they take the keys "method", "email" and "password" and no others';
+  if (named.length === 0) {
+    const keys = value["method"] === "oauth" ? '"client_id" and "client_secret"' : '"email" and "password"';
+    return `with the method "${value["method"]}" they take the keys "method", ${keys} and no others`;
+  }
   return named
     .map(
       ([key, expected]) =>
@@ -68,7 +83,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function invalid(problem: string): SyncError {
   return new SyncError(
     "CREDENTIALS_INVALID",
-    `The credentials are not usable: ${problem}. Expected: {"method":"session","email":"…","password":"…"}, or the ` +
-      'same with the method "basic".',
+    `The credentials are not usable: ${problem}. Expected: ${EXAMPLE}, ${OTHER_FORMS}.`,
   );
 }

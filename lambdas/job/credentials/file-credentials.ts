@@ -36,7 +36,7 @@ export class FileCredentials implements Credentials {
           : `cannot be read (${code})`;
     return new SyncError(
       "CREDENTIALS_INVALID",
-      `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields.)`,
+      `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
     );
   }
 

@@ -1,10 +1,15 @@
 // Turns a run's settings into a client of the service: the only place that does.
 
 import type { Credentials } from "../credentials/credentials.ts";
+import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
+import type { TokenStore } from "../credentials/tokens/token-store.ts";
+import { SyncError } from "../errors/sync-error.ts";
 import type { Proxies } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
+import type { OAuthOptions } from "../service/auth/authentication.ts";
+import { tokensVersion } from "../service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService } from "../service/http-event-service.ts";
 import type { OnWait } from "../service/requests/wait-reporter.ts";
@@ -13,6 +18,8 @@ import type { RunSettings } from "./run-settings.ts";
 
 export interface ServicePorts {
   readonly credentials: Credentials;
+  /** For the method `oauth`. */
+  readonly authorization?: Authorization | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -25,12 +32,20 @@ export interface ServicePorts {
   readonly transport?: Transport;
 }
 
+/** Where the tokens of an account are, and the command that stores new ones there. */
+export interface Authorization {
+  /** Throws `CONFIG_INVALID` where no place is set. */
+  readonly tokens: () => Promise<TokenStore>;
+  readonly command: string;
+}
+
 /** How a run with these settings opens the service. The credentials are read each time it does. */
 export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
   const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
-  const { credentials, ...others } = ports;
-  return async (rateLimiter) =>
-    createEventService({
+  const { credentials, authorization, ...others } = ports;
+  return async (rateLimiter) => {
+    const read = await credentials.read();
+    return createEventService({
       ...others,
       baseUrl,
       isListed,
@@ -38,8 +53,33 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       detailPointer,
       concurrency,
       rateLimiter,
-      credentials: await credentials.read(),
+      credentials: read,
       readCredentials: () => credentials.read(),
-      versionOf: (read) => credentials.versionOf?.(read),
+      versionOf: (current) => credentials.versionOf?.(current),
+      oauth: read.method === "oauth" ? await oauthOptions(settings, authorization) : undefined,
     });
+  };
+}
+
+/** Throws `CONFIG_INVALID` for a missing setting, and `CredentialsNotSetUp` for a secret that never had tokens. */
+async function oauthOptions(
+  { authUrl }: RunSettings,
+  authorization: Authorization | undefined,
+): Promise<OAuthOptions> {
+  if (authUrl === undefined || authorization === undefined) throw missingAuthUrl();
+  const { command } = authorization;
+  const tokens = await authorization.tokens();
+  const stored = await tokens.read();
+  if (stored.kind === "none" && tokens.isCreatedEmpty) {
+    throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
+  }
+  return { authUrl, tokens, tokensVersion: tokensVersion(stored), authorize: command };
+}
+
+function missingAuthUrl(): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    "The method oauth needs the address of the identity provider: give --auth-url https://… or set BRAND_AUTH_URL; in cdk.json it is authUrl.",
+    { fields: { setting: "authUrl" } },
+  );
 }

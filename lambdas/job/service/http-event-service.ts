@@ -8,10 +8,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { parseBaseUrl } from "../settings/base-url.ts";
 import type { IsListed } from "../settings/is-listed.ts";
-import { BasicAuthenticator } from "./auth/basic-authenticator.ts";
-import { CurrentCredentials } from "./auth/current-credentials.ts";
-import { SessionAuthenticator } from "./auth/session-authenticator.ts";
-import { sessionLogin } from "./auth/session-login.ts";
+import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
 import type { EventService } from "./event-service.ts";
 import { detailRequest } from "./events/detail-request.ts";
 import { fetchList } from "./events/list/fetch-list.ts";
@@ -32,6 +29,8 @@ export interface EventServiceOptions {
   readonly readCredentials?: () => Promise<ServiceCredentials>;
   /** The version of the stored credentials, if they have versions. */
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
+  /** For the method `oauth`. */
+  readonly oauth?: OAuthOptions | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
   readonly isListed: IsListed;
   /** JSON Pointers (RFC 6901) to the list and to the event, if they are not in one of the usual places. */
@@ -58,7 +57,7 @@ export interface EventServiceOptions {
 
 export type HttpEventService = EventService & {
   readonly counts: ServiceCounts;
-  /** The version of the current credentials; undefined if they have no versions. */
+  /** The version of the current credentials, and of the tokens; undefined if they have no versions. */
   readonly credentialsVersion: string | undefined;
 };
 
@@ -92,11 +91,17 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
   const shared = { sender, waitReporter, counters, headers, clock, random, logger };
-  const credentials = new CurrentCredentials(options.credentials, options.readCredentials, logger);
-  const authenticator =
-    options.credentials.method === "basic"
-      ? new BasicAuthenticator(baseUrl, credentials)
-      : new SessionAuthenticator(sessionLogin({ ...shared, baseUrl, credentials }));
+  const { credentials, readCredentials, versionOf, oauth, proxies } = options;
+  const authentication = createAuthentication({
+    ...shared,
+    baseUrl,
+    credentials,
+    readCredentials,
+    versionOf,
+    oauth,
+    proxies,
+  });
+  const { authenticator } = authentication;
   const client = new ApiClient({ ...shared, authenticator, cooldown });
 
   return {
@@ -115,12 +120,15 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
         detailRequest({ baseUrl, requestAs, pointer: detailPointer, capBytes: detailCapBytes }),
         signal,
       ),
-    close: () => transport.close(),
+    close: async () => {
+      await authentication.close();
+      await transport.close();
+    },
     get counts() {
       return counters.counts;
     },
     get credentialsVersion() {
-      return options.versionOf?.(credentials.current);
+      return authentication.version;
     },
   };
 }

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { parsePointer } from "../json/json-pointer.ts";
+import { authUrl } from "./auth-url.ts";
 import { baseUrl } from "./base-url.ts";
 import { isListed } from "./is-listed.ts";
 import { limit } from "./limit.ts";
@@ -14,6 +15,8 @@ const pointer = text("expected a JSON Pointer such as /data/events", isPointer);
 
 export const accountSettings = z.strictObject({
   baseUrl,
+  /** The address of the identity provider, for the method `oauth`. */
+  authUrl: authUrl.optional(),
   /** Limits of the service, of which 90 % are used. */
   requestsPerMinute: limit.default(200),
   bytesPerMinute: limit.default(10 * MIB),

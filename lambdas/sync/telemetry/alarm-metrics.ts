@@ -11,6 +11,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set<ErrorCode>([
   "LOGIN_REFUSED",
   "ACCOUNT_DISABLED",
   "UNAUTHENTICATED",
+  "AUTHORIZATION_EXPIRED",
 ]);
 
 /** Whether the service refused the credentials. */

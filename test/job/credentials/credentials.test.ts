@@ -26,12 +26,18 @@ describe("credentials", () => {
       '\uFEFF{ "password": "p", "email": "a:b", "method": "session" }\n',
       { method: "session", email: "a:b", password: "p" },
     ],
+    [
+      '{"method":"oauth","client_id":"c","client_secret":"s"}',
+      { method: "oauth", client_id: "c", client_secret: "s" },
+    ],
   ])("%s is accepted", (json, expected) => {
     expect(parseCredentials(json)).toEqual(expected);
   });
 
-  const METHOD = '"method" must be "session" or "basic"';
+  const METHOD = '"method" must be "session", "basic" or "oauth"';
   const EMAIL = '"email" must be a text that is not empty';
+  const CLIENT_ID = '"client_id" must be a text that is not empty';
+  const CLIENT_SECRET = '"client_secret" must be a text that is not empty';
   const PASSWORD = '"password" must be a text that is not empty';
   it.each([
     ["", "they are not valid JSON"],
@@ -40,20 +46,26 @@ describe("credentials", () => {
     ['"secret-1"', "they must be a JSON object"],
     ["null", "they must be a JSON object"],
     ["{}", METHOD],
-    ['{"method":"oauth","client_id":"secret-1","client_secret":"secret-2"}', METHOD],
+    ['{"method":"token","client_id":"secret-1","client_secret":"secret-2"}', METHOD],
+    ['{"method":"oauth","client_id":"secret-1"}', CLIENT_SECRET],
+    ['{"method":"oauth","email":"secret-1","password":"secret-2"}', `${CLIENT_ID}; ${CLIENT_SECRET}`],
+    [
+      '{"method":"oauth","client_id":"secret-1","client_secret":"secret-2","secret-3":true}',
+      'with the method "oauth" they take the keys "method", "client_id" and "client_secret" and no others',
+    ],
     ['{"method":"session","email":"secret-1"}', PASSWORD],
     ['{"method":"session","email":["secret-1"],"password":""}', `${EMAIL}; ${PASSWORD}`],
     ['{"method":"basic","email":"secret:1","password":"secret-2"}', `${EMAIL} and has no colon`],
     [
       '{"method":"basic","email":"secret-1","password":"secret-2","secret-3":true}',
-      'they take the keys "method", "email" and "password" and no others',
+      'with the method "basic" they take the keys "method", "email" and "password" and no others',
     ],
   ])("%s is refused: %s", (json, problem) => {
     const error = errorOf(json);
 
     expect(error.code).toBe("CREDENTIALS_INVALID");
     expect(error.message).toContain(`The credentials are not usable: ${problem}.`);
-    expect(`${error.message} ${JSON.stringify(error.fields)}`).not.toContain("secret");
+    expect(`${error.message} ${JSON.stringify(error.fields)}`).not.toContain("secret-");
     expect(error.cause).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ it("can be retried for these codes only", () => {
 
 it("is damage, or a refused login, for these codes only", () => {
   expect(codesWith(isDamage)).toEqual(["STORE_CORRUPT"]);
-  expect(codesWith(isRefusedLogin)).toEqual(["LOGIN_REFUSED", "ACCOUNT_DISABLED"]);
+  expect(codesWith(isRefusedLogin)).toEqual(["LOGIN_REFUSED", "ACCOUNT_DISABLED", "AUTHORIZATION_EXPIRED"]);
 });
 
 it("has fields and a cause only if they are given", () => {

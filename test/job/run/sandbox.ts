@@ -14,7 +14,9 @@ import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
+import { MemoryTokenStore } from "../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../runtime/log-lines.ts";
+import { AUTHORIZE, Authorized } from "../service/auth/oauth/authorized.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 
 export const ACCOUNT = "uk";
@@ -35,12 +37,20 @@ export class Sandbox {
   readonly dead = new Set<number>();
   settings: RunSettings;
   credentials: ServiceCredentials;
+  /** The identity provider and the stored tokens of the method `oauth`. */
+  readonly authorized: Authorized;
   /** Of one attempt, in real milliseconds: connections know no other time. */
   timeoutMs = 30_000;
   #pid = 0;
 
-  private constructor(simulator: Simulator, clock: Clock, settings: Partial<RunSettings>) {
+  private constructor(
+    simulator: Simulator,
+    authorized: Authorized,
+    clock: Clock,
+    settings: Partial<RunSettings>,
+  ) {
     this.simulator = simulator;
+    this.authorized = authorized;
     this.clock = clock;
     this.store = new MemoryStore(clock);
     this.catalog = new MemoryCatalog(this.store);
@@ -48,6 +58,7 @@ export class Sandbox {
     this.settings = {
       account: ACCOUNT,
       baseUrl: simulator.url,
+      authUrl: authorized.provider.url,
       isListed: "true",
       listPointer: undefined,
       detailPointer: undefined,
@@ -70,7 +81,16 @@ export class Sandbox {
     settings: Partial<RunSettings> = {},
     clock: Clock = acceleratedClock(SPEED),
   ): Promise<Sandbox> {
-    return new Sandbox(await Simulator.start({ clock, ...service }), clock, settings);
+    const authorized = await Authorized.start(clock);
+    const simulator = await Simulator.start({ clock, bearer: authorized.provider, ...service });
+    return new Sandbox(simulator, authorized, clock, settings);
+  }
+
+  /** From now on runs use this method. */
+  use(method: ServiceCredentials["method"]): void {
+    const { simulator, authorized } = this;
+    this.credentials =
+      method === "oauth" ? authorized.provider.credentials : { method, ...simulator.credentials };
   }
 
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
@@ -86,6 +106,10 @@ export class Sandbox {
       isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
       openService: serviceOpener(this.settings, {
         credentials: { read: async () => this.credentials },
+        authorization: {
+          tokens: async () => new MemoryTokenStore(this.authorized.place, this.clock),
+          command: AUTHORIZE,
+        },
         clock: this.clock,
         random,
         logger: this.log,
@@ -120,5 +144,6 @@ export class Sandbox {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.simulator.stop();
+    await this.authorized.provider.stop();
   }
 }

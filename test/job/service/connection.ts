@@ -14,10 +14,12 @@ import {
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
+import type { IdentityChange } from "../../simulator/identity/identity-settings.ts";
 import { seededRandom } from "../../simulator/seeded-random.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { LogLines } from "../runtime/log-lines.ts";
+import { Authorized } from "./auth/oauth/authorized.ts";
 
 /** Thirty seconds of back-off cost a test 15 ms. */
 const SPEED = 2_000;
@@ -28,10 +30,16 @@ export interface Connection extends AsyncDisposable {
   readonly rateLimiter: RateLimiter;
   readonly log: LogLines;
   readonly waits: readonly (Wait | undefined)[];
+  /** The identity provider and the stored tokens of the method `oauth`. */
+  readonly authorized: Authorized;
 }
 
+export const METHODS = ["session", "basic", "oauth"] as const;
+export type Method = (typeof METHODS)[number];
+
 export type ConnectionOptions = Partial<EventServiceOptions> & {
-  readonly method?: "session" | "basic";
+  readonly method?: Method;
+  readonly identity?: IdentityChange;
   readonly limits?: Partial<RateLimiterOptions>;
   readonly seed?: number;
 };
@@ -42,9 +50,11 @@ export async function connect(
   simulated: SimulatorOptions = {},
   options: ConnectionOptions = {},
 ): Promise<Connection> {
-  const { method = "session", limits = {}, seed = 1, ...changes } = options;
+  const { method = "session", identity = {}, limits = {}, seed = 1, ...changes } = options;
   const clock = simulated.clock ?? acceleratedClock(SPEED);
-  const simulator = await Simulator.start({ clock, events: [], ...simulated });
+  const authorized = await Authorized.start(clock, identity);
+  const { provider } = authorized;
+  const simulator = await Simulator.start({ clock, events: [], bearer: provider, ...simulated });
   const log = new LogLines();
   const waits: (Wait | undefined)[] = [];
   const rateLimiter = new RateLimiter({
@@ -56,7 +66,8 @@ export async function connect(
   });
   const service = createEventService({
     baseUrl: simulator.url,
-    credentials: { method, ...simulator.credentials },
+    credentials: method === "oauth" ? provider.credentials : { method, ...simulator.credentials },
+    oauth: authorized.options(),
     isListed: "true",
     concurrency: 64,
     rateLimiter,
@@ -72,9 +83,11 @@ export async function connect(
     rateLimiter,
     log,
     waits,
+    authorized,
     [Symbol.asyncDispose]: async () => {
       await service.close();
       await simulator.stop();
+      await provider.stop();
     },
   };
 }

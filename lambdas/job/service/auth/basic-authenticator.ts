@@ -1,15 +1,15 @@
 // HTTP Basic (docs/service-interface.md §4.2): the same header on every request, no login call.
 
-import type { ServiceCredentials } from "../../credentials/credentials.ts";
+import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Authenticator, Authorization } from "../requests/authenticator.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 
 export class BasicAuthenticator implements Authenticator {
   readonly #baseUrl: URL;
-  readonly #credentials: CurrentCredentials;
+  readonly #credentials: CurrentCredentials<PasswordCredentials>;
 
-  constructor(baseUrl: URL, credentials: CurrentCredentials) {
+  constructor(baseUrl: URL, credentials: CurrentCredentials<PasswordCredentials>) {
     this.#baseUrl = baseUrl;
     this.#credentials = credentials;
   }
@@ -18,7 +18,7 @@ export class BasicAuthenticator implements Authenticator {
     return Promise.resolve(this.#authorization(this.#credentials.current));
   }
 
-  #authorization(credentials: ServiceCredentials): Authorization {
+  #authorization(credentials: PasswordCredentials): Authorization {
     const { origin } = this.#baseUrl;
     const isCurrent = (): boolean => this.#credentials.current === credentials;
     // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.

@@ -9,31 +9,31 @@ import type { Logger } from "../../runtime/logger.ts";
 type ReadAgain = () => Promise<ServiceCredentials>;
 
 /** Sends nothing and repeats nothing. The method stays what it was: another one needs a new run. */
-export class CurrentCredentials {
+export class CurrentCredentials<Kind extends ServiceCredentials = ServiceCredentials> {
   readonly #readAgain: ReadAgain | undefined;
   readonly #logger: Pick<Logger, "info">;
-  #current: ServiceCredentials;
+  #current: Kind;
   #reading: Promise<ServiceCredentials | undefined> | undefined;
 
-  constructor(first: ServiceCredentials, readAgain: ReadAgain | undefined, logger: Pick<Logger, "info">) {
+  constructor(first: Kind, readAgain: ReadAgain | undefined, logger: Pick<Logger, "info">) {
     this.#current = first;
     this.#readAgain = readAgain;
     this.#logger = logger;
   }
 
-  get current(): ServiceCredentials {
+  get current(): Kind {
     return this.#current;
   }
 
   /** Whether the current credentials are others than the refused ones. Concurrent calls share one reading. */
-  async haveChangedSince(refused: ServiceCredentials): Promise<boolean> {
+  async haveChangedSince(refused: Kind): Promise<boolean> {
     if (this.#current !== refused) return true;
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
     const stored = await this.#reading;
     if (this.#current !== refused) return true;
-    if (stored === undefined || stored.method !== refused.method || isDeepStrictEqual(stored, refused))
+    if (stored === undefined || !hasMethodOf(refused, stored) || isDeepStrictEqual(stored, refused))
       return false;
     this.#current = stored;
     this.#logger.info("the service refused the credentials; others have been stored since, and are used now");
@@ -49,4 +49,11 @@ export class CurrentCredentials {
       throw error;
     }
   }
+}
+
+function hasMethodOf<Kind extends ServiceCredentials>(
+  { method }: Kind,
+  stored: ServiceCredentials,
+): stored is Kind {
+  return stored.method === method;
 }

@@ -1,6 +1,6 @@
 // The login call (docs/service-interface.md §3.1): one POST. Its cookies are the session.
 
-import type { ServiceCredentials } from "../../credentials/credentials.ts";
+import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { endpoint } from "../endpoint.ts";
@@ -15,7 +15,7 @@ import { SessionCookies } from "./session-cookies.ts";
 
 export interface LoginOptions extends BackOffOptions {
   readonly baseUrl: URL;
-  readonly credentials: ServiceCredentials;
+  readonly credentials: PasswordCredentials;
   readonly sender: Sender;
   readonly headers: Readonly<Record<string, string>>;
   readonly random: Random;

@@ -1,12 +1,13 @@
 // Logs in with the current credentials. If they are refused, logs in with those that have been stored since.
 
+import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { isRefusedLogin } from "../../errors/is-refused-login.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 import { type LoginOptions, login } from "./login.ts";
 import type { Login } from "./session-authenticator.ts";
 
 export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
-  readonly credentials: CurrentCredentials;
+  readonly credentials: CurrentCredentials<PasswordCredentials>;
 };
 
 /** Never sends refused credentials twice: repeating a refused login can lock the account. */

@@ -2,13 +2,18 @@
 
 import { decodeBody, decodedLength } from "./content-encoding.ts";
 import type { Collected, Received } from "./response-collector.ts";
-import type { HttpResponse, ResponseBody } from "./transport.ts";
+import type { HttpResponse, ResponseBody, TransportRequest } from "./transport.ts";
 
-export async function decodeReceived(received: Received, capBytes: number): Promise<HttpResponse> {
+export async function decodeReceived(
+  received: Received,
+  { bodyCapBytes: capBytes, readsRefusal }: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">,
+): Promise<HttpResponse> {
   if (received.ending === undefined) return received;
   const { status, headers, bytes } = received;
   const encoding = headers.get("content-encoding")?.join(",") ?? "";
-  const body = await bodyOf(received, encoding, capBytes);
+  const isRefusal = status >= 400 && status < 500;
+  const isRead = status < 300 || (isRefusal && readsRefusal === true);
+  const body: ResponseBody = isRead ? await bodyOf(received, encoding, capBytes) : { kind: "unread" };
   // Services count what they sent before they compressed it, also of what is of no use here.
   const decodedBytes =
     body.kind === "whole" ? body.bytes.length : await decodedLength(bytes, encoding, capBytes);
@@ -16,10 +21,9 @@ export async function decodeReceived(received: Received, capBytes: number): Prom
 }
 
 async function bodyOf(
-  { status, bytes, ending }: Collected,
+  { bytes, ending }: Collected,
   encoding: string,
   capBytes: number,
 ): Promise<ResponseBody> {
-  if (status >= 300) return { kind: "unread" };
   return ending.kind === "whole" ? decodeBody(bytes, encoding, capBytes) : ending;
 }

@@ -7,6 +7,8 @@ export interface TransportRequest {
   readonly body?: string;
   /** For the bytes received and for the decoded ones. */
   readonly bodyCapBytes: number;
+  /** Reads the content of a 4xx as well, which names the kind of the refusal. At most 64 KiB of it. */
+  readonly readsRefusal?: true;
   /** Gets the decoded body of a 2xx piece by piece; for bodies that are too large to be held. */
   readonly sink?: BodySink;
 }
@@ -27,7 +29,7 @@ export type ResponseBody =
   | { readonly kind: "broken"; readonly cause: string }
   /** In a content encoding that the request does not accept. */
   | { readonly kind: "foreign" }
-  /** Not a 2xx: its content is never read, so it cannot leak. */
+  /** Neither a 2xx nor a 4xx that the request reads: its content is never read, so it cannot leak. */
   | { readonly kind: "unread" };
 
 export interface HttpResponse {

@@ -50,7 +50,7 @@ export class UndiciTransport implements Transport {
     signal?.addEventListener("abort", stop);
     try {
       this.#dispatch(request, collector);
-      return await decodeReceived(await collector.received, request.bodyCapBytes);
+      return await decodeReceived(await collector.received, request);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);

@@ -25,16 +25,27 @@ const NOT_TLS: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "E
 /** What servers do that expect TLS and get plain HTTP. */
 const NOT_PLAIN: ReadonlySet<string> = new Set(["CONNECTION_LOST", "NOT_HTTP"]);
 
-/** The error for a problem that no retry can fix; undefined for others. @param hasResponded the service, in this run */
+/** The request that got no response. `addressOption`: what says where it goes. */
+export interface UnansweredRequest {
+  readonly request: string;
+  readonly url: URL;
+  readonly failures: number;
+  readonly addressOption?: AddressOption;
+}
+
+export type AddressOption = "--base-url" | "--auth-url";
+
+/** The error for a problem that no retry can fix; undefined for others. @param hasResponded the server, in this run */
 export function permanentProblem(
-  { request, url, failures }: { readonly request: string; readonly url: URL; readonly failures: number },
+  { request, url, failures, addressOption = "--base-url" }: UnansweredRequest,
   failure: NoResponseFailure,
   hasResponded: boolean,
 ): SyncError | undefined {
   const { reason, proxy } = failure;
   const problem =
     proxy === undefined
-      ? (tlsProblem(url.host, reason, "--base-url") ?? serviceProblem(url, reason, hasResponded))
+      ? (tlsProblem(url.host, reason, addressOption) ??
+        serviceProblem(url, reason, hasResponded, addressOption))
       : (tlsProblem(`the proxy ${proxy}`, reason, "HTTPS_PROXY") ?? proxyProblem(proxy, reason));
   if (problem === undefined) return undefined;
   return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}`, {
@@ -43,9 +54,12 @@ export function permanentProblem(
 }
 
 /** For the error after the last attempt. */
-export function connectionRemedy({ proxy }: NoResponseFailure): string {
+export function connectionRemedy(
+  { proxy }: NoResponseFailure,
+  addressOption: AddressOption = "--base-url",
+): string {
   return proxy === undefined
-    ? "Check --base-url and the network between here and the service, then run again."
+    ? `Check ${addressOption} and the network between here and the service, then run again.`
     : `Check the proxy ${proxy}, which HTTPS_PROXY names, then run again. To reach the service directly, add its host ` +
         "to NO_PROXY.";
 }
@@ -74,14 +88,19 @@ function tlsProblem(peer: string, reason: string, setting: string): string | und
   return undefined;
 }
 
-function serviceProblem(url: URL, reason: string, hasResponded: boolean): string | undefined {
+function serviceProblem(
+  url: URL,
+  reason: string,
+  hasResponded: boolean,
+  addressOption: AddressOption,
+): string | undefined {
   if (hasResponded) return undefined;
   if (url.protocol === "http:" && NOT_PLAIN.has(reason)) {
-    return `${url.host} does not answer plain HTTP (${reason}). If it uses TLS, --base-url must begin with https:.`;
+    return `${url.host} does not answer plain HTTP (${reason}). If it uses TLS, ${addressOption} must begin with https:.`;
   }
   if (reason !== "ENOTFOUND") return undefined;
   return (
-    `the host ${url.hostname} was not found (ENOTFOUND). Check --base-url. If this network reaches the internet through ` +
+    `the host ${url.hostname} was not found (ENOTFOUND). Check ${addressOption}. If this network reaches the internet through ` +
     "a proxy, set the environment variable HTTPS_PROXY."
   );
 }

@@ -19,7 +19,7 @@ export function redirected(request: string, url: URL, response: HttpResponse): S
 }
 
 /** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
-function redirectTarget(url: URL, response: HttpResponse): string {
+export function redirectTarget(url: URL, response: HttpResponse): string {
   const location = response.headers.get("location")?.[0];
   if (location === undefined) return "nowhere (no Location header)";
   const target = URL.parse(location, url.href);

@@ -40,6 +40,23 @@ export async function withFileLock<T>(
   }
 }
 
+/** The lock if it is free now, until it is given back or its process dies; undefined while another caller holds it. */
+export async function lockIfFree({
+  path,
+  mode,
+}: Pick<FileLock, "path" | "mode">): Promise<AsyncDisposable | undefined> {
+  const file = await open(path, "a", mode).catch((error: unknown) => {
+    throw fileError(error, "lock", path);
+  });
+  let isHeld = false;
+  try {
+    isHeld = isGranted(file.fd, path);
+  } finally {
+    if (!isHeld) await file.close();
+  }
+  return isHeld ? { [Symbol.asyncDispose]: () => file.close() } : undefined;
+}
+
 /**
  * A user with permission to read only could lock the file and keep out every writer. So only users with permission to
  * write may read it; on a file of another user only its owner can change that.

@@ -7,9 +7,13 @@ import { CANARY } from "../../../../simulator/account.ts";
 import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { METHODS, type Method } from "../../../service/connection.ts";
 import { Sandbox } from "../../sandbox.ts";
 
 const CANARIES = [
+  CANARY.accessToken,
+  CANARY.refreshToken,
+  CANARY.clientSecret,
   CANARY.email,
   CANARY.password,
   CANARY.cookie,
@@ -42,9 +46,9 @@ const FAULTS: readonly Fault[] = [
   { kind: "wrong-uuid" },
 ];
 
-async function everythingWritten(options: SimulatorOptions, method: "session" | "basic"): Promise<string> {
+async function everythingWritten(options: SimulatorOptions, method: Method): Promise<string> {
   await using sandbox = await Sandbox.start({ events: makeEvents(6), ...options });
-  sandbox.credentials = { ...sandbox.credentials, method };
+  sandbox.use(method);
   const result = await sandbox.run();
   const files = await Promise.all(
     sandbox.store.keys().map(async (key) => {
@@ -63,7 +67,7 @@ function leaks(text: string): readonly string[] {
   return CANARIES.filter((canary) => text.toLowerCase().includes(canary.toLowerCase()));
 }
 
-describe.each(["session", "basic"] as const)("with the method %s", (method) => {
+describe.each(METHODS)("with the method %s", (method) => {
   const paths = method === "session" ? (["login", "list", "detail"] as const) : (["list", "detail"] as const);
   const cases = FAULTS.flatMap((fault) => paths.map((path) => ({ fault, path })))
     .filter(({ fault, path }) => fault.kind !== "wrong-uuid" || path === "detail")

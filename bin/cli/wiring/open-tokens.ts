@@ -1,0 +1,37 @@
+// Where `--tokens` says the tokens of the method oauth are: in a file, or in AWS Secrets Manager.
+
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
+import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { secretIdOf } from "../options/option-parsers.ts";
+import type { OptionValues } from "../options/options.ts";
+import type { CommandContext } from "./command-context.ts";
+
+/** Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named. */
+export async function openTokens(
+  { credentials, tokens }: OptionValues<"credentials" | "tokens">,
+  { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
+): Promise<TokenStore> {
+  const place = tokens ?? besideCredentials(credentials);
+  const secretId = secretIdOf(place);
+  if (secretId !== undefined) {
+    const { secretTokens } = await import("./secret-tokens.ts");
+    return secretTokens(secretId, proxies);
+  }
+  const file = resolve(cwd, place);
+  // A renewal replaces the file, and must not replace a link to it.
+  return new FileTokenStore({ file: await realpath(file).catch(() => file), random: systemRandom });
+}
+
+/** `credentials/uk.json` → `credentials/uk.tokens.json`. */
+function besideCredentials(credentials: string): string {
+  if (secretIdOf(credentials) === undefined) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "The place of the tokens is missing: the credentials are in a secret, so there is no file beside them. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
+    { fields: { setting: "tokens" } },
+  );
+}

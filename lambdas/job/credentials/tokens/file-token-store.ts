@@ -1,0 +1,139 @@
+// The tokens in a file beside the credentials. A claim is a lock of the kernel: it cannot outlive its process.
+
+import { readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Random } from "../../runtime/random.ts";
+import { nameIfFree, nameInPlace, versionOf, writeDurably } from "../../storage/directory/durable-file.ts";
+import { isErrno } from "../../storage/directory/file-error.ts";
+import { lockIfFree, withFileLock } from "../../storage/directory/file-lock.ts";
+import { type OAuthTokens, parseTokens, tokensText } from "./oauth-tokens.ts";
+import type { RenewalClaim, StoredTokens, TokenStore } from "./token-store.ts";
+
+/** Only their owner may read tokens. */
+const MODE = 0o600;
+
+/** Longer than a renewal takes: a writer of new tokens waits for the one under way. */
+const LOCK_TIMEOUT_MS = 60_000;
+
+export interface FileTokenStoreOptions {
+  readonly file: string;
+  /** Names the temporary files. */
+  readonly random: Pick<Random, "token">;
+  readonly lockTimeoutMs?: number;
+}
+
+/** The file is replaced as a whole, so a reader sees the tokens before or after a renewal. */
+export class FileTokenStore implements TokenStore {
+  readonly isCreatedEmpty = false;
+  readonly #file: string;
+  readonly #random: Pick<Random, "token">;
+  readonly #lockTimeoutMs: number;
+  #claim: AsyncDisposable | undefined;
+
+  constructor({ file, random, lockTimeoutMs = LOCK_TIMEOUT_MS }: FileTokenStoreOptions) {
+    this.#file = file;
+    this.#random = random;
+    this.#lockTimeoutMs = lockTimeoutMs;
+  }
+
+  get place(): string {
+    return `the file ${this.#file}`;
+  }
+
+  async read(): Promise<StoredTokens> {
+    const bytes = await this.#bytes();
+    if (bytes === undefined) return { kind: "none" };
+    const version = versionOf(bytes);
+    const tokens = parseTokens(bytes.toString("utf8"));
+    return tokens === undefined ? { kind: "unusable", version } : { kind: "tokens", version, tokens };
+  }
+
+  async claim(version: string): Promise<RenewalClaim | undefined> {
+    const lock = await inOwnWords(lockIfFree({ path: this.#lockFile, mode: MODE }), this.#file);
+    if (lock === undefined) return undefined;
+    const stored = await this.#version().catch(async (error: unknown) => {
+      await lock[Symbol.asyncDispose]();
+      throw error;
+    });
+    if (stored !== version) {
+      await lock[Symbol.asyncDispose]();
+      return undefined;
+    }
+    this.#claim = lock;
+    return {
+      get isHeld() {
+        return true;
+      },
+      release: async () => {
+        if (this.#claim !== lock) return;
+        this.#claim = undefined;
+        await lock[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** Under the lock: the claim's own, or one that waits until no renewal is under way. */
+  async replace(version: string | undefined, tokens: OAuthTokens): Promise<string | undefined> {
+    const work = (): Promise<string | undefined> => this.#replaceLocked(version, tokens);
+    if (this.#claim !== undefined) return inOwnWords(work(), this.#file);
+    const lock = { path: this.#lockFile, mode: MODE, timeoutMs: this.#lockTimeoutMs };
+    return inOwnWords(withFileLock(lock, work), this.#file);
+  }
+
+  async #replaceLocked(version: string | undefined, tokens: OAuthTokens): Promise<string | undefined> {
+    if ((await this.#version()) !== version) return undefined;
+    const temporary = join(dirname(this.#file), `.${this.#random.token()}.tokens.json`);
+    try {
+      const written = await writeDurably(temporary, Buffer.from(tokensText(tokens)), MODE);
+      // Only the first file may find its name taken: a program that knows no lock was faster.
+      if (version !== undefined) await nameInPlace(temporary, this.#file);
+      else if (!(await nameIfFree(temporary, this.#file))) return undefined;
+      return written.version;
+    } finally {
+      await rm(temporary, { force: true }).catch(() => undefined);
+    }
+  }
+
+  async #version(): Promise<string | undefined> {
+    const bytes = await this.#bytes();
+    return bytes && versionOf(bytes);
+  }
+
+  async #bytes(): Promise<Buffer | undefined> {
+    try {
+      return await readFile(this.#file);
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return undefined;
+      throw refused(this.#file, errnoOf(error));
+    }
+  }
+
+  get #lockFile(): string {
+    return `${this.#file}.lock`;
+  }
+}
+
+/** The errors of the files of a warehouse name `--warehouse`, which has nothing to do with tokens. */
+async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== "STORE_FAILED") throw error;
+    throw refused(file, error.fields["errno"] ?? "LOCKED");
+  }
+}
+
+function errnoOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}
+
+function refused(file: string, errno: string | number | boolean): SyncError {
+  const why =
+    errno === "LOCKED"
+      ? "another process has kept it locked for a minute. End the process that hangs, and start again"
+      : `the file system refused it (${errno}). The directory must exist, lie on a local disk with space and file locks, and this user must be able to write in it. Correct that, or name another file with --tokens`;
+  return new SyncError("STORE_FAILED", `Could not read or write the tokens in ${file}: ${why}.`, {
+    fields: { path: file, errno },
+  });
+}

@@ -1,0 +1,191 @@
+// Renews the tokens of an authorization so that none is lost: one process at a time, and stored before their first use.
+
+import type { OAuthCredentials } from "../../../credentials/credentials.ts";
+import type { OAuthTokens } from "../../../credentials/tokens/oauth-tokens.ts";
+import type { RenewalClaim, StoredTokens, TokenStore } from "../../../credentials/tokens/token-store.ts";
+import { SyncError } from "../../../errors/sync-error.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/logger.ts";
+import type { ServiceCounters } from "../../requests/service-counters.ts";
+import type { CurrentCredentials } from "../current-credentials.ts";
+import { answerError, authorizationExpired, wrongClient } from "./answer-error.ts";
+import type { GrantedTokens } from "./granted-tokens.ts";
+import { newTokens } from "./new-tokens.ts";
+import { storeRotated } from "./store-rotated.ts";
+import type { TokenAnswer, TokenEndpoint } from "./token-endpoint.ts";
+
+export interface TokenRotationOptions {
+  readonly store: TokenStore;
+  /** Of what was stored when the service was opened. */
+  readonly storedVersion: string;
+  readonly endpoint: TokenEndpoint;
+  readonly credentials: CurrentCredentials<OAuthCredentials>;
+  readonly counters: ServiceCounters;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "info" | "debug">;
+  /** The command that authorizes again. */
+  readonly authorize: string;
+}
+
+export interface RotatedTokens {
+  readonly tokens: OAuthTokens;
+  /** False where another process had renewed them. */
+  readonly isRenewed: boolean;
+}
+
+interface Stored {
+  readonly version: string;
+  readonly tokens: OAuthTokens;
+}
+
+/** No retry storm: an identity provider may revoke everything that a spent token led to. */
+const REQUESTS = 3;
+
+/** A provider accepts a spent token for some seconds at best. Later its repetition would only be a wrong one. */
+const REPEATED_FOR_MS = 10_000;
+const PAUSES_MS = [500, 2_000];
+
+/** Longer than any claim lasts. */
+const LONGEST_WAIT_MS = 90_000;
+const POLL_MS = 500;
+
+export class TokenRotation {
+  readonly #options: TokenRotationOptions;
+  #version: string;
+
+  constructor(options: TokenRotationOptions) {
+    this.#options = options;
+    this.#version = options.storedVersion;
+  }
+
+  /** The version of the tokens that were read or stored last. */
+  get version(): string {
+    return this.#version;
+  }
+
+  /** The stored tokens. Throws `AUTHORIZATION_EXPIRED` where there are none that this client may use. */
+  async read(): Promise<OAuthTokens> {
+    return (await this.#read()).tokens;
+  }
+
+  /**
+   * Others than `spent`, stored already. A request once sent is finished and its tokens are stored, whatever `stop` says.
+   * Throws `AUTHORIZATION_EXPIRED`, `CREDENTIALS_INVALID`, `SERVICE_UNAVAILABLE`, `THROTTLED`, `UNEXPECTED_RESPONSE`,
+   * `STORE_FAILED`, or the reason of `stop`.
+   */
+  async renew(spent: OAuthTokens, stop: AbortSignal): Promise<RotatedTokens> {
+    const { store, clock, logger } = this.#options;
+    const untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+    for (;;) {
+      stop.throwIfAborted();
+      const stored = await this.#read();
+      if (stored.tokens.access_token !== spent.access_token)
+        return { tokens: stored.tokens, isRenewed: false };
+      const claim = await store.claim(stored.version);
+      if (claim !== undefined) return this.#renewClaimed(stored, claim);
+      if (clock.monotonicMs() >= untilMs) throw stillClaimed(store.place);
+      logger.debug("another process renews the tokens: waiting for the new ones");
+      await clock.sleep(POLL_MS, stop);
+    }
+  }
+
+  async #renewClaimed(claimed: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
+    try {
+      // Between the reading and the claim another process may have finished a renewal.
+      const stored = await this.#read();
+      if (stored.tokens.access_token !== claimed.tokens.access_token)
+        return { tokens: stored.tokens, isRenewed: false };
+      return await this.#rotate(stored, claim);
+    } finally {
+      await claim.release();
+    }
+  }
+
+  async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
+    const { endpoint, credentials, counters, clock } = this.#options;
+    const beganAtMs = clock.monotonicMs();
+    counters.add("logins");
+    for (let requests = 1; ; requests += 1) {
+      if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
+      const used = credentials.current;
+      const obtainedAtMs = clock.now();
+      const answer = await endpoint.refresh(used, stored.tokens.refresh_token);
+      if (answer.kind === "tokens") return this.#store(stored, answer.tokens, obtainedAtMs);
+      if (answer.kind === "no-answer") {
+        const pauseMs = PAUSES_MS[requests - 1] ?? 0;
+        const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
+        if (requests >= REQUESTS || isLate) throw answerError(endpoint.url, answer, requests);
+        counters.add("retries");
+        await clock.sleep(pauseMs);
+        continue;
+      }
+      if (answer.kind === "refused") {
+        if (answer.refusal === "invalid_grant") return this.#refused(stored, answer.status);
+        if (answer.refusal === "invalid_client" || answer.refusal === "unauthorized_client") {
+          if (requests < REQUESTS && (await credentials.haveChangedSince(used))) continue;
+          throw wrongClient(answer.status);
+        }
+      }
+      await this.#keepRotated(stored, answer);
+      throw answerError(endpoint.url, answer, requests);
+    }
+  }
+
+  async #store(stored: Stored, granted: GrantedTokens, obtainedAtMs: number): Promise<RotatedTokens> {
+    const { credentials, logger } = this.#options;
+    // RFC 6749 §6: without a new refresh token the old one stays valid.
+    const refreshToken = granted.refreshToken ?? stored.tokens.refresh_token;
+    const tokens = newTokens(credentials.current.client_id, granted, refreshToken, obtainedAtMs);
+    const kept = await storeRotated(this.#options, stored, tokens);
+    this.#version = kept.version;
+    logger.info("renewed the access token");
+    return { tokens: kept.tokens, isRenewed: kept.tokens === tokens };
+  }
+
+  /** An answer without a usable access token may have spent the refresh token, and hold the next one. */
+  async #keepRotated(stored: Stored, answer: TokenAnswer): Promise<void> {
+    if (answer.kind !== "unusable" || answer.refreshToken === undefined) return;
+    const tokens = { ...stored.tokens, refresh_token: answer.refreshToken };
+    await storeRotated(this.#options, stored, tokens);
+  }
+
+  /** Another process may have stored newer tokens while its claim was believed to be over. */
+  async #refused({ tokens: spent }: Stored, status: number): Promise<RotatedTokens> {
+    const { tokens } = await this.#read();
+    if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false };
+    throw authorizationExpired(
+      "The identity provider does not accept the stored refresh token any more: it has expired, was revoked, or was spent by a renewal whose answer never came.",
+      this.#options.authorize,
+      { status },
+    );
+  }
+
+  async #read(): Promise<Stored> {
+    const { store, credentials, authorize } = this.#options;
+    const stored = await store.read();
+    this.#version = tokensVersion(stored);
+    if (stored.kind === "none")
+      throw authorizationExpired(`There are no tokens in ${store.place} yet.`, authorize);
+    if (stored.kind === "unusable") {
+      throw authorizationExpired(`What is stored in ${store.place} is no tokens of this program.`, authorize);
+    }
+    if (stored.tokens.client_id !== credentials.current.client_id) {
+      const why = `The tokens in ${store.place} belong to another client_id than the credentials have.`;
+      throw authorizationExpired(why, authorize);
+    }
+    return stored;
+  }
+}
+
+/** Names what is stored, also where that is nothing. */
+export function tokensVersion(stored: StoredTokens): string {
+  return stored.kind === "none" ? "none" : stored.version;
+}
+
+function stillClaimed(place: string): SyncError {
+  return new SyncError(
+    "SERVICE_UNAVAILABLE",
+    `Another process has been renewing the tokens in ${place} for more than a minute. End it if it hangs, then run again.`,
+    { fields: { method: "oauth" } },
+  );
+}

@@ -1,0 +1,105 @@
+// The method oauth in the function: tokens in the second secret of the account.
+
+import { describe, expect, it } from "vitest";
+import type { TokenPlace } from "../job/credentials/tokens/memory-token-store.ts";
+import { Authorized } from "../job/service/auth/oauth/authorized.ts";
+import { ManualClock } from "../simulator/manual-clock.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
+
+const scheduledAt = (hour: number): object => ({
+  account: "uk",
+  action: "run",
+  scheduledAt: `2026-11-21T0${hour}:00:00Z`,
+});
+
+interface OAuthFunction extends AsyncDisposable {
+  readonly sandbox: FunctionSandbox;
+  readonly authorized: Authorized;
+}
+
+/** @param tokens undefined: those of an authorization */
+async function oauthFunction(tokens?: TokenPlace): Promise<OAuthFunction> {
+  const authorized = await Authorized.start(new ManualClock(Date.UTC(2026, 10, 21)));
+  const { provider, place } = authorized;
+  const sandbox = await FunctionSandbox.start({ bearer: provider }, { authUrl: provider.url });
+  sandbox.credentials = provider.credentials;
+  sandbox.tokens = tokens ?? place;
+  return {
+    sandbox,
+    authorized,
+    [Symbol.asyncDispose]: async () => {
+      await sandbox[Symbol.asyncDispose]();
+      await provider.stop();
+    },
+  };
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error ? error.name : JSON.stringify(error));
+
+describe("a scheduled run with the method oauth", () => {
+  it("publishes with stored tokens", async () => {
+    await using world = await oauthFunction();
+
+    const response = await world.sandbox.invoke(scheduledAt(6));
+
+    expect(response).toMatchObject({ outcome: "PUBLISHED" });
+  });
+
+  it("is skipped while the second secret never had a value, and names the command to paste", async () => {
+    await using world = await oauthFunction();
+    const { place } = world.authorized;
+    place.text = undefined;
+
+    const response = await world.sandbox.invoke(scheduledAt(6));
+
+    expect(response).toMatchObject({
+      outcome: "SKIPPED",
+      reason: "NOT_SET_UP",
+      explanation: expect.stringContaining(
+        `npm run sync -- authorize --auth-url ${world.authorized.provider.url}/ --credentials secretsmanager:secret-of-uk --tokens secretsmanager:tokens-of-uk`,
+      ),
+    });
+    expect(world.sandbox.simulator.counts.requests).toBe(0);
+  });
+
+  it("after AUTHORIZATION_EXPIRED is skipped until other tokens are stored", async () => {
+    await using world = await oauthFunction();
+    const { sandbox, authorized } = world;
+    authorized.provider.revokeAll();
+
+    const first = await sandbox.invoke(scheduledAt(5)).catch(codeOf);
+    const refreshes = authorized.provider.counts.refreshes;
+    const second = await sandbox.invoke(scheduledAt(6));
+    authorized.authorizeAgain();
+    const third = await sandbox.invoke(scheduledAt(7));
+
+    expect(first).toBe("AUTHORIZATION_EXPIRED");
+    expect(second).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
+    expect(authorized.provider.counts.refreshes).toBe(refreshes);
+    expect(third).toMatchObject({ outcome: "PUBLISHED" });
+  });
+
+  it("raises the alarm of a refused login, and clears it with the next publication", async () => {
+    await using world = await oauthFunction();
+    const { sandbox, authorized } = world;
+    authorized.provider.revokeAll();
+
+    await sandbox.invoke(scheduledAt(5)).catch(codeOf);
+    authorized.authorizeAgain();
+    await sandbox.invoke(scheduledAt(6));
+
+    const refused = sandbox.metrics.map(({ values }) => values.LoginRefused);
+    expect(refused.filter((value) => value !== undefined)).toEqual([1, 0]);
+  });
+
+  it("without an identity provider says which setting is missing", async () => {
+    await using world = await oauthFunction();
+    await using sandbox = await FunctionSandbox.start();
+    sandbox.credentials = world.authorized.provider.credentials;
+
+    const error = await sandbox.invoke(scheduledAt(6)).catch((reason: unknown) => reason);
+
+    expect(codeOf(error)).toBe("CONFIG_INVALID");
+    expect(String(error)).toContain("authUrl");
+  });
+});
