@@ -86,7 +86,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const cooldown = new Cooldown(clock);
+  const limitWindowMs = rateLimiter.windowMs;
+  const onExtend = (untilMs: number): void => rateLimiter.pauseUntil(untilMs);
+  const cooldown = new Cooldown(clock, { limitWindowMs, onExtend });
   const waitReporter = new WaitReporter(options.onWait);
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
@@ -102,7 +104,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     proxies,
   });
   const { authenticator } = authentication;
-  const client = new ApiClient({ ...shared, authenticator, cooldown });
+  const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });
 
   return {
     logIn: async (signal) => {

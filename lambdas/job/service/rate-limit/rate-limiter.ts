@@ -3,6 +3,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import { freeAtMs } from "./free-at.ts";
+import type { Permit, RequestKind } from "./permit.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type RecordUsage, UsageRecord } from "./usage-record.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
@@ -25,19 +26,6 @@ export interface RateLimiterOptions {
   readonly earlier?: RateLimiterUsage;
 }
 
-/** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
-export type RequestKind = "detail" | "other";
-
-/** Permission to send one request. Ends with the first call of either method. */
-export interface Permit {
-  /** How large the body is expected to be at most; 0 if nothing is known. */
-  readonly expectedBytes: number;
-  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
-  settle(bytes: number): void;
-  /** The request was not sent. */
-  cancel(): void;
-}
-
 interface Waiter {
   readonly kind: RequestKind;
   readonly grant: (permit: Permit) => void;
@@ -51,12 +39,14 @@ export class RateLimiter {
   readonly #clock: Clock;
   readonly #requests: number;
   readonly #bytes: number;
-  readonly #windowMs: number;
+  /** What the limits are averaged over. */
+  readonly windowMs: number;
   readonly #unrecorded: { readonly requests: number; readonly bytes: number };
   readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   readonly #details = new RecentSizes();
   #record: UsageRecord | undefined;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #detailsInFlight = 0;
   #alarm: AbortController | undefined;
@@ -64,7 +54,7 @@ export class RateLimiter {
   constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
     this.#clock = clock;
     const windowMs = Math.max(options.windowMs, msPerRequest(requestsPerMinute));
-    this.#windowMs = windowMs;
+    this.windowMs = windowMs;
     this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
     this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
     this.#window = new UsageWindow(windowMs, clock);
@@ -87,14 +77,23 @@ export class RateLimiter {
   /** The same as an instant of the monotonic clock. */
   freeAtMs(requests: number): number {
     const { largest, mean } = this.#details;
-    return freeAtMs(requests, {
+    const freeMs = freeAtMs(requests, {
       window: this.#window,
-      windowMs: this.#windowMs,
+      windowMs: this.windowMs,
       most: { requests: this.#requests, bytes: this.#bytes },
       inFlight: { requests: this.#inFlight, bytes: largest * this.#detailsInFlight },
       sizes: { largest, mean },
       nowMs: this.#clock.monotonicMs(),
     });
+    return Math.max(freeMs, this.#pausedUntilMs);
+  }
+
+  /**
+   * The service asked to wait until then, by the monotonic clock. It counts in what `waitMs` says; permits are not asked
+   * for meanwhile.
+   */
+  pauseUntil(untilMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
   }
 
   /** How many requests wait for a permit. */
@@ -141,7 +140,7 @@ export class RateLimiter {
    * window of a minute that is always so.
    */
   recordWith(record: RecordUsage): void {
-    if (this.#windowMs <= UNRECORDED_MS) return;
+    if (this.windowMs <= UNRECORDED_MS) return;
     this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
   }
 

@@ -8,7 +8,7 @@ import { type BackOffOptions, backOff } from "./back-off.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { Cooldown } from "./cooldown.ts";
 import { type Failure, requestName } from "./failure.ts";
-import { retryDelayMs, statusClass } from "./retry.ts";
+import { retryDelayMs, statusClass, throttledDelayMs } from "./retry.ts";
 import type { Sender } from "./sender.ts";
 
 export interface ApiClientOptions extends BackOffOptions {
@@ -17,6 +17,8 @@ export interface ApiClientOptions extends BackOffOptions {
   readonly cooldown: Cooldown;
   readonly headers: Readonly<Record<string, string>>;
   readonly random: Random;
+  /** What the service averages its limits over. */
+  readonly limitWindowMs: number;
 }
 
 type Attempt<T> =
@@ -118,10 +120,14 @@ export class ApiClient {
     failures: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { cooldown, random } = this.#options;
+    const { cooldown, limitWindowMs, random } = this.#options;
     const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
-    const delayMs = Math.max(requestedMs ?? 0, retryDelayMs(failures, random));
-    const isForAll = requestedMs !== undefined || isThrottled(failure);
+    const isSilent = requestedMs === undefined && isThrottled(failure);
+    const ownMs = isSilent
+      ? throttledDelayMs(failures, limitWindowMs, random)
+      : retryDelayMs(failures, random);
+    const delayMs = Math.max(requestedMs ?? 0, ownMs);
+    const isForAll = requestedMs !== undefined || isSilent;
     if (isForAll && failure.kind === "status") cooldown.extend(requestedMs ?? delayMs, failure.status);
     const waitsFor = isForAll ? "retry-after" : "retry";
     const request = requestName("GET", url);

@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { HttpResponse } from "../http/transport.ts";
-import type { RequestKind } from "../rate-limit/rate-limiter.ts";
+import type { RequestKind } from "../rate-limit/permit.ts";
 import type { BodyPieces, BodyReader } from "./body-pieces.ts";
 import { type Failure, requestName, UnusableBody } from "./failure.ts";
 import { redirected } from "./redirect.ts";

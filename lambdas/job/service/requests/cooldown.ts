@@ -6,15 +6,26 @@ import type { Clock } from "../../runtime/clock.ts";
 /** A longer cooldown, at once or in total without a success in between, ends the run. */
 const MAX_COOLDOWN_MS = 15 * 60_000;
 
+export interface CooldownOptions {
+  /** What the service averages its limits over: it may rightly ask to wait for so long. */
+  readonly limitWindowMs?: number;
+  /** Called with its end, by the monotonic clock, whenever the service asks to wait. */
+  readonly onExtend?: (untilMs: number) => void;
+}
+
 export class Cooldown {
   readonly #clock: Clock;
+  readonly #mostMs: number;
+  readonly #onExtend: (untilMs: number) => void;
   #untilMs: number;
   #totalMs = 0;
   #successes = 0;
   #failure: SyncError | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { limitWindowMs = 0, onExtend = () => undefined }: CooldownOptions = {}) {
     this.#clock = clock;
+    this.#mostMs = Math.max(MAX_COOLDOWN_MS, limitWindowMs);
+    this.#onExtend = onExtend;
     this.#untilMs = clock.monotonicMs();
   }
 
@@ -37,9 +48,11 @@ export class Cooldown {
     const longerMs = Math.max(0, ms - this.#remainingMs());
     this.#totalMs += longerMs;
     if (longerMs > 0) this.#untilMs = this.#clock.monotonicMs() + ms;
-    if (this.#totalMs <= MAX_COOLDOWN_MS) return;
-    this.#failure = tooLong(ms, status);
-    throw this.#failure;
+    if (this.#totalMs > this.#mostMs) {
+      this.#failure = tooLong(ms, status, this.#mostMs);
+      throw this.#failure;
+    }
+    this.#onExtend(this.#untilMs);
   }
 
   succeeded(): void {
@@ -62,11 +75,12 @@ export class Cooldown {
   }
 }
 
-function tooLong(ms: number, status: number): SyncError {
+function tooLong(ms: number, status: number, mostMs: number): SyncError {
+  const minutes = Math.floor(mostMs / 60_000);
   const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1_000) : null;
   return new SyncError(
     "THROTTLED",
-    `The service asks to wait (status ${status}) longer than the 15 minutes that this client waits. Run again later. If ` +
+    `The service asks to wait (status ${status}) longer than the ${minutes} minutes that this client waits. Run again later. If ` +
       "it happens often, lower --requests-per-minute to what the service's operator allows you.",
     { fields: { status, seconds } },
   );

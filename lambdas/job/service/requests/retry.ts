@@ -7,6 +7,7 @@ export const ATTEMPTS = 6;
 
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
+const MAX_BEYOND_MINUTE_MS = 13.5 * 60_000;
 
 export type StatusClass = "read" | "renew" | "retry" | "redirect" | "refused";
 
@@ -21,7 +22,22 @@ export function statusClass(status: number): StatusClass {
 
 /** Exponential back-off with full jitter: anything from 0 to 1 s, 2 s, 4 s … 30 s after 1, 2, 3 … failures. */
 export function retryDelayMs(failures: number, random: Random): number {
-  const ceilingMs = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
+  return jittered(failures, BASE_DELAY_MS, MAX_DELAY_MS, random);
+}
+
+/**
+ * The same after a 429 that does not say how long to wait. A service that averages its limits over a window longer than
+ * a minute may refuse for minutes: five pauses in a row are together up to about such a window, but no more than 15
+ * minutes.
+ */
+export function throttledDelayMs(failures: number, windowMs: number, random: Random): number {
+  const beyondMinuteMs = Math.min(Math.max(0, windowMs - 60_000), MAX_BEYOND_MINUTE_MS);
+  const baseMs = BASE_DELAY_MS + beyondMinuteMs / 30;
+  return jittered(failures, baseMs, Math.max(MAX_DELAY_MS, 16 * baseMs), random);
+}
+
+function jittered(failures: number, baseMs: number, mostMs: number, random: Random): number {
+  const ceilingMs = Math.min(mostMs, baseMs * 2 ** (Math.max(1, failures) - 1));
   return Math.floor(random.next() * ceilingMs);
 }
 

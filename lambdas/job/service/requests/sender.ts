@@ -1,7 +1,8 @@
 // Sends one attempt as soon as cooldown and rate limiter permit it, and counts it.
 
 import type { HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
-import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
+import type { Permit, RequestKind } from "../rate-limit/permit.ts";
+import type { RateLimiter } from "../rate-limit/rate-limiter.ts";
 import type { Cooldown } from "./cooldown.ts";
 import type { ServiceCounters } from "./service-counters.ts";
 import type { WaitReporter } from "./wait-reporter.ts";

@@ -8,7 +8,8 @@ import { nameOfExecution, parseExecutionName } from "../../../../lambdas/job/run
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
-import type { RateLimiter, RequestKind } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { RequestKind } from "../../../../lambdas/job/service/rate-limit/permit.ts";
+import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 import { MemoryExecutions } from "./memory-executions.ts";

@@ -62,6 +62,24 @@ describe("a cooldown", () => {
     await expect(cooldown.wait()).rejects.toEqual(throttled);
   });
 
+  it("may be as long as the window of the limits, if that is longer than 15 minutes", () => {
+    const limitWindowMs = 60 * MINUTE;
+    const cooldown = new Cooldown(new ManualClock(NOW), { limitWindowMs });
+
+    expect(() => cooldown.extend(60 * MINUTE, 429)).not.toThrow();
+    expect(() => cooldown.extend(60 * MINUTE + 1, 429)).toThrow("longer than the 60 minutes");
+  });
+
+  it("says when it will be over, unless it is too long", () => {
+    const ends: number[] = [];
+    const cooldown = new Cooldown(new ManualClock(NOW), { onExtend: (untilMs) => ends.push(untilMs) });
+
+    cooldown.extend(10_000, 429);
+    expect(() => cooldown.extend(16 * MINUTE, 429)).toThrow(throttled);
+
+    expect(ends).toEqual([NOW + 10_000]);
+  });
+
   it("without end ends the run", () => {
     expect(() => new Cooldown(new ManualClock(NOW)).extend(Number.POSITIVE_INFINITY, 503)).toThrow(throttled);
   });

@@ -126,6 +126,30 @@ describe("a request that is throttled", () => {
     expect(transport.sent).toHaveLength(4);
   });
 
+  it("without a Retry-After waits for minutes where the service counts over a longer time", async () => {
+    const clock = new ManualClock(0);
+    const sentAtMs: number[] = [];
+    const transport = scriptedTransport((name, nth) => {
+      if (name === victim) sentAtMs.push(clock.monotonicMs());
+      return name === victim && nth <= 4 ? { status: 429 } : undefined;
+    });
+    const random = { next: () => 0.5, token: () => "" };
+    const limits = { windowMs: 600_000, requestsPerMinute: 200 };
+    await using connection = await connect({ clock }, { transport, random, limits });
+
+    const detail = connection.service.detail(victim);
+    await turnsOfTheLoop(5);
+    const waitMs = connection.rateLimiter.waitMs(1);
+    for (let n = 0; n < 290; n += 1) {
+      clock.advance(500);
+      await turnsOfTheLoop(2);
+    }
+    await detail;
+
+    expect(waitMs).toBe(9_500);
+    expect(sentAtMs).toEqual([0, 9_500, 28_500, 66_500, 142_500]);
+  });
+
   const throttled = (times: number) => ({
     match: { uuid: victim, times },
     fault: { kind: "status", status: 429, headers: { "retry-after": "1" } } as const,

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { retryAfterMs, retryDelayMs, statusClass } from "../../../../lambdas/job/service/requests/retry.ts";
+import {
+  retryAfterMs,
+  retryDelayMs,
+  statusClass,
+  throttledDelayMs,
+} from "../../../../lambdas/job/service/requests/retry.ts";
 
 const NOW = Date.parse("2026-11-21T06:00:00.000Z");
 
@@ -45,6 +50,33 @@ describe("the delay before the next attempt", () => {
           return Number.isInteger(delayMs) && delayMs >= 0 && delayMs < 30_000;
         },
       ),
+    );
+  });
+});
+
+describe("the delay after a 429 that does not say how long to wait", () => {
+  const ceilings = (windowMs: number): readonly number[] =>
+    [1, 2, 3, 4, 5].map(
+      (failures) => 1 + throttledDelayMs(failures, windowMs, { next: () => 1 - 1e-12, token: () => "" }),
+    );
+
+  it.each([
+    { windowMs: 10_000, expected: [1_000, 2_000, 4_000, 8_000, 16_000] },
+    { windowMs: 60_000, expected: [1_000, 2_000, 4_000, 8_000, 16_000] },
+    { windowMs: 600_000, expected: [19_000, 38_000, 76_000, 152_000, 304_000] },
+    { windowMs: 3_600_000, expected: [28_000, 56_000, 112_000, 224_000, 448_000] },
+  ])("grows with a window of $windowMs ms", ({ windowMs, expected }) => {
+    expect(ceilings(windowMs)).toEqual(expected);
+  });
+
+  it("lasts about a window in all, and never more than 15 minutes", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 60_000, max: 3_600_000 }), (windowMs) => {
+        const most = ceilings(windowMs).reduce((sum, ms) => sum + ms);
+
+        expect(most).toBeLessThanOrEqual(15 * 60_000);
+        expect(most).toBeGreaterThanOrEqual(Math.min(windowMs, 14 * 60_000) * 0.5);
+      }),
     );
   });
 });
