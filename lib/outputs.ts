@@ -1,9 +1,11 @@
 // The stack's outputs: the next steps in their order, as commands with all names filled in.
 
 import { CfnOutput, type Stack } from "aws-cdk-lib";
+import type { Authorization } from "./data/tokens.ts";
 
 export interface OutputsProps {
   readonly secretIds: ReadonlyMap<string, string>;
+  readonly authorizations: ReadonlyMap<string, Authorization>;
   readonly functionName: string;
   readonly logGroupName: string;
   readonly failureQueueUrl: string;
@@ -26,6 +28,16 @@ export function addOutputs(stack: Stack, props: OutputsProps): void {
       `Put the credentials of the account ${account} into its secret`,
       `aws secretsmanager put-secret-value --region ${region} --secret-id ${secretId} --secret-string file://credentials.json`,
     );
+    const authorization = props.authorizations.get(account);
+    if (authorization !== undefined) {
+      output(
+        `Step1ThenAuthorize${idOf(account)}`,
+        `Where the method is oauth: log in for the account ${account} once, from a clone of this project`,
+        // A quote is as good in a URL when it is encoded, and in a shell better.
+        `AWS_REGION=${region} npm run sync -- authorize --auth-url '${authorization.authUrl.replaceAll("'", "%27")}' ` +
+          `--credentials secretsmanager:${secretId} --tokens secretsmanager:${authorization.secretId}`,
+      );
+    }
     output(
       `Step2Check${idOf(account)}`,
       `Check that everything works for the account ${account} (or press Test in the Lambda console)`,

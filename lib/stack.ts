@@ -13,6 +13,7 @@ import { SyncFunction } from "./compute/sync-function.ts";
 import { AnalystPolicy } from "./data/analyst-policy.ts";
 import { Credentials } from "./data/credentials.ts";
 import { RESULTS_PREFIX, Storage } from "./data/storage.ts";
+import { Tokens } from "./data/tokens.ts";
 import { Warehouse } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
@@ -35,6 +36,7 @@ export class EventSyncStack extends Stack {
     const names = Object.keys(accounts);
     const storage = new Storage(this, "Storage");
     const credentials = new Credentials(this, "Credentials", names);
+    const tokens = new Tokens(this, "Tokens", accounts);
     const warehouse = new Warehouse(this, "Warehouse", {
       database: settings.database,
       bucketName: storage.bucket.bucketName,
@@ -67,6 +69,7 @@ export class EventSyncStack extends Stack {
       ...workgroup.nameFor(),
       ...eventBus.grantTo(role),
       ...credentials.grantTo(role),
+      ...tokens.grantTo(role),
     });
     failureQueue.grantTo(role);
     const sync = new SyncFunction(this, "Sync", {
@@ -98,6 +101,7 @@ export class EventSyncStack extends Stack {
     });
     addOutputs(this, {
       secretIds: credentials.secretIds,
+      authorizations: tokens.authorizations,
       functionName: sync.function.functionName,
       logGroupName: sync.logGroup.logGroupName,
       failureQueueUrl: failureQueue.queue.queueUrl,

@@ -34,6 +34,8 @@ export interface Deployment extends AsyncDisposable {
   readonly database: string;
   /** All statements of the function's role and of the bucket's policy. */
   readonly statements: readonly Statement[];
+  /** The value of an output of the stack. */
+  readonly output: (name: string) => string;
   /** Fills an account's secret. */
   readonly fillSecret: (account: string, value: object) => Promise<void>;
 }
@@ -58,6 +60,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
     bucket,
     database,
     statements: functionStatements(template),
+    output: (name) => template.output(name),
     fillSecret: async (account, value) => {
       const SecretId = accounts[account]?.secretId;
       await clients.secrets.send(

@@ -10,7 +10,10 @@ const resourceSchema = z.object({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).default({}),
 });
-const templateSchema = z.object({ Resources: z.record(z.string(), resourceSchema) });
+const templateSchema = z.object({
+  Resources: z.record(z.string(), resourceSchema),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })),
+});
 const assetsSchema = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
@@ -36,6 +39,7 @@ const PSEUDO: Readonly<Record<string, string>> = {
 export class Template {
   readonly #directory: string;
   readonly #resources: Readonly<Record<string, z.output<typeof resourceSchema>>>;
+  readonly #outputs: z.output<typeof templateSchema>["Outputs"];
   readonly #assets: z.output<typeof assetsSchema>;
   readonly #physical = new Map<string, Physical>();
   /** Every deployment is another stack. */
@@ -43,7 +47,9 @@ export class Template {
 
   private constructor(directory: string, template: unknown, assets: unknown) {
     this.#directory = directory;
-    this.#resources = templateSchema.parse(template).Resources;
+    const { Resources, Outputs } = templateSchema.parse(template);
+    this.#resources = Resources;
+    this.#outputs = Outputs;
     this.#assets = assetsSchema.parse(assets);
   }
 
@@ -74,6 +80,11 @@ export class Template {
   /** Later references to the resource resolve to this. */
   made(id: string, physical: Physical): void {
     this.#physical.set(id, physical);
+  }
+
+  /** The value of an output; throws where it refers to a resource that was not made. */
+  output(name: string): string {
+    return z.string().parse(this.resolve(this.#outputs[name]?.Value));
   }
 
   /** The directory of the file asset that was uploaded under this key. */

@@ -19,6 +19,7 @@ const SETTINGS = {
       timeZone: "Europe/London",
       enabled: false,
       baseUrl: "https://lab.example.com",
+      authUrl: "https://login.example.com",
       requestsPerMinute: "unlimited",
       bytesPerMinute: 1_000,
       limitWindowSeconds: 600,
@@ -41,7 +42,7 @@ const { Variables } = z
   .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
 
 it("the function reads the settings that the stack writes", () => {
-  const [uk, lab] = template.all("AWS::SecretsManager::Secret").map(({ properties }) => properties["Name"]);
+  const [uk, lab, labTokens] = template.all("AWS::SecretsManager::Secret").map(({ properties }) => properties["Name"]);
   const file = settingsFileText(functionSettings(parseSettings(SETTINGS)));
 
   expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" }, file)).toEqual({
@@ -68,6 +69,8 @@ it("the function reads the settings that the stack writes", () => {
       },
       lab: {
         secretId: lab,
+        tokensSecretId: labTokens,
+        authUrl: "https://login.example.com/",
         baseUrl: "https://lab.example.com/",
         requestsPerMinute: "unlimited",
         bytesPerMinute: 1_000,

@@ -1,0 +1,59 @@
+// A secret that is created empty: its value never passes through a template.
+
+import { ArnFormat, Aws, Fn, RemovalPolicy, type Stack, Validations } from "aws-cdk-lib";
+import type { Role } from "aws-cdk-lib/aws-iam";
+import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
+import type { Construct } from "constructs";
+
+/** `arn:aws:cloudformation:<region>:<account>:stack/<name>/<UUID>`. */
+const STACK_UUID = Fn.select(2, Fn.split("/", Aws.STACK_ID));
+
+export interface EmptySecretProps {
+  readonly name: string;
+  readonly description: string;
+  /** Why AWS does not rotate it. */
+  readonly whyNotRotated: string;
+}
+
+// Not the higher-level construct: without a value it generates a random password, which would look like credentials.
+export function emptySecret(
+  scope: Construct,
+  id: string,
+  { name, description, whyNotRotated }: EmptySecretProps,
+): CfnSecret {
+  const secret = new CfnSecret(scope, id, { name, description });
+  // Retained, but deleted when its creation is rolled back: a failed first deployment leaves nothing behind.
+  secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+  Validations.of(secret).acknowledge({ id: "AwsSolutions-SMG4", reason: whyNotRotated });
+  return secret;
+}
+
+/**
+ * The UUID of the stack's id is in the name, because a retained secret outlives its stack and must not make the next
+ * deployment fail.
+ * @param path below the stack's name
+ */
+export function secretName(stack: Stack, path: string): string {
+  return `${stack.stackName}/${path}-${STACK_UUID}`;
+}
+
+/**
+ * The ARN of every secret of this stack with a name like `path`, as a resource of a policy of `role`: one ARN for each
+ * account would not fit into the policy.
+ */
+export function secretPattern(stack: Stack, path: string, role: Role): string {
+  // Secrets Manager appends a hyphen and six characters to the name.
+  const name = `${secretName(stack, path)}*`;
+  const uuid = JSON.stringify(stack.resolve(STACK_UUID));
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:${name.replace(STACK_UUID, uuid)}]`,
+    reason:
+      "The pattern covers secrets of this stack only: one ARN for each account would not fit into the policy.",
+  });
+  return stack.formatArn({
+    service: "secretsmanager",
+    resource: "secret",
+    resourceName: name,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}

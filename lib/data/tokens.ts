@@ -1,0 +1,56 @@
+// One more secret for each account with OAuth, created empty: `authorize` fills it, and the function renews its tokens.
+
+import { Stack } from "aws-cdk-lib";
+import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/environment.ts";
+import type { Settings } from "../settings/settings.ts";
+import { emptySecret, secretName, secretPattern } from "./empty-secret.ts";
+
+/** What the command `authorize` needs for one account. */
+export interface Authorization {
+  readonly authUrl: string;
+  /** The ARN of the secret for the tokens. */
+  readonly secretId: string;
+}
+
+export class Tokens extends Construct {
+  /** For each account with an identity provider. */
+  readonly authorizations: ReadonlyMap<string, Authorization>;
+
+  constructor(scope: Construct, id: string, accounts: Settings["accounts"]) {
+    super(scope, id);
+    this.authorizations = new Map(
+      Object.entries(accounts).flatMap(([account, { authUrl }]) => {
+        if (authUrl === undefined) return [];
+        const secret = emptySecret(this, account, {
+          name: secretName(Stack.of(this), pathOf(account)),
+          description: `Tokens of the account ${account} at the identity provider, stored by the command authorize and by runs`,
+          whyNotRotated:
+            "Each renewal of the tokens stores new ones, and the identity provider ends the old ones.",
+        });
+        return [[account, { authUrl, secretId: secret.ref }] as const];
+      }),
+    );
+  }
+
+  /** Allows the function to replace the tokens, the only secrets that it may write. `Credentials` allows to read them. */
+  grantTo(role: Role): Pick<FunctionSettings, "tokensSecretName"> {
+    if (this.authorizations.size === 0) return {};
+    const stack = Stack.of(this);
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: "RenewTokens",
+        // The labels of its versions are the claim that keeps two processes from renewing the same tokens.
+        actions: ["secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"],
+        resources: [secretPattern(stack, pathOf("*"), role)],
+      }),
+    );
+    return { tokensSecretName: secretName(stack, pathOf(ACCOUNT_PLACEHOLDER)) };
+  }
+}
+
+/** No account's name has a slash, so the pattern matches no credentials. */
+function pathOf(account: string): string {
+  return `tokens/${account}`;
+}
