@@ -6,6 +6,7 @@ import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
+import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { discoverCommand } from "./commands/discover.ts";
@@ -55,6 +56,7 @@ export async function main(
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
+  add(authorizeCommand);
   try {
     refusePastedArguments(args);
     await program.parseAsync(args, { from: "user" });

@@ -5,8 +5,9 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { OpenBrowser } from "../../bin/cli/authorize/system-browser.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { Simulator } from "../simulator/simulator.ts";
@@ -35,18 +36,26 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+export interface SyncOptions extends StartOptions {
+  readonly signal?: AbortSignal;
+  /** What is typed; default: nothing. */
+  readonly stdin?: Readable;
+  readonly onStderr?: (text: string) => void;
+  readonly openBrowser?: OpenBrowser;
+}
+
 /** Runs a command in this process, with no environment but the one given. */
-export async function sync(
-  args: readonly string[],
-  { cwd, env = {}, signal = new AbortController().signal }: StartOptions & { readonly signal?: AbortSignal },
-): Promise<Ended> {
+export async function sync(args: readonly string[], options: SyncOptions): Promise<Ended> {
+  const { cwd, env = {}, signal = new AbortController().signal, stdin = Readable.from([]) } = options;
   const stdout = new Recorded();
-  const stderr = new Recorded();
+  const stderr = new Recorded(options.onStderr);
   const exitCode = await main(args, env, {
     stdout: new Terminal(stdout),
     stderr: new Terminal(stderr),
     signal,
     cwd,
+    stdin: () => stdin,
+    openBrowser: options.openBrowser ?? (async () => false),
   });
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
@@ -102,7 +111,7 @@ export function lastJson({ stdout }: Ended): Record<string, unknown> {
 export function printedCommand(output: string, command: string): readonly string[] {
   const start = output.indexOf(`npm run sync -- ${command}`);
   if (start === -1) throw new Error(`it prints no command ${command}: ${output}`);
-  const [line = ""] = output.slice(start + "npm run sync -- ".length).split(/\n| \(in AWS /, 1);
+  const [line = ""] = output.slice(start + "npm run sync -- ".length).split(/\n| \((?:in AWS|account) /, 1);
   return shellWords(line);
 }
 
@@ -116,9 +125,16 @@ export function shellWords(text: string): readonly string[] {
 /** A stream that keeps what is written to it. */
 class Recorded extends PassThrough {
   text = "";
+  readonly #onText: ((text: string) => void) | undefined;
+
+  constructor(onText?: (text: string) => void) {
+    super();
+    this.#onText = onText;
+  }
 
   override write(chunk: unknown): boolean {
     this.text += chunk;
+    this.#onText?.(String(chunk));
     return true;
   }
 }

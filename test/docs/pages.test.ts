@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
+import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
 import { discoverCommand } from "../../bin/cli/commands/discover.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
@@ -20,6 +21,7 @@ const COMMANDS = [
   queryCommand,
   acceptCommand,
   rollbackCommand,
+  authorizeCommand,
 ];
 
 test("the table of errors has every code, in the order of the source, and no other", () => {

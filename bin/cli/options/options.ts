@@ -14,6 +14,7 @@ import {
   textOf,
   warehousePlace,
 } from "./option-parsers.ts";
+import { redirectAddress } from "./redirect-address.ts";
 
 const SETTINGS = accountSettings.shape;
 
@@ -179,6 +180,24 @@ export const OPTIONS = {
   noPin: {
     flag: "--no-pin",
     description: "let the next run replace the snapshot that is rolled back to",
+    fallback: "false",
+    parse: switchValue,
+  },
+  redirectUri: {
+    flag: "--redirect-uri <url>",
+    description: "where the identity provider sends the browser, as the operator has registered it",
+    fallback: "http://127.0.0.1:8912/callback",
+    parse: redirectAddress,
+  },
+  noBrowser: {
+    flag: "--no-browser",
+    description: "only print the address to open",
+    fallback: "false",
+    parse: switchValue,
+  },
+  paste: {
+    flag: "--paste",
+    description: "read the address that the browser ended at from standard input, instead of listening",
     fallback: "false",
     parse: switchValue,
   },

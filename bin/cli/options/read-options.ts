@@ -68,6 +68,7 @@ export function readOptions<Name extends OptionName>(
 
 /** Commander keeps `--no-pin` as the absence of a pin that is there by default. */
 function givenValue(name: OptionName, given: GivenOptions): GivenValue {
-  if (name !== "noPin") return given[name];
-  return given["pin"] === false ? true : undefined;
+  if (!/^no[A-Z]/.test(name)) return given[name];
+  const absent = `${name.charAt(2).toLowerCase()}${name.slice(3)}`;
+  return given[absent] === false ? true : undefined;
 }

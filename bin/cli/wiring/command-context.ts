@@ -1,6 +1,8 @@
 // What a command gets from the process that it runs in.
 
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
+import type { Input } from "../authorize/paste-answer.ts";
+import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { Output } from "../output/output.ts";
 
 export interface ProcessContext extends Output {
@@ -8,6 +10,9 @@ export interface ProcessContext extends Output {
   readonly signal: AbortSignal;
   /** The directory that relative paths start from. */
   readonly cwd: string;
+  /** Standard input, for the one command that reads it. */
+  readonly stdin: () => Input;
+  readonly openBrowser: OpenBrowser;
 }
 
 export interface CommandContext extends ProcessContext {

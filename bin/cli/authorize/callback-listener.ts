@@ -1,0 +1,133 @@
+// Listens on the redirect address for the identity provider's answer, and shows the person how it ended.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { isAnswer } from "./read-answer.ts";
+import { type PageText, resultPage, SAFE_HEADERS } from "./result-page.ts";
+
+/** An answer is an address: far shorter than the headers that Node accepts by default. */
+const MAX_HEADER_BYTES = 16_384;
+
+/**
+ * The answer's request waits until the outcome is known. Then the browser is sent on to an address without code and state,
+ * so that neither stays in its history.
+ */
+export class CallbackListener {
+  readonly #redirect: URL;
+  readonly #resultPath: string;
+  readonly #answer = Promise.withResolvers<URLSearchParams>();
+  readonly #shown = Promise.withResolvers<void>();
+  #servers: readonly Server[] = [];
+  #waiting: ServerResponse[] = [];
+  #result: PageText | undefined;
+
+  private constructor(redirectUri: string) {
+    this.#redirect = new URL(redirectUri);
+    this.#resultPath = `${this.#redirect.pathname.replace(/\/$/, "")}/done`;
+  }
+
+  /** Throws `CONFIG_INVALID` where the address is taken. */
+  static async start(redirectUri: string): Promise<CallbackListener> {
+    const listener = new CallbackListener(redirectUri);
+    await listener.#listen();
+    return listener;
+  }
+
+  /** The parameters of the first request that brings an answer. */
+  get answer(): Promise<URLSearchParams> {
+    return this.#answer.promise;
+  }
+
+  /** Sends the browser to the page; resolves when it has the page. */
+  async show(result: PageText): Promise<void> {
+    this.#result = result;
+    for (const response of this.#waiting) this.#sendOn(response);
+    this.#waiting = [];
+    await this.#shown.promise;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      this.#servers.map(async (server) => {
+        const closed = once(server, "close");
+        server.close();
+        server.closeAllConnections();
+        await closed;
+      }),
+    );
+  }
+
+  async #listen(): Promise<void> {
+    const { hostname, port } = this.#redirect;
+    // A browser tries both addresses of this name, and another program must not hold one of them.
+    const hosts = hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname.replace(/^\[(.*)\]$/, "$1")];
+    try {
+      for (const host of hosts) {
+        const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (message, response) =>
+          this.#handle(message, response),
+        );
+        server.listen({ host, port: port === "" ? 80 : Number(port), exclusive: true });
+        const isOptional = host !== hosts[0];
+        if (await isListening(server, isOptional)) this.#servers = [...this.#servers, server];
+      }
+    } catch (error) {
+      await this.close();
+      throw notListening(this.#redirect, error);
+    }
+  }
+
+  #handle({ method, url = "", headers }: IncomingMessage, response: ServerResponse): void {
+    const target = URL.parse(url, this.#redirect.origin);
+    const isOwn = method === "GET" && target !== null && headers.host === this.#redirect.host;
+    if (isOwn && target.pathname === this.#redirect.pathname && isAnswer(target.searchParams)) {
+      if (this.#result === undefined) this.#waiting.push(response);
+      else this.#sendOn(response);
+      this.#answer.resolve(target.searchParams);
+      return;
+    }
+    if (isOwn && target.pathname === this.#resultPath && this.#result !== undefined) {
+      const { headers: pageHeaders, body } = resultPage(this.#result);
+      response.once("close", () => this.#shown.resolve());
+      response.writeHead(200, { ...pageHeaders, connection: "close" }).end(body);
+      return;
+    }
+    response
+      .writeHead(404, { ...SAFE_HEADERS, "content-type": "text/plain; charset=utf-8", connection: "close" })
+      .end("There is nothing here. The answer of the identity provider is awaited at another address.\n");
+  }
+
+  #sendOn(response: ServerResponse): void {
+    response.writeHead(303, { ...SAFE_HEADERS, location: this.#resultPath, "content-length": "0" }).end();
+  }
+}
+
+/** False where this machine does not have the address at all, and can do without it. */
+async function isListening(server: Server, isOptional: boolean): Promise<boolean> {
+  try {
+    await once(server, "listening");
+    return true;
+  } catch (error) {
+    if (isOptional && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+function notListening(redirect: URL, error: unknown): SyncError {
+  const code = codeOf(error);
+  const why =
+    code === "EADDRINUSE"
+      ? "another program listens there. End it (another authorize may still wait)"
+      : code === "EACCES"
+        ? "this user may not listen on so low a port"
+        : `the system refuses it (${code})`;
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The answer cannot be received at ${redirect.href}: ${why}. Or give --redirect-uri with another address that the operator of the service has registered, or add --paste, which listens nowhere.`,
+    { fields: { errno: code } },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}

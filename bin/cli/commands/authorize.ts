@@ -1,0 +1,97 @@
+// `authorize`: OAuth, once, in the browser. From then on runs renew the tokens themselves.
+
+import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { storeAuthorized } from "../../../lambdas/job/credentials/tokens/store-authorized.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
+import { authorizationRequest } from "../authorize/authorization-request.ts";
+import { codeExchange } from "../authorize/code-exchange.ts";
+import { pasteAnswer } from "../authorize/paste-answer.ts";
+import { receiveAnswer } from "../authorize/receive-answer.ts";
+import { commandLineText } from "../options/command-line-text.ts";
+import type { OptionValues } from "../options/options.ts";
+import { canListenOn } from "../options/redirect-address.ts";
+import { Display } from "../output/display.ts";
+import { EXIT } from "../output/exit-code.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
+import { openCredentials } from "../wiring/open-credentials.ts";
+import { openTokens } from "../wiring/open-tokens.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = ["authUrl", "credentials", "tokens", "redirectUri", "noBrowser", "paste", "json"] as const;
+
+type Values = OptionValues<(typeof OPTIONS)[number]>;
+
+export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "authorize",
+  summary: "log in at the identity provider once, in a browser, and store the tokens (method oauth)",
+  options: OPTIONS,
+  example: "npm run sync -- authorize --auth-url https://login.example --credentials credentials/uk.json",
+  execute: async (values, context) => {
+    const authUrl = parseAuthUrl(givenAuthUrl(values));
+    const { redirectUri, paste } = values;
+    if (!paste && !canListenOn(redirectUri)) throw notLoopback(redirectUri);
+    const credentials = await oauthCredentials(values, context);
+    const tokens = await openTokens(values, context);
+    // What the place refuses is told before the person logs in, not after.
+    await tokens.read();
+    const { signal, stdout, stderr: terminal } = context;
+    const request = authorizationRequest({
+      authUrl,
+      clientId: credentials.client_id,
+      redirectUri,
+      random: systemRandom,
+    });
+    const exchange = codeExchange({
+      authUrl,
+      credentials,
+      request,
+      proxies: context.proxies,
+      clock: systemClock,
+      authorize: commandLineText(["authorize"], ["authUrl", "credentials", "tokens", "redirectUri"], values),
+      store: (granted) => storeAuthorized(tokens, granted),
+    });
+    const shared = { request, terminal, clock: systemClock, signal };
+    if (paste) await exchange(await pasteAnswer({ ...shared, input: context.stdin() }));
+    else {
+      const openBrowser = values.noBrowser ? undefined : context.openBrowser;
+      await receiveAnswer({ ...shared, openBrowser }, exchange);
+    }
+    if (values.json) stdout.json({ ok: true });
+    else stdout.message(`Authorized: the tokens are stored in ${tokens.place}. Runs use and renew them.`);
+    return EXIT.done;
+  },
+  failureJson: () => ({ ok: false }),
+};
+
+function givenAuthUrl({ authUrl }: Values): string {
+  if (authUrl !== undefined) return authUrl;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "The address of the identity provider is missing: give --auth-url https://… or set BRAND_AUTH_URL.",
+  );
+}
+
+async function oauthCredentials(values: Values, context: CommandContext): Promise<OAuthCredentials> {
+  const logger = new Display({
+    terminal: context.stderr,
+    clock: systemClock,
+    requestsPerMinute: "unlimited",
+    level: "info",
+  });
+  const read = await (await openCredentials(values.credentials, context, logger)).read();
+  if (read.method === "oauth") return read;
+  throw new SyncError(
+    "CREDENTIALS_INVALID",
+    `The credentials have the method "${read.method}", which needs no authorization: run works with them as they are. For OAuth they are {"method":"oauth","client_id":"…","client_secret":"…"}.`,
+  );
+}
+
+function notLoopback(redirectUri: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `No answer can be received at ${redirectUri}, because it is not an http: address of this machine. Add --paste: then you paste the address that the browser ended at.`,
+  );
+}

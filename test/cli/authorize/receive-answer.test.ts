@@ -1,0 +1,228 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { describe, expect, test } from "vitest";
+import { authorizationRequest } from "../../../bin/cli/authorize/authorization-request.ts";
+import { receiveAnswer } from "../../../bin/cli/authorize/receive-answer.ts";
+import type { OpenBrowser } from "../../../bin/cli/authorize/system-browser.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { ManualClock } from "../../simulator/manual-clock.ts";
+import { freeRedirectUri } from "./free-port.ts";
+
+interface Begun {
+  readonly lines: readonly string[];
+  readonly codes: readonly string[];
+  readonly clock: ManualClock;
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly stop: () => void;
+  /** The code of the error that the wait ended with; undefined: none. */
+  readonly ended: Promise<string | undefined>;
+  readonly get: (query: string, init?: RequestInit & { readonly path?: string }) => Promise<Response>;
+}
+
+async function begin(
+  options: {
+    readonly exchange?: (code: string) => Promise<void>;
+    readonly openBrowser?: OpenBrowser;
+    readonly redirectUri?: string;
+  } = {},
+): Promise<Begun> {
+  const redirectUri = options.redirectUri ?? (await freeRedirectUri());
+  const request = authorizationRequest({
+    authUrl: new URL("https://login.example"),
+    clientId: "c",
+    redirectUri,
+    random: systemRandom,
+  });
+  const lines: string[] = [];
+  const codes: string[] = [];
+  const clock = new ManualClock(0);
+  const stop = new AbortController();
+  const ended = receiveAnswer(
+    {
+      request,
+      openBrowser: options.openBrowser,
+      terminal: { lines: (texts) => void lines.push(...texts) },
+      clock,
+      signal: stop.signal,
+    },
+    async (code) => {
+      codes.push(code);
+      await options.exchange?.(code);
+    },
+  ).then(
+    () => undefined,
+    (error: unknown) => (error instanceof SyncError ? error.code : String(error)),
+  );
+  await Promise.race([ended, expect.poll(() => lines.length, { interval: 1 }).toBeGreaterThan(0)]);
+  const get: Begun["get"] = (query, { path, ...init } = {}) => {
+    const url = new URL(redirectUri);
+    return fetch(`${url.origin}${path ?? url.pathname}${query}`, { redirect: "manual", ...init });
+  };
+  return { lines, codes, clock, redirectUri, state: request.state, stop: () => stop.abort(), ended, get };
+}
+
+/** What a browser does: it follows the redirect and shows the page. */
+async function browse(
+  { get, redirectUri }: Begun,
+  query: string,
+): Promise<{ location: string; page: string }> {
+  const response = await get(query);
+  const location = new URL(response.headers.get("location") ?? "", redirectUri).href;
+  expect(response.status).toBe(303);
+  expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  const page = await fetch(location);
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  return { location, page: await page.text() };
+}
+
+describe("the listener", () => {
+  test("takes the code, and shows the page at an address without code and state", async () => {
+    const begun = await begin();
+
+    const { location, page } = await browse(begun, `?code=the-code&state=${begun.state}`);
+
+    expect(location).toBe(`${begun.redirectUri}/done`);
+    expect(page).toContain("<h1>Access is authorized</h1>");
+    expect(page).toContain("You can close this page");
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["the-code"]);
+    expect(begun.lines.join("\n")).not.toContain("the-code");
+    await expect(begun.get("")).rejects.toThrow();
+  });
+
+  test.each([
+    ["?code=c&state=wrong", "AUTHORIZATION_EXPIRED", "its state is another one"],
+    ["?code=c", "AUTHORIZATION_EXPIRED", "start authorize again with --paste"],
+    ["?error=access_denied&state=STATE", "AUTHORIZATION_EXPIRED", "The access was denied"],
+    ["?error=unauthorized_client&state=STATE", "CREDENTIALS_INVALID", "Check client_id"],
+  ])("given %s ends with %s, and the page says: %s", async (query, code, text) => {
+    const begun = await begin();
+
+    const { page } = await browse(begun, query.replace("STATE", begun.state));
+
+    expect(page).toContain("<h1>Access is not authorized</h1>");
+    expect(page).toContain(text);
+    expect(page).toContain(`Code: ${code}.`);
+    expect(await begun.ended).toBe(code);
+    expect(begun.codes).toEqual([]);
+  });
+
+  test("shows an error of the exchange, escaped", async () => {
+    const exchange = async (): Promise<void> => {
+      throw new SyncError("AUTHORIZATION_EXPIRED", "The code <b>expired</b>.");
+    };
+    const begun = await begin({ exchange });
+
+    const { page } = await browse(begun, `?code=c&state=${begun.state}`);
+
+    expect(page).toContain("<p>The code &#60;b&#62;expired&#60;/b&#62;.</p>");
+    expect(await begun.ended).toBe("AUTHORIZATION_EXPIRED");
+  });
+
+  test("answers 404 to everything else, and waits on", async () => {
+    const begun = await begin();
+
+    const statuses = [
+      await begun.get("", { path: "/favicon.ico" }),
+      await begun.get(`?code=c&state=${begun.state}`, { path: "/" }),
+      await begun.get(`?code=c&state=${begun.state}`, { path: "/callback/" }),
+      await begun.get("", { path: "/callback/done" }),
+      await begun.get(""),
+      await begun.get(`?state=${begun.state}`),
+      await begun.get(`?code=c&state=${begun.state}`, { method: "HEAD" }),
+      await begun.get(`?code=c&state=${begun.state}`, { method: "POST" }),
+    ].map(({ status }) => status);
+
+    expect(statuses).toEqual(statuses.map(() => 404));
+    await browse(begun, `?code=d&state=${begun.state}`);
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["d"]);
+  });
+
+  test("exchanges one code, however often the browser brings it", async () => {
+    const waiting = Promise.withResolvers<void>();
+    const begun = await begin({ exchange: () => waiting.promise });
+    const both = [1, 2].map(() => begun.get(`?code=c&state=${begun.state}`));
+    await expect.poll(() => begun.codes.length, { interval: 1 }).toBe(1);
+
+    waiting.resolve();
+
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([303, 303]);
+    await begun.get("", { path: "/callback/done" });
+    await begun.ended;
+    expect(begun.codes).toEqual(["c"]);
+  });
+
+  test("refuses a request for another host, as a page elsewhere could send it by its own name", async () => {
+    const begun = await begin({ redirectUri: (await freeRedirectUri()).replace("127.0.0.1", "localhost") });
+    const { port } = new URL(begun.redirectUri);
+
+    const foreign = await fetch(`http://127.0.0.1:${port}/callback?code=c&state=${begun.state}`);
+
+    expect(foreign.status).toBe(404);
+    begun.stop();
+    expect(await begun.ended).toBe("INTERRUPTED");
+  });
+
+  test("ends after ten minutes without an answer", async () => {
+    const begun = await begin();
+
+    begun.clock.advance(599_999);
+    await begun.get("");
+    begun.clock.advance(1);
+
+    expect(await begun.ended).toBe("AUTHORIZATION_EXPIRED");
+  });
+
+  test("ends at once when it is stopped", async () => {
+    const begun = await begin();
+
+    begun.stop();
+
+    expect(await begun.ended).toBe("INTERRUPTED");
+  });
+
+  test("does not wait for a browser that was closed", async () => {
+    const begun = await begin();
+    await begun.get(`?code=c&state=${begun.state}`);
+    await expect.poll(() => begun.clock.sleeping, { interval: 1 }).toBe(1);
+
+    begun.clock.advance(5_000);
+
+    expect(await begun.ended).toBeUndefined();
+  });
+
+  test("says that its port is taken, and what to do", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+
+    const { ended, lines } = await begin({ redirectUri: `http://127.0.0.1:${port}/callback` });
+
+    expect(await ended).toBe("CONFIG_INVALID");
+    expect(lines).toEqual([]);
+    other.close();
+  });
+
+  test.each([
+    [true, []],
+    [false, ["No browser could be opened. Open the address above yourself."]],
+  ])("opens the browser, or says that it could not: %s", async (isOpen, expected) => {
+    const opened: string[] = [];
+    const begun = await begin({
+      openBrowser: async (address) => {
+        opened.push(address);
+        return isOpen;
+      },
+    });
+
+    expect(opened).toEqual([begun.lines[1]]);
+    await expect.poll(() => begun.lines.slice(3)).toEqual(expected);
+    begun.stop();
+    await begun.ended;
+  });
+});
