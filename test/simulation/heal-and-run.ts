@@ -40,9 +40,9 @@ function checkVisible({ model }: World, runId: string): void {
     model.fail(`the head is not the run ${runId}`);
     return;
   }
-  const shown = model.shown.at(-1)?.snapshotId;
+  const { shown } = model.visibility;
   // On a laptop a table without rows names no files.
-  const isEmpty = head.events === 0 && (shown ?? "") === "";
+  const isEmpty = head.events === 0 && shown === "";
   if (shown !== runId && !isEmpty) model.fail(`readers see ${shown}, and the head is ${runId}`);
 }
 

@@ -39,9 +39,7 @@ export class World {
     const now = (): number => this.timeline.nowMs;
     this.model = new Model(this);
     this.objects = new Objects(now, (change) => this.model.onObject(change));
-    this.glue = new GlueTables(now, plan.setting.catalogLagMs, (table, partition) =>
-      this.model.onPartition(table, partition),
-    );
+    this.glue = new GlueTables(now, plan.setting.catalogLagMs, this.model);
     this.service = new VirtualService(plan.setting, now, (call) => this.model.onCall(call));
     this.service.content.add(plan.setting.events, this.timeline.nowMs);
   }

@@ -1,34 +1,40 @@
-// Logins: one for a session, one more for each refused request, and never again with a password that was refused.
+// Logins: one for a session, one more for each refused session, and never again with a password that was refused.
 
 import type { Model } from "./model.ts";
-
-export interface Login {
-  readonly process: string;
-  readonly password: string;
-  /** Undefined: none came, or not yet. */
-  status: number | undefined;
-  /** A request with its session was refused. */
-  wasSessionRefused: boolean;
-}
+import type { ProcessFacts } from "./process-facts.ts";
 
 /** The most tries of one login: it is repeated only if no answer came. */
 const MOST_TRIES = 6;
+const DAY_MS = 24 * 60 * 60_000;
 
-export function checkLogins(model: Model, login: Login): void {
-  const { process, password } = login;
-  const own = model.logins.filter((each) => each.process === process);
-  const isRefused = own.some(
-    (each) => (each.status === 404 || each.status === 401) && each.password === password,
-  );
-  if (isRefused) {
-    model.fail(`${process} sends a password again that was refused`);
+export const isRefused = (status: number | undefined): boolean => status === 404 || status === 401;
+
+/** Before a login is sent. */
+export function checkLogin(model: Model, { name, start }: ProcessFacts, password: string): void {
+  const own = model.logins.filter(({ process }) => process === name);
+  if (own.some((login) => isRefused(login.status) && login.password === password)) {
+    model.fail(`${name} sends a password again that was refused`);
     return;
   }
   const last = own.at(-1);
   if (last?.status === 200 && !last.wasSessionRefused) {
-    model.fail(`${process} logs in again although its session was accepted`);
+    model.fail(`${name} logs in again although its session was not refused`);
     return;
   }
   const unanswered = own.slice(own.findLastIndex(({ status }) => status !== undefined) + 1);
-  if (unanswered.length >= MOST_TRIES) model.fail(`${process} logs in again and again`);
+  if (unanswered.length >= MOST_TRIES) model.fail(`${name} logs in again and again`);
+  const refusedAtMs = model.refusals.get(password);
+  const isWithheld = refusedAtMs !== undefined && model.world.timeline.nowMs - refusedAtMs < DAY_MS;
+  if (start.by === "schedule" && isWithheld)
+    model.fail(`${name} sends a password that was refused to an earlier start`);
+}
+
+/** A process has ended by itself: what it learned of the credentials counts for the schedule from now on. */
+export function rememberRefusal(model: Model, { name, start }: ProcessFacts): void {
+  const { setting } = model.world.plan;
+  const last = model.logins.findLast(({ process }) => process === name);
+  // A file on a laptop has no versions, and what goes wrong may keep a process from remembering.
+  if (setting.warehouse !== "bucket" || last === undefined || model.isTroubled(start.id)) return;
+  if (last.status === 200) model.refusals.clear();
+  if (isRefused(last.status)) model.refusals.set(last.password, model.world.timeline.nowMs);
 }

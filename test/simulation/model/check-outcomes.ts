@@ -3,10 +3,20 @@
 import type { Ended } from "../process/do-command.ts";
 import type { Model } from "./model.ts";
 
+/** A retry can fix these, so they finish no run. */
+const RETRYABLE: ReadonlySet<string> = new Set([
+  "SERVICE_UNAVAILABLE",
+  "THROTTLED",
+  "STORE_FAILED",
+  "CATALOG_FAILED",
+  "INTERRUPTED",
+]);
+
 /** `outcome.json` of a run was written. */
 export function checkOutcome(model: Model, runId: string): void {
-  const outcome = model.reader.outcomeOf(runId)?.outcome;
-  agree(model, runId, outcome ?? "nothing", "its outcome file");
+  const row = model.reader.outcomeOf(runId);
+  agree(model, runId, row?.outcome ?? "nothing", "its outcome file");
+  if (RETRYABLE.has(row?.error_code ?? "")) model.fail(`the run ${runId} is finished by ${row?.error_code}`);
 }
 
 /** A process has ended by itself. */

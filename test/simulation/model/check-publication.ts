@@ -89,7 +89,7 @@ function checkDecision(
   by: string,
 ): void {
   const { publication, action, snapshot_id: snapshotId, pinned } = own;
-  const command = model.starts.get(by)?.command;
+  const command = model.processes.get(by)?.start.command;
   const before = earlier.at(-1);
   const wasPublished = earlier.some(({ snapshot_id }) => snapshot_id === snapshotId);
   if (command?.name !== action) {

@@ -1,52 +1,52 @@
 // What must be true in every world, checked whenever something happens. Knows the promises and none of the code.
 
-import type { LoginObserver } from "../network/virtual-transport.ts";
+import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
+import type { RequestObserver } from "../network/virtual-transport.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
-import type { GluePartition } from "../warehouse/glue-tables.ts";
-import type { ObjectChange, StoredBytes } from "../warehouse/objects.ts";
+import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
+import type { ObjectChange } from "../warehouse/objects.ts";
 import { ACCOUNT, type World } from "../world.ts";
-import { checkLogins, type Login } from "./check-logins.ts";
+import { checkLogin, rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
+import { checkRequest } from "./check-requests.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
-import { checkDeletion, checkShown, clockErrorMs } from "./check-visibility.ts";
+import { checkDeletion, checkPartitions, checkShown, clockErrorMs } from "./check-visibility.ts";
+import type { Login, ProcessFacts } from "./process-facts.ts";
 import { Reader } from "./reader.ts";
+import { Visibility } from "./visibility.ts";
 
 /** Of clocks that are right. */
 const CLOCK_ERROR_MS = 1_000;
+/** What a dead process has sent may still arrive for so long. */
+const ECHO_MS = 10 * 60_000;
 
-/** When `events` showed a snapshot. */
-export interface Shown {
-  readonly snapshotId: string;
-  readonly fromMs: number;
-  untilMs: number;
-}
-
-export class Model implements LoginObserver {
+export class Model implements RequestObserver, PartitionObserver {
   readonly world: World;
-  /** The start of each process, by its name. */
-  readonly starts = new Map<string, Start>();
+  readonly reader: Reader;
+  readonly visibility: Visibility;
+  readonly processes = new Map<string, ProcessFacts>();
   /** When the first process of a run began. */
   readonly runsFromMs = new Map<string, number>();
-  readonly shown: Shown[] = [];
+  /** When `outcome.json` of a run was written. */
+  readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
-  #reader: Reader | undefined;
+  /** When a start had a password refused, by the password. */
+  readonly refusals = new Map<string, number>();
+  #lastEndMs = Number.NEGATIVE_INFINITY;
   #violation: string | undefined;
 
   constructor(world: World) {
     this.world = world;
+    this.reader = new Reader(() => world.objects, ACCOUNT);
+    this.visibility = new Visibility(() => world.timeline.nowMs);
   }
 
   /** The first promise that was broken. */
   get violation(): string | undefined {
     return this.#violation;
-  }
-
-  get reader(): Reader {
-    this.#reader ??= new Reader(this.world.objects, ACCOUNT);
-    return this.#reader;
   }
 
   fail(what: string): void {
@@ -55,15 +55,43 @@ export class Model implements LoginObserver {
     this.world.story.tell("model", `finds: ${what}`);
   }
 
-  onStart(process: string, start: Start): void {
-    this.starts.set(process, start);
+  /** Whether the plan lets something go wrong in the processes of this start, or with clocks. */
+  isTroubled(start: string): boolean {
+    return this.world.plan.items.some(
+      (item) => item.kind === "clock" || (item.kind === "fault" && item.start === start),
+    );
   }
 
-  onRunId(_: string, runId: string): void {
+  onStart(name: string, start: Start): void {
+    const fromMs = this.world.timeline.nowMs;
+    const others = [...this.processes.values()].filter(({ isOver }) => !isOver);
+    for (const other of others) other.wasAlone = false;
+    this.processes.set(name, {
+      name,
+      start,
+      fromMs,
+      runId: undefined,
+      leaseFromMs: undefined,
+      wasAlone: others.length === 0 && fromMs - this.#lastEndMs > ECHO_MS,
+      hasSent: false,
+      isOver: false,
+    });
+  }
+
+  onRunId(process: string, runId: string): void {
     if (!this.runsFromMs.has(runId)) this.runsFromMs.set(runId, this.world.timeline.nowMs);
+    const facts = this.processes.get(process);
+    if (facts) facts.runId = runId;
   }
 
-  onEnd(process: string, ended: Ended): void {
+  /** It ended by itself, or was killed. */
+  onEnd(process: string, ended: Ended | undefined): void {
+    this.#lastEndMs = this.world.timeline.nowMs;
+    const facts = this.processes.get(process);
+    if (facts === undefined) return;
+    facts.isOver = true;
+    if (ended === undefined) return;
+    rememberRefusal(this, facts);
     this.#check(() => checkEnd(this, process, ended));
   }
 
@@ -71,41 +99,67 @@ export class Model implements LoginObserver {
     this.#check(() => this.#objectChanged(change));
   }
 
-  onPartition(table: string, partition: GluePartition | undefined): void {
-    if (table === "events" && partition) this.#show(partition.location);
+  onPartition(table: string, partition: GluePartition): void {
+    this.visibility.onPartition(table, partition);
+    if (table !== "events") return;
+    this.#check(() => {
+      checkShown(this);
+      checkPartitions(this, partition);
+    });
+  }
+
+  onPartitionRemoved(table: string, values: readonly string[]): void {
+    this.visibility.onPartitionRemoved(table, values);
   }
 
   onCall({ by, isOverRequests }: ServedCall): void {
     const { setting } = this.world.plan;
-    // The lease carries instants: a clock that is wrong by so much makes used budget look free (docs/limits.md).
+    // The lease carries instants: a clock that is wrong by more makes used budget look free (docs/limits.md).
     const isPromised =
       setting.stricterRequestsPerMinute === undefined && clockErrorMs(this.world) <= CLOCK_ERROR_MS;
     if (isOverRequests && isPromised)
       this.fail(`${by} sends a request beyond the ${setting.requestsPerMinute} a minute of the service`);
   }
 
-  onLogin(process: string, body: string): (status: number) => void {
-    const password = /"password":"(\w+)"/.exec(body)?.[1] ?? "";
-    const login: Login = { process, password, status: undefined, wasSessionRefused: false };
-    this.#check(() => checkLogins(this, login));
-    this.logins.push(login);
+  onSend(
+    process: string,
+    { method, headers, body = "" }: TransportRequest,
+  ): (status: number, cookie: string) => void {
+    const facts = this.processes.get(process);
+    if (facts === undefined) return () => undefined;
+    this.#check(() => checkRequest(this, facts));
+    facts.hasSent = true;
+    if (method === "POST") return this.#logIn(facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
+    const session = this.logins.find(
+      ({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie),
+    );
     return (status) => {
-      login.status = status;
+      if (session && status === 401) session.wasSessionRefused = true;
     };
   }
 
-  onRefused(process: string): void {
-    const last = this.logins.findLast((login) => login.process === process);
-    if (last) last.wasSessionRefused = true;
+  #logIn(facts: ProcessFacts, password: string): (status: number, cookie: string) => void {
+    this.#check(() => checkLogin(this, facts, password));
+    const { name: process } = facts;
+    const login: Login = {
+      process,
+      password,
+      cookie: undefined,
+      status: undefined,
+      wasSessionRefused: false,
+    };
+    this.logins.push(login);
+    return (status, cookie) => Object.assign(login, { status, cookie });
   }
 
   #objectChanged(change: ObjectChange): void {
-    const { key, before, after } = change;
+    const { key, before, after, by } = change;
     const [folder = "", , id = "", file = ""] = key.split("/");
     const isNew = before === undefined && after !== undefined;
     switch (folder) {
       case "views.sql":
-        this.#show(eventsIn(after));
+        this.visibility.onViews(Buffer.from(after?.bytes ?? []).toString());
+        checkShown(this);
         break;
       case "publications":
         if (isNew) checkPublication(this, change);
@@ -114,12 +168,17 @@ export class Model implements LoginObserver {
       case "snapshots":
         this.#snapshotChanged(change, id, file);
         break;
-      case "accounts":
+      case "accounts": {
+        const facts = this.processes.get(by);
+        if (facts && id === "lease.json") facts.leaseFromMs ??= this.world.timeline.nowMs;
         break;
+      }
       default:
         // `check` tries whether it may write, and deletes.
         if (!isNew && !id.startsWith("check-")) this.fail(`${key} is changed`);
-        if (file === "outcome.json") checkOutcome(this, id);
+        if (file !== "outcome.json") break;
+        this.outcomesAtMs.set(id, this.world.timeline.nowMs);
+        checkOutcome(this, id);
     }
   }
 
@@ -130,16 +189,6 @@ export class Model implements LoginObserver {
     else if (file === "_manifest.json") checkSnapshot(this, id);
   }
 
-  #show(location: string): void {
-    const snapshotId = /snapshots\/\w+\/([^/]+)\//.exec(location)?.[1] ?? "";
-    const { nowMs } = this.world.timeline;
-    const last = this.shown.at(-1);
-    if (last?.snapshotId === snapshotId) return;
-    if (last) last.untilMs = nowMs;
-    this.shown.push({ snapshotId, fromMs: nowMs, untilMs: Number.POSITIVE_INFINITY });
-    this.#check(() => checkShown(this, snapshotId));
-  }
-
   /** What cannot be read breaks a promise as well. */
   #check(work: () => void): void {
     try {
@@ -148,11 +197,4 @@ export class Model implements LoginObserver {
       this.fail(`a reader fails: ${String(error)}`);
     }
   }
-}
-
-/** The files of the table `events` in the SQL of a laptop's catalog. */
-function eventsIn(views: StoredBytes | undefined): string {
-  const sql = Buffer.from(views?.bytes ?? []).toString();
-  const from = sql.indexOf("VIEW events AS");
-  return sql.slice(from, sql.indexOf("VIEW event_snapshots", from));
 }

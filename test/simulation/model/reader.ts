@@ -40,12 +40,16 @@ const outcome = z.object({
 const parsed = new WeakMap<StoredBytes, readonly unknown[]>();
 
 export class Reader {
-  readonly #objects: Objects;
+  readonly #warehouse: () => Objects;
   readonly #account: string;
 
-  constructor(objects: Objects, account: string) {
-    this.#objects = objects;
+  constructor(warehouse: () => Objects, account: string) {
+    this.#warehouse = warehouse;
     this.#account = account;
+  }
+
+  get #objects(): Objects {
+    return this.#warehouse();
   }
 
   log(): readonly SeenPublication[] {

@@ -21,14 +21,12 @@ export interface VirtualTransportOptions {
   readonly service: VirtualService;
   readonly timeline: Timeline;
   readonly story: Story;
-  readonly logins: LoginObserver;
+  readonly observer: RequestObserver;
 }
 
-/** Learns of each login and of what became of it. */
-export interface LoginObserver {
-  /** Returns what to call with the status of the answer. */
-  onLogin(process: string, body: string): (status: number) => void;
-  onRefused(process: string): void;
+/** Learns of each request, and of the status and the session's cookie that came back. */
+export interface RequestObserver {
+  onSend(process: string, request: TransportRequest): (status: number, cookie: string) => void;
 }
 
 export class VirtualTransport implements Transport {
@@ -39,7 +37,7 @@ export class VirtualTransport implements Transport {
   }
 
   send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
-    const { process, timeline } = this.#options;
+    const { process, timeline, observer } = this.#options;
     if (process.isDead) return never();
     const fault = process.nextFault("service");
     process.take(fault);
@@ -58,7 +56,7 @@ export class VirtualTransport implements Transport {
       settle();
     };
     signal?.addEventListener("abort", abort, { once: true });
-    const onStatus = this.#observed(request);
+    const onAnswer = observer.onSend(process.name, request);
     const sentAtMs = timeline.nowMs;
     timeline.at(sentAtMs + TIMEOUT_MS, () =>
       process.whenRunning(() => end(() => reject(new NoResponse("TIMED_OUT")))),
@@ -70,7 +68,7 @@ export class VirtualTransport implements Transport {
             reject(settled);
             return;
           }
-          onStatus(settled.status);
+          onAnswer(settled.status, /=(\w+)/.exec(settled.headers.get("set-cookie")?.[0] ?? "")?.[1] ?? "");
           resolve(settled);
         }),
       ),
@@ -79,14 +77,6 @@ export class VirtualTransport implements Transport {
   }
 
   async close(): Promise<void> {}
-
-  #observed({ method, body = "" }: TransportRequest): (status: number) => void {
-    const { logins, process } = this.#options;
-    if (method === "POST") return logins.onLogin(process.name, body);
-    return (status) => {
-      if (status === 401) logins.onRefused(process.name);
-    };
-  }
 
   /** To the service and back, as far as the fault lets it. */
   #travel(
@@ -156,11 +146,14 @@ function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): ServiceAnsw
 function responseOf(
   answer: ServiceAnswer,
   wrong: WrongAnswer | undefined,
-  { bodyCapBytes }: TransportRequest,
+  { bodyCapBytes, url }: TransportRequest,
 ): HttpResponse {
   const { status, headers } = answer;
   const bytes = Buffer.from(answer.text);
-  const body = status >= 300 ? ({ kind: "unread" } as const) : bodyOf(bytes, wrong, bodyCapBytes);
+  // A list with other events is what the service says, and no program can know better.
+  const isDetail = url.pathname.startsWith("/v1/events/");
+  const sent = wrong?.kind === "wrong-uuid" && !isDetail ? undefined : wrong;
+  const body = status >= 300 ? ({ kind: "unread" } as const) : bodyOf(bytes, sent, bodyCapBytes);
   return { status, headers, body, decodedBytes: bytes.length };
 }
 

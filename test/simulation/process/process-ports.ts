@@ -43,7 +43,7 @@ export function processPorts(of: ProcessOf): RunPorts {
   const clock = new ProcessClock(timeline, process, of.clockFault);
   const tell = (message: string): void => story.tell(process.name, `says: ${message}`);
   const logger: Logger = { debug: () => undefined, info: tell, warn: tell, error: tell };
-  const transport = new VirtualTransport({ process, service, timeline, story, logins: world.model });
+  const transport = new VirtualTransport({ process, service, timeline, story, observer: world.model });
   const credentials = world.credentialsOf(process);
   return {
     ...warehouseOf(of, random),

@@ -75,6 +75,7 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
     if (isOver) return;
     isOver = true;
     process.end();
+    model.onEnd(process.name, ended);
     const waitMs = start.by !== "laptop" && shouldRetry(ended) ? RETRIES_AFTER_MS[attempt] : undefined;
     if (waitMs === undefined) {
       onEnd(ended);
@@ -90,7 +91,6 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
   });
   void doCommand(world, ports, start.command, runId).then((ended) => {
     story.tell(process.name, `ends: ${ended.text}`);
-    model.onEnd(process.name, ended);
     finish(ended);
   });
 }

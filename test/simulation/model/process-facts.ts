@@ -1,0 +1,29 @@
+// What the model knows about one process.
+
+import type { Start } from "../plan/plan.ts";
+
+export interface ProcessFacts {
+  readonly name: string;
+  readonly start: Start;
+  readonly fromMs: number;
+  /** Of a run: the one it works on now. */
+  runId: string | undefined;
+  /** When it wrote the lease first. */
+  leaseFromMs: number | undefined;
+  /** No other process was there at any time, nor shortly before. */
+  wasAlone: boolean;
+  hasSent: boolean;
+  isOver: boolean;
+}
+
+/** One login of a process. */
+export interface Login {
+  readonly process: string;
+  readonly password: string;
+  /** Of the session that it opened. */
+  cookie: string | undefined;
+  /** Undefined: no answer came, or not yet. */
+  status: number | undefined;
+  /** A request with its session was refused. */
+  wasSessionRefused: boolean;
+}
