@@ -1,0 +1,60 @@
+// Clients of AWS that reach only the simulated endpoints. Making one takes longer than a whole start, so they are used
+// again by the next world.
+
+import { GlueClient } from "@aws-sdk/client-glue";
+import { S3Client } from "@aws-sdk/client-s3";
+
+/** Answers one command: its name without "Command", its input. */
+export type Endpoint = (command: string, input: Readonly<Record<string, unknown>>) => Promise<object>;
+
+export interface AwsEndpoints {
+  readonly s3: Endpoint;
+  readonly glue: Endpoint;
+}
+
+export interface AwsClients {
+  readonly s3: S3Client;
+  readonly glue: GlueClient;
+}
+
+const CONFIG = {
+  region: "eu-west-1",
+  credentials: { accessKeyId: "simulated", secretAccessKey: "simulated" },
+  cacheMiddleware: true,
+};
+
+interface Slot extends AwsClients {
+  endpoints: AwsEndpoints;
+}
+
+const slots: Slot[] = [];
+
+/** The clients of the nth process of a world. */
+export function awsClients(nth: number, endpoints: AwsEndpoints): AwsClients {
+  const slot = slots[nth] ?? newSlot(endpoints);
+  slots[nth] = slot;
+  slot.endpoints = endpoints;
+  return slot;
+}
+
+function newSlot(endpoints: AwsEndpoints): Slot {
+  const slot: Slot = { endpoints, s3: new S3Client(CONFIG), glue: new GlueClient(CONFIG) };
+  const named = (commandName = ""): string => commandName.replace(/Command$/, "");
+  slot.s3.middlewareStack.add(
+    (_, { commandName }) =>
+      async ({ input }) => ({
+        response: {},
+        output: { $metadata: {}, ...(await slot.endpoints.s3(named(commandName), { ...input })) },
+      }),
+    { step: "initialize", priority: "high" },
+  );
+  slot.glue.middlewareStack.add(
+    (_, { commandName }) =>
+      async ({ input }) => ({
+        response: {},
+        output: { $metadata: {}, ...(await slot.endpoints.glue(named(commandName), { ...input })) },
+      }),
+    { step: "initialize", priority: "high" },
+  );
+  return slot;
+}
