@@ -35,7 +35,8 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
 }
 
 function summary(row: RunLogEntry): string {
-  const { events, added, changed, removed } = row;
+  const { outcome, events, added, changed, removed } = row;
+  if (outcome === "HANDED_OVER") return "the run goes on in an execution of the state machine";
   if (events === null) return "no snapshot was made";
   const parts = [`${count(events)} events`];
   if (added !== null)

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { CreateDatabaseCommand, CreateTableCommand, GlueClient } from "@aws-sdk/client-glue";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SFNClient } from "@aws-sdk/client-sfn";
 import { describe, inject } from "vitest";
 import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
 import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
@@ -57,6 +58,7 @@ export interface AwsClients {
   readonly s3: S3Client;
   readonly glue: GlueClient;
   readonly secrets: SecretsManagerClient;
+  readonly stepFunctions: SFNClient;
 }
 
 /** New clients each time: they keep connections, and some tests change them. */
@@ -66,6 +68,7 @@ export function newAwsClients(endpoint: string = emulator(), maxAttempts = 3): A
     s3: new S3Client(config),
     glue: new GlueClient(config),
     secrets: new SecretsManagerClient(config),
+    stepFunctions: new SFNClient(config),
   };
 }
 

@@ -42,6 +42,29 @@ test("check and discover that meet a living lease send nothing and exit with 4",
   expect(simulator.counts.requests).toBe(0);
 });
 
+test("run that meets the lease of an execution is skipped, and names it; status shows it", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start();
+  await writeCredentials(cwd, simulator);
+  const execution = "arn:aws:states:eu-west-1:123456789012:execution:Stack:default-20261121T060000000Z-1";
+  const run_id = "2026-11-21T06-00-00.000Z";
+  const renewed_at = "2026-11-21T06:10:00.000Z";
+  await leased(cwd, JSON.stringify({ run_id, holder: null, renewed_at, expires_at: null, execution, use: [] }));
+
+  const run = await sync(["run", "--json", ...against(simulator)], { cwd });
+  const json = await sync(["status", "--json"], { cwd });
+  const shown = await sync(["status"], { cwd });
+
+  expect(run.exitCode).toBe(4);
+  expect(lastJson(run)).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+  expect(run.stderr + run.stdout).not.toContain("undefined");
+  expect(lastJson(json)).toMatchObject({ lease: { run_id, expires_at: null, execution } });
+  expect(shown.stdout).toContain(
+    `  running      ${run_id}, in the execution default-20261121T060000000Z-1\n`,
+  );
+  expect(simulator.counts.requests).toBe(0);
+});
+
 test("check that meets a living lease exits with what is wrong besides", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start();

@@ -14,6 +14,16 @@ test("the link to a log has its group and stream in the console's encoding", () 
   );
 });
 
+test("a run that was handed over has a link to its execution", () => {
+  const arn = "arn:aws:states:eu-west-1:123456789012:execution:Stack:uk-20261121T060000000Z-1";
+
+  const { execution } = consoleLinks({ region: "eu-west-1", workgroup: "events", context, execution: arn });
+
+  expect(execution).toBe(
+    `https://eu-west-1.console.aws.amazon.com/states/home?region=eu-west-1#/v2/executions/details/${arn}`,
+  );
+});
+
 test.each([
   { region: "cn-north-1", host: "https://cn-north-1.console.amazonaws.cn/" },
   { region: "us-gov-west-1", host: "https://us-gov-west-1.console.amazonaws-us-gov.com/" },

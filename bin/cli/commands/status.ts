@@ -1,5 +1,6 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did.
 
+import { nameOfExecution } from "../../../lambdas/job/run/hand-over/execution-name.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
@@ -55,6 +56,10 @@ export function describeHead(head: Publication | undefined, nowMs: number): read
   return lines;
 }
 
+function running({ run_id, execution }: NonNullable<Status["lease"]>): string {
+  return execution === undefined ? run_id : `${run_id}, in the execution ${nameOfExecution(execution)}`;
+}
+
 function describe(
   found: Status,
   nowMs: number,
@@ -62,7 +67,7 @@ function describe(
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
-  lines.push(`  running      ${lease ? lease.run_id : "none"}`);
+  lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
   for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
     lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/run/status.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { heldWorld } from "./held-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
@@ -15,6 +16,18 @@ describe("status", () => {
 
     expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
     expect(fieldChanges?.gone).toEqual([]);
+  });
+
+  test("shows the lease of an execution, which does not expire", async () => {
+    const world = new SmallWorld();
+    const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
+    const at = "2020-01-01T00:00:00.000Z";
+    const lease = { run_id: "run-1", holder: null, renewed_at: at, expires_at: null, execution, use: [] };
+    world.store.put(layout.lease(ACCOUNT), JSON.stringify(lease));
+
+    const found = await status(world.store, ACCOUNT, world.clock.now());
+
+    expect(found.lease).toEqual({ run_id: "run-1", expires_at: null, execution });
   });
 
   test("says what is held and why, that the account is pinned, and the last attempts", async () => {

@@ -14,6 +14,7 @@ describe("a run", () => {
     { outcome: "DRY_RUN", metrics: { LoginRefused: 0 } },
     { outcome: "SKIPPED", metrics: {} },
     { outcome: "SUPERSEDED", metrics: {} },
+    { outcome: "HANDED_OVER", metrics: {} },
   ] as const)("that ends as $outcome changes the alarms by $metrics", ({ outcome, metrics }) => {
     expect(alarmMetrics({ row: ended(outcome) })).toEqual(metrics);
   });
@@ -29,6 +30,19 @@ describe("a run", () => {
     { code: "CATALOG_FAILED", metrics: { CatalogBehind: 1 } },
   ] as const)("that fails with $code changes the alarms by $metrics: one at most", ({ code, metrics }) => {
     expect(alarmMetrics({ row: FAILED, error: new SyncError(code, "…") })).toEqual(metrics);
+  });
+});
+
+describe("an execution that ended without its run", () => {
+  test.each([
+    { code: "SERVICE_UNAVAILABLE", metrics: { Failed: 1 } },
+    { code: "INTERRUPTED", metrics: { Failed: 1 } },
+    { code: "CATALOG_FAILED", metrics: { Failed: 1, CatalogBehind: 1 } },
+    { code: "LOGIN_REFUSED", metrics: { LoginRefused: 1 } },
+  ] as const)("with $code changes the alarms by $metrics: nothing retries it any more", ({ code, metrics }) => {
+    const error = new SyncError(code, "…");
+
+    expect(alarmMetrics({ row: FAILED, error, isAbandoned: true })).toEqual(metrics);
   });
 });
 

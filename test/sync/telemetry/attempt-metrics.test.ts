@@ -34,6 +34,13 @@ test("a held snapshot counts its left-out events, but not its events: readers do
   expect(Object.keys(metrics)).not.toContain("BudgetShare");
 });
 
+test("an abandoned run counts as failed, and nothing else: its attempts were counted", () => {
+  const error = new SyncError("SERVICE_UNAVAILABLE", "…");
+  const row = { ...SKIPPED, outcome: "FAILED" } as const;
+
+  expect(attemptMetrics({ row, error, isAbandoned: true }, BUDGET)).toEqual({ Failed: 1 });
+});
+
 test("a failed attempt counts what it cost, and has no data", () => {
   const metrics = attemptMetrics({ row: FAILED, error: new SyncError("CONFIG_INVALID", "…") }, UNLIMITED);
 

@@ -63,9 +63,18 @@ describe("a failed run", () => {
   );
 });
 
+test("an abandoned run is not finished, whatever ended its execution", () => {
+  const error = new SyncError("CONFIG_INVALID", "what to do");
+
+  expect(runEvent("uk", { row: FAILED, error, isAbandoned: true }, undefined)?.detail).toMatchObject({
+    finished: false,
+  });
+});
+
 test.each([
   { what: "a skipped start", row: SKIPPED },
   { what: "a dry run", row: { ...PUBLISHED, outcome: "DRY_RUN" } as const },
+  { what: "a run that is handed over", row: { ...PUBLISHED, outcome: "HANDED_OVER" } as const },
   { what: "a run that came too late", row: { ...PUBLISHED, outcome: "SUPERSEDED" } as const },
   { what: "a failed accept", row: { ...FAILED, trigger: "accept" } as const },
 ])("$what has no event", ({ row }) => {

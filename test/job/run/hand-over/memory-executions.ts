@@ -1,5 +1,6 @@
 // The twin of Step Functions in memory: executions run until a test ends them.
 
+import { isDeepStrictEqual } from "node:util";
 import type {
   EndStatus,
   ExecutionInput,
@@ -10,6 +11,15 @@ import type {
 interface Execution {
   readonly input: ExecutionInput;
   state: Exclude<ExecutionState, { readonly kind: "absent" }>;
+}
+
+/** The same executions, of which none can be started by this process. */
+export function withoutStart(executions: Executions, error: Error): Executions {
+  return {
+    arnOf: (name) => executions.arnOf(name),
+    describe: (arn) => executions.describe(arn),
+    start: () => Promise.reject(error),
+  };
 }
 
 export class MemoryExecutions implements Executions {
@@ -45,8 +55,7 @@ export class MemoryExecutions implements Executions {
       this.#executions.set(name, { input, state: { kind: "running" } });
       return "started";
     }
-    const isSame = JSON.stringify(found.input) === JSON.stringify(input);
-    return isSame && found.state.kind === "running" ? "started" : "taken";
+    return isDeepStrictEqual(found.input, input) && found.state.kind === "running" ? "started" : "taken";
   }
 
   async describe(arn: string): Promise<ExecutionState> {

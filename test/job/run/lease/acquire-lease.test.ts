@@ -152,6 +152,89 @@ describe("a lease that says that it expires in the year 9999", () => {
   });
 });
 
+describe("the lease of an execution", () => {
+  const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
+  const LONG_AGO = "2020-01-01T00:00:00.000Z";
+  /** As it is while the execution waits. */
+  const waiting = { renewed_at: LONG_AGO, expires_at: null, holder: null, execution };
+
+  test("does not expire, and a process that is gone does not free it", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
+    account.dead.add("a");
+
+    const other = await account.acquire("b", "run-1", true);
+
+    expect(other).toEqual({ takenBy: "run-1", execution, expiresAt: null });
+  });
+
+  test("is taken by an invocation of the same execution, which does not set a date", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", waiting);
+
+    const lease = await account.ofExecution("b", "run-1", execution);
+
+    expect(account.lease()).toMatchObject({ execution, expires_at: null, holder: { token: "b" } });
+    expect(lease).toMatchObject({ crashedAtMs: undefined, earlier: [{ requests: 7, bytes: 70 }] });
+    if (lease instanceof Lease) await lease.release();
+    expect(account.lease()).toMatchObject({ run_id: null, holder: null });
+    expect(account.lease()).not.toHaveProperty("execution");
+  });
+
+  test("is taken from an invocation that was killed, and of which not all use is known", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
+
+    const lease = await account.ofExecution("b", "run-1", execution);
+
+    expect(lease).toMatchObject({ crashedAtMs: Date.parse(LONG_AGO) + 20_000 });
+    if (lease instanceof Lease) await lease.release();
+  });
+
+  test("is lost by an older invocation once a newer one of the same execution works", async () => {
+    const account = new Account();
+    const older = await account.ofExecution("a", "run-1", execution);
+    const newer = await account.ofExecution("b", "run-1", execution);
+    if (!(older instanceof Lease && newer instanceof Lease)) throw new Error("the lease is taken");
+
+    await expect(older.confirm()).rejects.toMatchObject({ name: "LeaseLost", takenBy: "run-1" });
+    await older.release();
+    await newer.confirm();
+
+    expect(account.lease()).toMatchObject({ execution, holder: { token: "b" } });
+    await newer.release();
+  });
+
+  test.each([
+    { what: "an execution but a date", changes: { execution } },
+    { what: "no date and no execution", changes: { expires_at: null } },
+    { what: "no date and null as its execution", changes: { expires_at: null, execution: null } },
+  ])("is none that has $what: it expires after a minute", async ({ changes }) => {
+    const account = new Account(100);
+    account.leave("a", "run-1", changes);
+
+    const atOnce = await account.acquire("b", "run-2");
+    await delay(700);
+    const later = await account.held("b", "run-2");
+
+    expect(atOnce).toMatchObject({ takenBy: "run-1", execution: undefined });
+    await later.release();
+  });
+
+  test("keeps the number of the last hand-over for later runs of the same id, whichever run had it since", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, run_id: null, handed_over: { run_id: "run-1", n: 3 } });
+
+    const other = await account.held("b", "run-2");
+    const first = other.nextHandOver;
+    await other.release();
+    const again = await account.held("c", "run-1");
+
+    expect([first, again.nextHandOver]).toEqual([1, 4]);
+    await again.release();
+  });
+});
+
 describe("the lease of a command", () => {
   test("is waited for by a run, though it is renewed meanwhile", async () => {
     const account = new Account(100);

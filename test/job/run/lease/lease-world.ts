@@ -15,11 +15,6 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 export const KEY = "accounts/uk/lease.json";
 const signal = new AbortController().signal;
 
-interface Dates {
-  readonly renewed_at: string;
-  readonly expires_at: string;
-}
-
 /** A minute lasts 60 ms, or longer if a test needs it. */
 export class Account {
   readonly clock: Clock;
@@ -46,6 +41,11 @@ export class Account {
     return acquireLease(this.options(token), { runId, waitForOwnRun, waitForCommand: true, signal });
   }
 
+  ofExecution(token: string, runId: string, execution: string): Promise<Lease | LeaseTaken> {
+    const request = { runId, execution, waitForOwnRun: false, waitForCommand: true, signal };
+    return acquireLease(this.options(token), request);
+  }
+
   async held(token: string, runId: string): Promise<Lease> {
     const lease = await this.acquire(token, runId);
     if (!(lease instanceof Lease)) throw new Error("the lease is taken");
@@ -53,12 +53,12 @@ export class Account {
   }
 
   /** What a process that was killed at once leaves: a lease that is not renewed. */
-  leave(token: string, runId: string, dates: Partial<Dates> = {}): void {
+  leave(token: string, runId: string, changes: object = {}): void {
     const now = this.clock.now();
     const renewed_at = new Date(now).toISOString();
     const expires_at = new Date(now + 60_000).toISOString();
     const use = [{ atMs: now, requests: 7, bytes: 70 }];
-    const lease = { run_id: runId, holder: { token }, renewed_at, expires_at, use, ...dates };
+    const lease = { run_id: runId, holder: { token }, renewed_at, expires_at, use, ...changes };
     this.store.put(KEY, JSON.stringify(lease));
   }
 

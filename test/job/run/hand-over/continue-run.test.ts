@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT } from "../small-world.ts";
+import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
+import { withoutStart } from "./memory-executions.ts";
+
+const SMALL = { events: 12, shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+const SECOND = FIRST.replace("Z-1", "Z-2");
+
+async function handedOver(options: Partial<typeof SMALL> & { readonly maxTurns?: number } = {}) {
+  const world = new HandOverWorld({ ...SMALL, ...options });
+  await world.first();
+  return { world, arn: world.executions.arnOf(FIRST) };
+}
+
+describe("a turn", () => {
+  test("that stops early leaves the lease to its execution, with the use of the budget", async () => {
+    const { world, arn } = await handedOver();
+
+    const { isDone, waitSeconds, result } = await world.turn(arn, 0);
+
+    expect({ isDone, waitSeconds }).toEqual({ isDone: false, waitSeconds: 0 });
+    expect(result.row).toMatchObject({ outcome: "HANDED_OVER" });
+    expect(world.lease()).toMatchObject({ run_id: RUN, holder: null, execution: arn, expires_at: null });
+  });
+
+  test("of a run that is finished is done, and frees a lease that was left behind", async () => {
+    const { world, arn } = await handedOver();
+    const left = world.small.store.text(layout.lease(ACCOUNT)) ?? "";
+    await world.play();
+    world.small.store.put(layout.lease(ACCOUNT), left);
+
+    const { isDone, result } = await world.turn(arn, 9);
+
+    expect(isDone).toBe(true);
+    expect(result).toMatchObject({ isRepeat: true, row: { outcome: "PUBLISHED" } });
+    expect(world.lease()).toMatchObject({ run_id: null });
+    expect(world.small.details).toBe(12);
+  });
+
+  test("that meets the lease of another run is done, and changes nothing", async () => {
+    const { world, arn } = await handedOver();
+    const nowMs = world.small.clock.now();
+    const other = {
+      run_id: "2026-01-03T06-00-00.000Z",
+      holder: { token: "another" },
+      renewed_at: new Date(nowMs).toISOString(),
+      expires_at: new Date(nowMs + 60_000).toISOString(),
+      use: [],
+    };
+    world.small.store.put(layout.lease(ACCOUNT), JSON.stringify(other));
+
+    const { isDone, result } = await world.turn(arn, 0);
+
+    expect(isDone).toBe(true);
+    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.lease()).toEqual(other);
+  });
+
+  test("stops before the next unit once the lease names another execution, and writes nothing over it", async () => {
+    const { world, arn } = await handedOver();
+    const theirs = { run_id: RUN, holder: null, execution: world.executions.arnOf(SECOND), use: [] };
+    const dates = { renewed_at: "2026-01-01T00:00:00.000Z", expires_at: null };
+    const store = interposed(world.small.store, async (key) => {
+      if (key.includes("/shard-"))
+        world.small.store.put(layout.lease(ACCOUNT), JSON.stringify({ ...theirs, ...dates }));
+    });
+    const inTime = { store, timeLeftMs: () => 900_000 };
+
+    const { result } = await world.turn(arn, 0, inTime);
+
+    expect(world.small.store.keys("runs/").filter((key) => key.includes("/shard-"))).toHaveLength(2);
+    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
+    expect(world.lease()).toEqual({ ...theirs, ...dates });
+  });
+
+  test("that was killed is repeated: what it may have sent counts as used", async () => {
+    const { world, arn } = await handedOver();
+    const lease = world.lease();
+    world.small.store.put(
+      layout.lease(ACCOUNT),
+      JSON.stringify({ ...lease, holder: { token: "of the killed invocation" } }),
+    );
+    world.small.settings = { ...world.small.settings, requestsPerMinute: 10, windowMs: 600_000 };
+
+    const { isDone, waitSeconds } = await world.turn(arn, 0);
+
+    expect(isDone).toBe(false);
+    expect(waitSeconds).toBeGreaterThan(590);
+    expect(world.log().at(-1)).toMatchObject({
+      outcome: "HANDED_OVER",
+      reason: "BUDGET",
+      requests: 0,
+      logins: 0,
+    });
+  });
+});
+
+describe("a turn that fails", () => {
+  const failing = (world: HandOverWorld, error: SyncError) => {
+    const { openService } = world.ports();
+    return {
+      openService: async (limiter: Parameters<typeof openService>[0]) => ({
+        ...(await openService(limiter)),
+        detail: () => Promise.reject(error),
+      }),
+    };
+  };
+
+  test("with an error that a retry may fix leaves the lease to its execution", async () => {
+    const { world, arn } = await handedOver();
+    const down = new SyncError("SERVICE_UNAVAILABLE", "The service is down.");
+
+    await expect(world.turn(arn, 0, failing(world, down))).rejects.toBe(down);
+
+    expect(world.lease()).toMatchObject({ run_id: RUN, execution: arn, holder: null });
+    expect(world.log().at(-1)).toMatchObject({ outcome: "FAILED", trigger: "schedule" });
+    expect((await world.play()).at(-1)?.row.outcome).toBe("PUBLISHED");
+    expect(world.small.details).toBe(12);
+  });
+
+  test("for good frees the lease and finishes the run", async () => {
+    const { world, arn } = await handedOver();
+    const refused = new SyncError("NOT_ENTITLED", "The account may not.");
+
+    await expect(world.turn(arn, 0, failing(world, refused))).rejects.toBe(refused);
+
+    expect(world.lease()).toMatchObject({ run_id: null });
+    expect(world.small.store.text(layout.outcome(ACCOUNT, RUN))).toContain("NOT_ENTITLED");
+  });
+
+  test("because it got no further throws INTERRUPTED, so that it is not repeated for ever", async () => {
+    const { world, arn } = await handedOver();
+
+    await expect(world.turn(arn, 0, { timeLeftMs: () => 0 })).rejects.toMatchObject({ code: "INTERRUPTED" });
+
+    expect(world.lease()).toMatchObject({ execution: arn, holder: null });
+  });
+});
+
+describe("the last turn of an execution", () => {
+  test("moves the lease to the next execution and starts it, which finishes the run", async () => {
+    const { world, arn } = await handedOver({ maxTurns: 1 });
+
+    const { isDone, result } = await world.turn(arn, 0);
+    world.executions.end(arn, "SUCCEEDED");
+
+    expect(isDone).toBe(true);
+    expect(result.handedOver?.execution).toBe(world.executions.arnOf(SECOND));
+    expect(world.lease()).toMatchObject({ execution: world.executions.arnOf(SECOND), holder: null });
+    expect(world.executions.running?.input).toEqual({ account: "uk", runId: RUN, turn: 0 });
+    expect((await world.play()).at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", trigger: "schedule" });
+    expect(world.small.details).toBe(12);
+  });
+
+  test("that is killed before it starts the next execution is repeated, and starts it", async () => {
+    const { world, arn } = await handedOver({ maxTurns: 1 });
+    const killed = new Error("killed");
+    const executions = withoutStart(world.executions, killed);
+    await expect(world.turn(arn, 0, { executions })).rejects.toBe(killed);
+
+    const { isDone, result } = await world.turn(arn, 0);
+    world.executions.end(arn, "SUCCEEDED");
+
+    expect(isDone).toBe(true);
+    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.executions.names).toEqual([FIRST, SECOND]);
+    expect((await world.play()).at(-1)?.row.outcome).toBe("PUBLISHED");
+    expect(world.small.details).toBe(12);
+  });
+});
