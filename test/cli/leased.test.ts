@@ -49,7 +49,10 @@ test("run that meets the lease of an execution is skipped, and names it; status 
   const execution = "arn:aws:states:eu-west-1:123456789012:execution:Stack:default-20261121T060000000Z-1";
   const run_id = "2026-11-21T06-00-00.000Z";
   const renewed_at = "2026-11-21T06:10:00.000Z";
-  await leased(cwd, JSON.stringify({ run_id, holder: null, renewed_at, expires_at: null, execution, use: [] }));
+  await leased(
+    cwd,
+    JSON.stringify({ run_id, holder: null, renewed_at, expires_at: null, execution, use: [] }),
+  );
 
   const run = await sync(["run", "--json", ...against(simulator)], { cwd });
   const json = await sync(["status", "--json"], { cwd });

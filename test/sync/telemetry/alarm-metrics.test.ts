@@ -39,11 +39,14 @@ describe("an execution that ended without its run", () => {
     { code: "INTERRUPTED", metrics: { Failed: 1 } },
     { code: "CATALOG_FAILED", metrics: { Failed: 1, CatalogBehind: 1 } },
     { code: "LOGIN_REFUSED", metrics: { LoginRefused: 1 } },
-  ] as const)("with $code changes the alarms by $metrics: nothing retries it any more", ({ code, metrics }) => {
-    const error = new SyncError(code, "…");
+  ] as const)(
+    "with $code changes the alarms by $metrics: nothing retries it any more",
+    ({ code, metrics }) => {
+      const error = new SyncError(code, "…");
 
-    expect(alarmMetrics({ row: FAILED, error, isAbandoned: true })).toEqual(metrics);
-  });
+      expect(alarmMetrics({ row: FAILED, error, isAbandoned: true })).toEqual(metrics);
+    },
+  );
 });
 
 describe("a person's decision", () => {
