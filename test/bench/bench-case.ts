@@ -35,10 +35,15 @@ export interface BenchCase {
   readonly job: JobOptions;
   readonly measure: Measure;
   readonly rounds: number;
+  /** Only the job runs: no bare loop, and not once more under the profiler. */
+  readonly isLong?: true;
+  /** Runs only if it is asked for by its name. */
+  readonly isOnRequest?: true;
 }
 
 const ROUNDS = 5;
 const SMALL = { eventLength: 2_000, listingLength: 200, latencyMs: 0 };
+const TINY = { eventLength: 200, listingLength: 200, latencyMs: 0 };
 const FAST = { connections: 32, requestsPerMinute: "unlimited" } as const;
 
 export const CASES: readonly BenchCase[] = [
@@ -81,6 +86,34 @@ export const CASES: readonly BenchCase[] = [
     job: FAST,
     measure: { kind: "memory-growth", fromEvents: 2_000, mostMib: 64 },
     rounds: ROUNDS,
+  },
+  {
+    name: "hundred",
+    title: "100,000 × 200 bytes, first snapshot",
+    service: { ...TINY, events: 100_000 },
+    job: FAST,
+    measure: { kind: "peak-memory", mostMib: 256 },
+    rounds: 1,
+    isLong: true,
+  },
+  {
+    name: "hundred-head",
+    title: "the same with a head to compare with, 1 % changed",
+    service: { ...TINY, events: 100_000 },
+    job: { ...FAST, changedOneIn: 100 },
+    measure: { kind: "peak-memory", mostMib: 256 },
+    rounds: 1,
+    isLong: true,
+  },
+  {
+    name: "million",
+    title: "1,000,000 × 200 bytes, with a head to compare with, 1 % changed",
+    service: { ...TINY, events: 1_000_000 },
+    job: { ...FAST, changedOneIn: 100 },
+    measure: { kind: "memory-growth", fromEvents: 100_000, mostMib: 512 },
+    rounds: 1,
+    isLong: true,
+    isOnRequest: true,
   },
   {
     name: "budget",

@@ -39,10 +39,22 @@ send({ url: simulator.url, credentials: simulator.credentials } satisfies Servic
 
 /** Built before the requests arrive, so that the measurement excludes the service's own work. */
 function eventOf(n: number): SimulatedEvent {
-  const { uuid, source, listing } = makeEvent(n, { length: options.eventLength });
-  const start = `${listing.slice(0, -1)},"summary":"`;
-  const padding = "x".repeat(Math.max(0, options.listingLength - start.length - 2));
-  return { uuid, source, listing: `${start}${padding}"}`, listed: true, archived: false };
+  const { eventLength, listingLength } = options;
+  const { uuid, listing, source } = makeEvent(n, { length: eventLength });
+  const entry = listing.slice(0, -1);
+  return {
+    uuid,
+    source: source.length > eventLength * 1.2 ? padded(`${entry},"revision":1`, eventLength) : source,
+    listing: padded(entry, listingLength),
+    listed: true,
+    archived: false,
+  };
+}
+
+/** An object of this length that begins like this. */
+function padded(start: string, length: number): string {
+  const text = `${start},"summary":"`;
+  return `${text}${"x".repeat(Math.max(0, length - text.length - 2))}"}`;
 }
 
 function replyTo(command: ServiceCommand): ServiceReport | "done" {

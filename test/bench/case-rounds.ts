@@ -12,7 +12,7 @@ export interface CaseResult {
   readonly job: readonly MeasuredRun[];
   /** The runs to compare with: the bare loop, or the job with fewer events. Empty if the figure stands alone. */
   readonly other: readonly MeasuredRun[];
-  /** From one further run. Undefined if the budget determines the time of a run. */
+  /** From one further run. Undefined for a long case, and if the budget determines the time of a run. */
   readonly phases: Phases | undefined;
 }
 
@@ -26,13 +26,13 @@ export async function runCase(bench: BenchCase, rounds: number): Promise<CaseRes
 }
 
 async function runRounds(bench: BenchCase, rounds: number, folder: string): Promise<CaseResult> {
-  const { measure, service, job: options } = bench;
+  const { measure, service, job: options, isLong } = bench;
   await using environment = await BenchEnvironment.open(service, options, join(folder, "job"));
   const fewer = measure.kind === "memory-growth" ? { ...service, events: measure.fromEvents } : undefined;
   await using small = fewer && (await BenchEnvironment.open(fewer, options, join(folder, "small")));
   const runOther = async (): Promise<readonly MeasuredRun[]> => {
-    if (measure.kind === "against-ideal") return [];
-    return [await (small ? small.runJob() : environment.runBareLoop())];
+    if (small) return [await small.runJob()];
+    return measure.kind === "against-ideal" || isLong ? [] : [await environment.runBareLoop()];
   };
   const job: MeasuredRun[] = [];
   const other: MeasuredRun[] = [];
@@ -43,6 +43,6 @@ async function runRounds(bench: BenchCase, rounds: number, folder: string): Prom
   return {
     job,
     other,
-    phases: measure.kind === "against-ideal" ? undefined : await environment.profileJob(),
+    phases: measure.kind === "against-ideal" || isLong ? undefined : await environment.profileJob(),
   };
 }

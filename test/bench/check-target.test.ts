@@ -64,7 +64,7 @@ describe("the target of a case", () => {
       { kind: "memory-growth", fromEvents: 2_000, mostMib: 64 },
       peaks(215),
       peaks(150),
-      "65 MiB",
+      "65 MiB, 6816 bytes an event",
       false,
     ],
   ] as const)("is compared with %s", (_, measure, job, other, measured, isMet) => {

@@ -13,7 +13,10 @@ export interface TargetCheck {
   readonly isMet: boolean;
 }
 
-export function checkTarget({ measure, job: options }: BenchCase, { job, other }: CaseResult): TargetCheck {
+export function checkTarget(
+  { measure, service, job: options }: BenchCase,
+  { job, other }: CaseResult,
+): TargetCheck {
   switch (measure.kind) {
     case "against-bare-loop": {
       const ratio = medianOf(job, "wallMs") / medianOf(other, "wallMs");
@@ -29,7 +32,9 @@ export function checkTarget({ measure, job: options }: BenchCase, { job, other }
       return compare("peak ≤", measure.mostMib, medianOf(job, "peakRssMib"), " MiB");
     case "memory-growth": {
       const growth = medianOf(job, "peakRssMib") - medianOf(other, "peakRssMib");
-      return compare("peak grows by ≤", measure.mostMib, growth, " MiB");
+      const { target, measured, isMet } = compare("peak grows by ≤", measure.mostMib, growth, " MiB");
+      const each = (growth * 1_048_576) / (service.events - measure.fromEvents);
+      return { target, measured: `${measured}, ${each.toFixed(0)} bytes an event`, isMet };
     }
   }
 }

@@ -9,7 +9,7 @@ import { type Finished, figureTable, machine, phaseTable, targetTable } from "./
 const { values } = parseArgs({
   options: { case: { type: "string", multiple: true }, rounds: { type: "string" } },
 });
-const names = values.case ?? CASES.map(({ name }) => name);
+const names = values.case ?? CASES.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name);
 const unknown = names.find((name) => !CASES.some((bench) => bench.name === name));
 const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
 
@@ -34,8 +34,11 @@ if (unknown !== undefined) {
   process.stdout.write(
     `${machine()}\n\n${targetTable(finished)}\nMedians; "job" is the command line, from the first request to the exit:\n\n`,
   );
-  process.stdout.write(
-    `${figureTable(finished)}\nProcessor time by phase, from one further run under the profiler:\n\n${phaseTable(finished)}`,
-  );
+  process.stdout.write(figureTable(finished));
+  if (finished.some(({ result }) => result.phases)) {
+    process.stdout.write(
+      `\nProcessor time by phase, from one further run under the profiler:\n\n${phaseTable(finished)}`,
+    );
+  }
   process.exitCode = finished.every((one) => one.check.isMet) ? 0 : 1;
 }

@@ -70,7 +70,7 @@ async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | u
   const { plan } = unfinished;
   await session.adopt(plan.header.run_id);
   logger.info(
-    `continues ${state.runId}, ${countText(done(unfinished))} of ${countText(plan.events.length)} done`,
+    `continues ${state.runId}, ${countText(done(unfinished))} of ${countText(plan.header.events)} done`,
   );
   return unfinished;
 }
@@ -94,13 +94,13 @@ async function makePlan({ ports, settings, state }: RunSession, service: Countin
     shard_size: settings.shardSize,
     rejected: list.rejected,
     repeated: list.repeated,
-    events: [...list.events],
+    events: list.events,
   });
 }
 
 async function stage(session: RunSession, service: CountingService, work: UnfinishedRun): Promise<void> {
   const { ports, settings } = session;
-  const total = work.plan.events.length;
+  const total = work.plan.header.events;
   let doneEvents = done(work);
   const seconds = estimateSeconds(total - doneEvents, settings);
   if (seconds > 0) {
@@ -130,10 +130,10 @@ async function stage(session: RunSession, service: CountingService, work: Unfini
 }
 
 function done({ plan, staged, kept }: UnfinishedRun): number {
-  const isDone = (index: number, uuid: string): boolean => staged.has(index) || kept.has(uuid);
   let events = 0;
   for (let index = 0; index < plan.shards; index += 1) {
-    events += plan.shard(index).filter(({ uuid }) => isDone(index, uuid)).length;
+    if (staged.has(index)) events += plan.sizeOf(index);
+    else if (kept.size > 0) events += plan.shard(index).filter(({ uuid }) => kept.has(uuid)).length;
   }
   return events;
 }

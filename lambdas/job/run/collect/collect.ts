@@ -82,9 +82,9 @@ export async function collect(options: CollectOptions): Promise<void> {
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const eventsOf = (index: number): readonly PlannedEvent[] =>
-    plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
-  const toFetch = (index: number): number => eventsOf(index).length;
-  const gate = new ShardGate({ timeBudget, total: plan.events.length, missing, toFetch });
+    kept.size === 0 ? plan.shard(index) : plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
+  const toFetch = (index: number): number => (kept.size === 0 ? plan.sizeOf(index) : eventsOf(index).length);
+  const gate = new ShardGate({ timeBudget, total: plan.header.events, missing, toFetch });
   let untaken: readonly StagedResult[] = [];
   const onUntaken = (results: readonly StagedResult[]): void => {
     untaken = results;
@@ -106,7 +106,7 @@ export async function collect(options: CollectOptions): Promise<void> {
         restAfter: (error) => {
           const hasNews = results.fetched > 0 || untaken.length > 0;
           return hasNews && leavesUnfinished(error)
-            ? results.rest(untaken, unstaged.flatMap(plan.shard))
+            ? results.rest(untaken, eventsOfShards(unstaged, plan.shard))
             : undefined;
         },
         keep: (broken) => keepPartialShard({ store, logger, account, work, unstaged }, broken),

@@ -27,8 +27,8 @@ export async function keepPartialShard(task: KeepingTask, { file, events }: Part
     for (let n = keptFiles; n < keptFiles + MAX_TRIES; n += 1) {
       const version = await store.create(layout.partialShard(account, plan.header.run_id, n), file);
       if (version === undefined) continue;
-      const open = unstaged.reduce((sum, index) => sum + plan.shard(index).length, 0);
-      const total = plan.events.length;
+      const open = unstaged.reduce((sum, index) => sum + plan.sizeOf(index), 0);
+      const total = plan.header.events;
       logger.info(
         `${countText(total - open + events)} of ${countText(total)} events are kept for the next start of this run`,
       );

@@ -37,13 +37,16 @@ export class ShardResults implements AsyncIterable<StagedResult> {
    */
   async *rest(
     untaken: readonly StagedResult[],
-    planned: readonly PlannedEvent[],
+    planned: Iterable<PlannedEvent>,
   ): AsyncGenerator<StagedResult> {
+    const { kept } = this.#options;
     const waiting = new Map(untaken.map((result) => [result.uuid, result]));
-    for (const { uuid } of planned.slice(this.#taken)) {
+    for (const { uuid } of Iterator.from(planned).drop(this.#taken)) {
       const result = waiting.get(uuid);
       if (result) yield result;
-      else if (this.#options.kept.has(uuid)) yield await this.#options.kept.take(uuid);
+      else if (kept.has(uuid)) yield await kept.take(uuid);
+      waiting.delete(uuid);
+      if (waiting.size === 0 && kept.size === 0) return;
     }
   }
 

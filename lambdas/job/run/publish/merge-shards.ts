@@ -30,11 +30,11 @@ export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: 
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
   const events = parts.reduce((sum, part) => sum + part.rows, 0);
-  if (events + leftOut.length !== plan.events.length) {
+  if (events + leftOut.length !== plan.header.events) {
     throw new SyncError(
       "SNAPSHOT_INCOMPLETE",
-      `Of ${plan.events.length} planned events ${events} have a row and ${leftOut.length} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
-      { fields: { planned: plan.events.length, events, left_out: leftOut.length } },
+      `Of ${plan.header.events} planned events ${events} have a row and ${leftOut.length} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
+      { fields: { planned: plan.header.events, events, left_out: leftOut.length } },
     );
   }
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;

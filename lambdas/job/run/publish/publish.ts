@@ -32,7 +32,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { store, clock } = ports;
   const { account } = settings;
   const timeBudget = new TimeBudget(ports);
-  const rows = plan.events.length;
+  const rows = plan.header.events;
   if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   await session.confirmLease();
   const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;

@@ -47,6 +47,11 @@ export class PartialShards {
     }
   }
 
+  /** How many events it has. */
+  get size(): number {
+    return this.#withRow.size + this.#leftOut.size;
+  }
+
   has(uuid: string): boolean {
     return this.#withRow.has(uuid) || this.#leftOut.has(uuid);
   }

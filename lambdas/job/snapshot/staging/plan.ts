@@ -7,8 +7,11 @@ import { damaged } from "../files/damaged.ts";
 import { gzipLines, readLines } from "../files/gzip-lines.ts";
 import { LineDigest } from "../files/line-digest.ts";
 import { fitsRow } from "../rows/row-size.ts";
+import { PlanShards } from "./plan-shards.ts";
 
-const SHARD_SIZE = 1_000;
+export const SHARD_SIZE = 1_000;
+/** Of shards that are not compressed at a time: requests run ahead into the shard after the one that is written. */
+const OPEN_SHARDS = 2;
 
 const count = z.int().nonnegative();
 
@@ -49,11 +52,11 @@ export interface PlannedEvent {
 
 export interface Plan {
   readonly header: PlanHeader;
-  /** Sorted by uuid, each one once. */
-  readonly events: readonly PlannedEvent[];
   readonly shards: number;
-  /** The events of one shard; none for an index that the plan does not have. */
+  /** The events of one shard, sorted by uuid, each one once; none for an index that the plan does not have. */
   shard(index: number): readonly PlannedEvent[];
+  /** How many events a shard has. */
+  sizeOf(index: number): number;
 }
 
 /** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
@@ -61,8 +64,8 @@ export interface PlanDraft
   extends Pick<PlanHeader, "run_id" | "account" | "fingerprint" | "created_at" | "rejected" | "repeated"> {
   /** Events of one shard; default 1,000. */
   readonly shard_size?: number;
-  /** In any order, each uuid once. */
-  readonly events: readonly PlannedEvent[];
+  /** Sorted by uuid, each one once. */
+  readonly events: Iterable<PlannedEvent>;
 }
 
 /**
@@ -70,27 +73,34 @@ export interface PlanDraft
  * another run's; comparing its fingerprint is up to the caller.
  */
 export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
-  const events = draft.events.map(bounded).sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
-  if (!isAscending(events)) throw new Error("a plan holds each uuid once, and this draft has one twice");
+  const shards = new PlanShards(draft.shard_size ?? SHARD_SIZE);
   const digest = new LineDigest();
-  for (const event of events) digest.add(eventLine(event));
+  let previous = "";
+  for (const event of draft.events) {
+    if (event.uuid <= previous)
+      throw new Error("the events of a draft are sorted, each uuid once, and these are not");
+    previous = event.uuid;
+    const line = eventLine(bounded(event));
+    digest.add(line);
+    shards.add(line);
+  }
   const header: PlanHeader = {
     version: 1,
     run_id: draft.run_id,
     account: draft.account,
     fingerprint: draft.fingerprint,
     created_at: draft.created_at,
-    listed: events.length + draft.rejected,
+    listed: shards.length + draft.rejected,
     rejected: draft.rejected,
     repeated: draft.repeated,
-    events: events.length,
+    events: shards.length,
     shard_size: draft.shard_size ?? SHARD_SIZE,
     sha256: digest.sha256(),
   };
 
   // Level 1, as for shards: read at most once, expires after two weeks, and no request is sent before it is written.
-  const created = await store.create(key, gzipLines(planLines(header, events), { level: 1 }));
-  if (created !== undefined) return planOf(header, events);
+  const created = await store.create(key, gzipLines(planLines(header, shards), { level: 1 }));
+  if (created !== undefined) return planOf(key, header, shards);
 
   const standing = await readPlan(store, key);
   const { account, run_id } = standing.header;
@@ -103,38 +113,50 @@ export async function readPlan(store: Store, key: string): Promise<Plan> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw bad(key, "it is missing");
   const digest = new LineDigest();
-  const events: PlannedEvent[] = [];
   let header: PlanHeader | undefined;
+  let shards = new PlanShards(SHARD_SIZE);
+  let previous = "";
+  let isSorted = true;
   for await (const line of readLines(chunks, { what: key, remedy: remedy(key) })) {
     if (header === undefined) {
       header = parse(line, HEADER, key);
+      shards = new PlanShards(header.shard_size);
       continue;
     }
     digest.add(line);
-    const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
-    events.push({ uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) });
+    const { uuid } = parse(line, EVENT, key);
+    isSorted &&= uuid > previous;
+    previous = uuid;
+    shards.add(line);
   }
   if (header === undefined) throw bad(key, "it has no header");
-  if (header.events !== events.length) throw bad(key, "its header counts another number of events");
+  if (header.events !== shards.length) throw bad(key, "its header counts another number of events");
   if (header.listed !== header.events + header.rejected) throw bad(key, "its header's counts do not add up");
   if (header.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
-  if (!isAscending(events)) throw bad(key, "its events are not sorted by uuid");
-  return planOf(header, events);
+  if (!isSorted) throw bad(key, "its events are not sorted by uuid");
+  return planOf(key, header, shards);
 }
 
-function planOf(header: PlanHeader, events: readonly PlannedEvent[]): Plan {
-  const { shard_size: size } = header;
-  return {
-    header,
-    events,
-    shards: Math.ceil(events.length / size),
-    shard: (index) => events.slice(index * size, (index + 1) * size),
+function planOf(key: string, header: PlanHeader, shards: PlanShards): Plan {
+  const open = new Map<number, readonly PlannedEvent[]>();
+  const shard = (index: number): readonly PlannedEvent[] => {
+    const events = open.get(index) ?? Array.from(shards.lines(index), (line) => plannedEvent(line, key));
+    open.delete(index);
+    open.set(index, events);
+    for (const oldest of open.keys()) if (open.size > OPEN_SHARDS) open.delete(oldest);
+    return events;
   };
+  return { header, shards: shards.shards, shard, sizeOf: (index) => shards.sizeOf(index) };
 }
 
-function* planLines(header: PlanHeader, events: readonly PlannedEvent[]): Generator<string> {
+function plannedEvent(line: string, key: string): PlannedEvent {
+  const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
+  return { uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) };
+}
+
+function* planLines(header: PlanHeader, shards: PlanShards): Generator<string> {
   yield jsonLine(header);
-  for (const event of events) yield eventLine(event);
+  for (let index = 0; index < shards.shards; index += 1) yield* shards.lines(index);
 }
 
 function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
@@ -147,15 +169,6 @@ function bounded(event: PlannedEvent): PlannedEvent {
   return fitsRow({ listing })
     ? { uuid, requestAs, listing }
     : { uuid, requestAs, listing: "", isOversize: true };
-}
-
-function isAscending(events: readonly PlannedEvent[]): boolean {
-  let previous = "";
-  for (const { uuid } of events) {
-    if (uuid <= previous) return false;
-    previous = uuid;
-  }
-  return true;
 }
 
 function parse<Schema extends z.ZodType>(line: string, schema: Schema, key: string): z.infer<Schema> {

@@ -1,6 +1,9 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createPlan, type PlanDraft, readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import { uuidOf } from "../../../simulator/simulated-event.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
@@ -14,11 +17,12 @@ const DRAFT: PlanDraft = {
   repeated: 2,
   shard_size: 2,
   events: [
-    { uuid: "c3", requestAs: "c3", listing: '{"uuid":"c3"}' },
     { uuid: "a1", requestAs: "A1", listing: '{"n":1.10,"t":"\u2028"}' },
     { uuid: "b2", requestAs: "b2", listing: "{}" },
+    { uuid: "c3", requestAs: "c3", listing: '{"uuid":"c3"}' },
   ],
 };
+const [A, B, C] = DRAFT.events;
 
 const HEADER = {
   version: 1,
@@ -40,6 +44,14 @@ const EVENT_LINES = [
   '{"uuid":"b2","listing":"{}"}',
   '{"uuid":"c3","listing":"{\\"uuid\\":\\"c3\\"}"}',
 ] as const;
+
+/** Of heap and buffers, without garbage. */
+const usedBytes = (): number => {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+};
 
 let store: MemoryStore;
 
@@ -68,11 +80,13 @@ describe("a plan", () => {
 
     for (const plan of [created, read]) {
       expect(plan.header).toEqual(HEADER);
-      expect(plan.events).toEqual([DRAFT.events[1], DRAFT.events[2], DRAFT.events[0]]);
       expect(plan.shards).toBe(2);
-      expect(plan.shard(0)).toEqual([DRAFT.events[1], DRAFT.events[2]]);
-      expect(plan.shard(1)).toEqual([DRAFT.events[0]]);
-      expect(plan.shard(2)).toEqual([]);
+      for (const _ of ["at first", "again"]) {
+        expect(plan.shard(0)).toEqual([A, B]);
+        expect(plan.shard(1)).toEqual([C]);
+        expect(plan.shard(2)).toEqual([]);
+      }
+      expect([0, 1, 2].map((index) => plan.sizeOf(index))).toEqual([2, 1, 0]);
     }
   });
 
@@ -86,7 +100,6 @@ describe("a plan", () => {
     await createPlan(store, KEY, { ...DRAFT, events: [] });
 
     expect(await readPlan(store, KEY)).toMatchObject({
-      events: [],
       shards: 0,
       header: { listed: 1, events: 0 },
     });
@@ -98,7 +111,7 @@ describe("a plan", () => {
     const second = await createPlan(store, KEY, { ...DRAFT, fingerprint: "f2", events: [] });
 
     expect(second.header).toEqual(HEADER);
-    expect(second.events).toHaveLength(3);
+    expect([...second.shard(0), ...second.shard(1)]).toEqual([A, B, C]);
   });
 
   it.each([{ account: "us" }, { run_id: "2026-11-22T06-00-00.000Z" }])(
@@ -110,13 +123,33 @@ describe("a plan", () => {
     },
   );
 
-  it("is not made of a draft that has a uuid twice", async () => {
-    const [event] = DRAFT.events;
+  it.each([
+    ["has a uuid twice", [A, A]],
+    ["is not sorted", [B, A]],
+  ])("is not made of a draft that %s", async (_, events) => {
+    const draft = { ...DRAFT, events: events.filter((event) => event !== undefined) };
 
-    await expect(createPlan(store, KEY, { ...DRAFT, events: event ? [event, event] : [] })).rejects.toThrow(
-      "one twice",
-    );
+    await expect(createPlan(store, KEY, draft)).rejects.toThrow("sorted, each uuid once");
     expect(store.keys()).toEqual([]);
+  });
+
+  it("costs a fraction of its lines in memory", async () => {
+    const events = 50_000;
+    const draft = {
+      ...DRAFT,
+      shard_size: 1_000,
+      events: Iterator.from(Array(events).keys()).map((n) => {
+        const uuid = uuidOf(String(n)).replace(/^.{8}/, n.toString(16).padStart(8, "0"));
+        return { uuid, requestAs: uuid, listing: `{"uuid":"${uuid}","name":"${"a name ".repeat(20)}"}` };
+      }),
+    };
+    const before = usedBytes();
+
+    const plan = await createPlan(new MemoryStore(), KEY, draft);
+
+    // Once in the store of this test, too.
+    expect((usedBytes() - before) / events).toBeLessThan(2 * 60);
+    expect(plan.shard(49)).toHaveLength(1_000);
   });
 });
 
