@@ -21,14 +21,11 @@ export class World {
   replaceAll(events: readonly SimulatedEvent[]): void {
     this.#events.clear();
     this.#refusals.clear();
-    this.add(...events);
+    this.#addAll(events);
   }
 
   add(...events: readonly SimulatedEvent[]): void {
-    for (const event of events) {
-      if (this.#events.has(event.uuid)) throw new Error(`the simulator has event ${event.uuid} already`);
-      this.#events.set(event.uuid, event);
-    }
+    this.#addAll(events);
   }
 
   change(uuid: string, change: EventChange): void {
@@ -67,5 +64,13 @@ export class World {
     return [...this.#events.values()].filter(
       ({ archived, listed }) => !archived && (isListed === undefined || listed === isListed),
     );
+  }
+
+  /** A million arguments would be too many. */
+  #addAll(events: readonly SimulatedEvent[]): void {
+    for (const event of events) {
+      if (this.#events.has(event.uuid)) throw new Error(`the simulator has event ${event.uuid} already`);
+      this.#events.set(event.uuid, event);
+    }
   }
 }
