@@ -9,7 +9,7 @@ import { LineDigest } from "../files/line-digest.ts";
 import { fitsRow } from "../rows/row-size.ts";
 import { PlanShards } from "./plan-shards.ts";
 
-export const SHARD_SIZE = 1_000;
+const SHARD_SIZE = 1_000;
 /** Of shards that are not compressed at a time: requests run ahead into the shard after the one that is written. */
 const OPEN_SHARDS = 2;
 
