@@ -12,7 +12,7 @@ const SECOND = FIRST.replace("Z-1", "Z-2");
 
 async function handedOver(options: Partial<typeof SMALL> & { readonly maxTurns?: number } = {}) {
   const world = new HandOverWorld({ ...SMALL, ...options });
-  await world.first();
+  await world.first({ timeLeftMs: () => (world.small.details < 4 ? 900_000 : 0) });
   return { world, arn: world.executions.arnOf(FIRST) };
 }
 
@@ -58,6 +58,21 @@ describe("a turn", () => {
     expect(isDone).toBe(true);
     expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
     expect(world.lease()).toEqual(other);
+  });
+
+  test("does not take the lease of another execution, even of one that has ended", async () => {
+    const { world, arn } = await handedOver();
+    const second = world.executions.arnOf(SECOND);
+    await world.executions.start(SECOND, { account: ACCOUNT, runId: RUN, turn: 0 });
+    world.executions.end(second, "FAILED");
+    const theirs = { ...world.lease(), execution: second };
+    world.small.store.put(layout.lease(ACCOUNT), JSON.stringify(theirs));
+
+    const { isDone, result } = await world.turn(arn, 0);
+
+    expect(isDone).toBe(true);
+    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.lease()).toEqual(theirs);
   });
 
   test("stops before the next unit once the lease names another execution, and writes nothing over it", async () => {
@@ -125,6 +140,26 @@ describe("a turn that fails", () => {
 
     expect(world.lease()).toMatchObject({ run_id: null });
     expect(world.small.store.text(layout.outcome(ACCOUNT, RUN))).toContain("NOT_ENTITLED");
+  });
+
+  test("because it has only made what was made before throws INTERRUPTED too", async () => {
+    const { world, arn } = await handedOver({ limitSeconds: 900 });
+    const { store } = world.small;
+    const isMade = (): boolean => store.keys("snapshots/").some((key) => key.endsWith("_manifest.json"));
+    let isRead = false;
+    /** Enough for the parts, too little for the comparison with the head. */
+    const untilMade = (): number => (isMade() && isRead ? 0 : 900_000);
+    const reading = interposed(store, async (key) => {
+      isRead ||= key.endsWith("_manifest.json");
+    });
+
+    const first = await world.turn(arn, 0, { store: reading, timeLeftMs: untilMade });
+    isRead = false;
+    const second = world.turn(arn, 1, { store: reading, timeLeftMs: untilMade });
+
+    expect(first.result.row).toMatchObject({ outcome: "HANDED_OVER", snapshot_id: RUN });
+    await expect(second).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect((await world.play()).at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", requests: null });
   });
 
   test("because it got no further throws INTERRUPTED, so that it is not repeated for ever", async () => {

@@ -57,6 +57,19 @@ test("every invocation that stops early has its line in the run log, with its ow
   expect(world.lease()).not.toHaveProperty("execution");
 });
 
+test("a run that a person started stays one, whichever execution works on it", async () => {
+  const world = new HandOverWorld({ ...SMALL, maxTurns: 1 });
+
+  await world.byHand();
+  await world.play();
+
+  expect(world.log().map(({ outcome, trigger }) => `${outcome} ${trigger}`)).toEqual([
+    "HANDED_OVER manual",
+    "HANDED_OVER manual",
+    "PUBLISHED manual",
+  ]);
+});
+
 test("without a state machine a run that stops early fails as INTERRUPTED, and frees the lease", async () => {
   const world = new HandOverWorld(SMALL);
 
