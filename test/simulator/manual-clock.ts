@@ -30,6 +30,12 @@ export class ManualClock implements Clock {
     return this.#sleepers.length;
   }
 
+  /** When the next of them is due, by the monotonic clock; undefined if none waits. */
+  get nextDueMs(): number | undefined {
+    const dues = this.#sleepers.map(({ untilMs }) => untilMs);
+    return dues.length === 0 ? undefined : Math.min(...dues);
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();

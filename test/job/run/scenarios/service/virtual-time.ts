@@ -6,6 +6,7 @@ import type { Simulator } from "../../../../simulator/simulator.ts";
 
 /** Client and simulator share one event loop: after so many turns without a request or a response both are idle. */
 const IDLE_TURNS = 30;
+/** A request that is still on its way then sees time pass; the longer nothing happens, the surer it is that none is. */
 const STEP_MS = 500;
 /** A run that holds its lease always sleeps until the next renewal. */
 const RENEWALS = 1;
@@ -16,7 +17,7 @@ const RENEWALS = 1;
  */
 export async function inVirtualTime<T>(
   clock: ManualClock,
-  simulator: Simulator,
+  simulator: Pick<Simulator, "requests">,
   work: Promise<T>,
   renewals = RENEWALS,
 ): Promise<T> {
@@ -26,18 +27,23 @@ export async function inVirtualTime<T>(
   });
   ended.catch(() => undefined); // reported by the return below
   let before = traffic(simulator);
+  let stepMs = STEP_MS;
   for (let turns = 0; !isDone; turns += 1) {
     await nextTurn();
     const now = traffic(simulator);
-    if (now !== before) turns = 0;
+    if (now !== before) {
+      turns = 0;
+      stepMs = STEP_MS;
+    }
     before = now;
     if (turns < IDLE_TURNS || clock.sleeping <= renewals) continue;
-    clock.advance(STEP_MS);
+    clock.advance(Math.max(1, Math.min(stepMs, (clock.nextDueMs ?? 0) - clock.monotonicMs())));
     turns = 0;
+    stepMs *= 2;
   }
   return ended;
 }
 
-function traffic({ requests }: Simulator): number {
+function traffic({ requests }: Pick<Simulator, "requests">): number {
   return requests.length + requests.filter(({ answeredAtMs }) => answeredAtMs !== undefined).length;
 }
