@@ -1,19 +1,16 @@
 // An execution has ended without success: what the rule that says so is answered.
 
 import { abandonRun } from "../../job/run/hand-over/abandon-run.ts";
-import { nameOfExecution, parseExecutionName } from "../../job/run/hand-over/execution-name.ts";
 import { reportResult } from "../report-result.ts";
 import type { AbandonRequest } from "../request.ts";
-import { type HandOverTask, handOverExecutions } from "./hand-over-task.ts";
+import { type HandOverTask, ownExecutions } from "./hand-over-task.ts";
 
 /** Reports the failure, which raises the alarm, unless that was done before or the execution works after all. */
 export async function abandonResponse(
   { ports, host, settings }: HandOverTask,
   { account, executionArn }: AbandonRequest,
 ): Promise<object> {
-  const name = nameOfExecution(executionArn);
-  const executions = handOverExecutions(host, executionArn, name);
-  const runId = parseExecutionName(name)?.runId ?? "";
+  const { executions, name, runId } = ownExecutions(host, executionArn);
   host.onRunId?.(runId);
   const abandonment = await abandonRun(host, executions, settings, { runId, execution: executionArn });
   if ("explanation" in abandonment) {
@@ -23,6 +20,6 @@ export async function abandonResponse(
   const { result } = abandonment;
   await reportResult(result, { ports, account, settings });
   const explanation = result.error?.message;
-  ports.log.error(explanation ?? "the execution ended", { error_code: result.row.error_code });
+  ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: result.row.error_code });
   return { abandoned: true, explanation, account, run_id: runId };
 }

@@ -1,10 +1,9 @@
 // One turn of an execution, as the state machine reads it.
 
 import { continueRun } from "../../job/run/hand-over/continue-run.ts";
-import { nameOfExecution } from "../../job/run/hand-over/execution-name.ts";
 import { reportResult } from "../report-result.ts";
 import type { ContinueRequest } from "../request.ts";
-import { type HandOverTask, handOverExecutions } from "./hand-over-task.ts";
+import { type HandOverTask, ownExecutions } from "./hand-over-task.ts";
 
 /** Contract: the definition of the state machine reads these. */
 export interface ContinueResponse {
@@ -20,7 +19,7 @@ export async function continueResponse(
   { ports, host, settings }: HandOverTask,
   { account, runId, executionArn, turn }: ContinueRequest,
 ): Promise<ContinueResponse> {
-  handOverExecutions(host, executionArn, nameOfExecution(executionArn));
+  ownExecutions(host, executionArn);
   const { maxTurns } = ports.environment;
   const end = await continueRun(host, settings, { runId, execution: executionArn, turn, maxTurns });
   const { result, isDone, waitSeconds } = end;
