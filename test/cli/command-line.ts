@@ -36,6 +36,11 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+interface ProcessOptions extends StartOptions {
+  /** Default: there is no standard input. */
+  readonly stdin?: "pipe";
+}
+
 export interface SyncOptions extends StartOptions {
   readonly signal?: AbortSignal;
   /** What is typed; default: nothing. */
@@ -61,25 +66,29 @@ export async function sync(args: readonly string[], options: SyncOptions): Promi
 }
 
 /** Starts a TypeScript program in `cwd` with no `BRAND_` variable but those given. */
-export function start(program: string, args: readonly string[], { cwd, env = {} }: StartOptions): Started {
+export function start(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {}, stdin }: ProcessOptions,
+): Started {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin ?? "ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     said.stdout += chunk;
   });
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     said.stderr += chunk;
   });
   const ended = once(child, "close").then(([exitCode, signal]) => ({ exitCode, signal, ...said }));
   return { process: child, ended };
 }
 
-export function startSync(args: readonly string[], options: StartOptions): Started {
+export function startSync(args: readonly string[], options: ProcessOptions): Started {
   return start(SYNC, args, options);
 }
 

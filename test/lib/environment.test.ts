@@ -42,7 +42,9 @@ const { Variables } = z
   .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
 
 it("the function reads the settings that the stack writes", () => {
-  const [uk, lab, labTokens] = template.all("AWS::SecretsManager::Secret").map(({ properties }) => properties["Name"]);
+  const [uk, lab, labTokens] = template
+    .all("AWS::SecretsManager::Secret")
+    .map(({ properties }) => properties["Name"]);
   const file = settingsFileText(functionSettings(parseSettings(SETTINGS)));
 
   expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" }, file)).toEqual({

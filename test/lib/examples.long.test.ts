@@ -11,6 +11,12 @@ import { CONTEXT, json, WITHOUT_BUNDLE } from "./synthesized.ts";
 
 const THREE = z.object({ eventSync: z.unknown() }).parse(json("../../examples/three-accounts.json"));
 
+const WITH_OAUTH = {
+  baseUrl: "https://api.example.com",
+  authUrl: "https://login.example.com",
+  accounts: { uk: { schedule: "rate(1 day)" } },
+};
+
 const reportSchema = z.object({
   pluginReports: z.array(
     z.object({
@@ -38,6 +44,7 @@ describe("the app", () => {
   it.each([
     ["with cdk.json, one account,", CONTEXT],
     ["with the example of three accounts", { ...CONTEXT, ...THREE }],
+    ["with an identity provider", { ...CONTEXT, eventSync: WITH_OAUTH }],
   ])("%s violates no rule", (_, context) => {
     const { app, outdir } = appOf(context);
 

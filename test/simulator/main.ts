@@ -36,11 +36,14 @@ Make a snapshot of it:  npm run sync -- run --base-url ${url}
 
 `;
 
-const oauthIntroduction = ({ url, credentials }: IdentityProvider): string => `\
+const oauthIntroduction = ({ url, credentials }: IdentityProvider, serviceUrl: string): string => `\
 Its identity provider listens at ${url}, where ${ACCOUNT.email} logs in with ${ACCOUNT.password}
 
 Credentials for OAuth, to be saved as ./credentials.json in place of those above:
 ${JSON.stringify(credentials)}
+
+Authorize once:         npm run sync -- authorize --auth-url ${url}
+Make a snapshot of it:  npm run sync -- run --base-url ${serviceUrl} --auth-url ${url}
 
 `;
 
@@ -77,7 +80,7 @@ if (command !== undefined) {
   if (simulator === undefined) await provider?.stop();
   else {
     process.stdout.write(introduction(simulator));
-    if (provider !== undefined) process.stdout.write(oauthIntroduction(provider));
+    if (provider !== undefined) process.stdout.write(oauthIntroduction(provider, simulator.url));
     process.stdout.write("Ctrl-C ends it.\n");
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => void Promise.all([simulator.stop(), provider?.stop()]));
