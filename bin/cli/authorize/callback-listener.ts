@@ -67,7 +67,7 @@ export class CallbackListener {
         const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (message, response) =>
           this.#handle(message, response),
         );
-        server.listen({ host, port: port === "" ? 80 : Number(port), exclusive: true });
+        server.listen({ host, port: port === "" ? 80 : Number(port) });
         const isOptional = host !== hosts[0];
         if (await isListening(server, isOptional)) this.#servers = [...this.#servers, server];
       }

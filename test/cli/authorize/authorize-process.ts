@@ -1,14 +1,15 @@
 // `authorize` in a process of its own, up to the moment at which it waits for a person.
 
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Started, type StartOptions, startSync } from "../command-line.ts";
 
-/** `address` is the one that it prints. */
+/** `address` is the one that it prints. The process ends with the test at the latest. */
 export async function startAuthorize(
   args: readonly string[],
   options: StartOptions,
 ): Promise<Started & { readonly address: string }> {
   const started = startSync(["authorize", "--no-browser", ...args], options);
+  onTestFinished(() => void started.process.kill("SIGKILL"));
   let said = "";
   started.process.stderr?.on("data", (chunk: Buffer) => {
     said += chunk;
