@@ -32,7 +32,7 @@ export function answerError(url: URL, answer: FailedAnswer, attempts: number): S
     case "throttled":
       return throttled(request, answer.waitMs);
     case "unusable":
-      return unexpected(request, `whose body ${answer.problem}, so there is no usable access token`, 200);
+      return unexpected(request, `a body that ${answer.problem}, so there is no usable access token`, 200);
     case "refused": {
       const { status, refusal } = answer;
       return unexpected(request, `an error (${refusal ?? "without a known name"})`, status);

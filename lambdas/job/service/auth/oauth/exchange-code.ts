@@ -34,7 +34,7 @@ export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthT
   const { refreshToken } = answer.tokens;
   if (refreshToken === undefined) {
     const problem = "has no refresh_token, without which no run works unattended";
-    throw answerError(endpoint.url, { kind: "unusable", problem, refreshToken }, 1);
+    throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
   }
   return newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs);
 }

@@ -13,6 +13,8 @@ export interface GrantedTokens {
 /** The problem with a 2xx, in words; never a part of the answer. `refreshToken`: one that it has nevertheless. */
 export interface UnusableTokens {
   readonly problem: string;
+  /** It is no JSON at all: a part of it may have been lost on its way. */
+  readonly isUnreadable: boolean;
   readonly refreshToken: string | undefined;
 }
 
@@ -50,7 +52,11 @@ export function tokensIn(
 ): GrantedTokens | UnusableTokens {
   const { access_token, token_type, refresh_token, expires_in } = members ?? {};
   const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
-  const unusable = (problem: string): UnusableTokens => ({ problem, refreshToken });
+  const unusable = (problem: string): UnusableTokens => ({
+    problem,
+    isUnreadable: members === undefined,
+    refreshToken,
+  });
   if (members === undefined) return unusable("is not a JSON object");
   if (access_token === undefined) return unusable("has no access_token");
   if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");

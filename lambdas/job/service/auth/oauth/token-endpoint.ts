@@ -18,7 +18,14 @@ import { type HttpResponse, NoResponse, type Transport } from "../../http/transp
 import type { Failure } from "../../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import type { ServiceCounters } from "../../requests/service-counters.ts";
-import { type GrantedTokens, jsonMembers, type Refusal, refusalOf, tokensIn } from "./granted-tokens.ts";
+import {
+  type GrantedTokens,
+  jsonMembers,
+  type Refusal,
+  refusalOf,
+  tokensIn,
+  type UnusableTokens,
+} from "./granted-tokens.ts";
 
 export interface TokenEndpointOptions {
   readonly authUrl: URL;
@@ -35,7 +42,7 @@ export type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTok
 /** An answer without tokens of use. None has a text of the answer in it. */
 export type FailedAnswer =
   /** A 2xx without usable tokens. `refreshToken`: one that it has nevertheless. */
-  | { readonly kind: "unusable"; readonly problem: string; readonly refreshToken: string | undefined }
+  | ({ readonly kind: "unusable" } & UnusableTokens)
   | { readonly kind: "refused"; readonly status: number; readonly refusal: Refusal | undefined }
   | { readonly kind: "throttled"; readonly waitMs: number | undefined }
   /** Whether the endpoint has done its work is unknown. */
@@ -166,6 +173,7 @@ type Ask = (
 const UNREADABLE = {
   kind: "unusable",
   problem: "is not what OAuth 2.0 defines",
+  isUnreadable: false,
   refreshToken: undefined,
 } as const;
 

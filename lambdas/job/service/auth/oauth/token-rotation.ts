@@ -12,7 +12,7 @@ import { answerError, authorizationExpired, wrongClient } from "./answer-error.t
 import type { GrantedTokens } from "./granted-tokens.ts";
 import { newTokens } from "./new-tokens.ts";
 import { storeRotated } from "./store-rotated.ts";
-import type { TokenAnswer, TokenEndpoint } from "./token-endpoint.ts";
+import type { FailedAnswer, TokenEndpoint } from "./token-endpoint.ts";
 
 export interface TokenRotationOptions {
   readonly store: TokenStore;
@@ -111,7 +111,7 @@ export class TokenRotation {
       const obtainedAtMs = clock.now();
       const answer = await endpoint.refresh(used, stored.tokens.refresh_token);
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens, obtainedAtMs);
-      if (answer.kind === "no-answer") {
+      if (mayBeLost(answer)) {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
         if (requests >= REQUESTS || isLate) throw answerError(endpoint.url, answer, requests);
@@ -143,7 +143,7 @@ export class TokenRotation {
   }
 
   /** An answer without a usable access token may have spent the refresh token, and hold the next one. */
-  async #keepRotated(stored: Stored, answer: TokenAnswer): Promise<void> {
+  async #keepRotated(stored: Stored, answer: FailedAnswer): Promise<void> {
     if (answer.kind !== "unusable" || answer.refreshToken === undefined) return;
     const tokens = { ...stored.tokens, refresh_token: answer.refreshToken };
     await storeRotated(this.#options, stored, tokens);
@@ -175,6 +175,11 @@ export class TokenRotation {
     }
     return stored;
   }
+}
+
+/** Whether the answer did not arrive, or not as it was sent: the same token is then worth another request. */
+function mayBeLost(answer: FailedAnswer): boolean {
+  return answer.kind === "no-answer" || (answer.kind === "unusable" && answer.isUnreadable);
 }
 
 /** Names what is stored, also where that is nothing. */

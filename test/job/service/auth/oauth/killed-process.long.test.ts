@@ -1,0 +1,102 @@
+// SIGKILL of real processes that renew the tokens in a file, and processes that renew them side by side.
+
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
+import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/store-authorized.ts";
+import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
+import { type Started, start } from "../../../../cli/command-line.ts";
+import { realClock } from "../../../../simulator/clocks.ts";
+import type { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";
+import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
+import { seededRandom } from "../../../../simulator/seeded-random.ts";
+import { temporaryDirectory } from "../../../storage/directory/temporary-directory.ts";
+import { Authorized } from "./authorized.ts";
+
+const PROGRAM = fileURLToPath(new URL("renewing-process.ts", import.meta.url));
+const KILLS = 20;
+
+interface FileWorld extends AsyncDisposable {
+  readonly provider: IdentityProvider;
+  readonly store: FileTokenStore;
+  renewing(times: number): Started;
+  authorize(): Promise<void>;
+}
+
+async function fileWorld(identity: IdentityChange): Promise<FileWorld> {
+  const cwd = await temporaryDirectory();
+  const file = join(cwd, "uk.tokens.json");
+  const authorized = await Authorized.start(realClock(), identity);
+  const { provider, place } = authorized;
+  const store = new FileTokenStore({ file, random: systemRandom });
+  const authorize = async (): Promise<void> => {
+    authorized.authorizeAgain();
+    if (place.tokens) await storeAuthorized(store, place.tokens);
+  };
+  await authorize();
+  const { client_id, client_secret } = provider.credentials;
+  const args = ["--file", file, "--url", provider.url, "--id", client_id, "--secret", client_secret];
+  return {
+    provider,
+    store,
+    authorize,
+    renewing: (times) => start(PROGRAM, [...args, "--times", String(times)], { cwd }),
+    [Symbol.asyncDispose]: () => provider.stop(),
+  };
+}
+
+/** Kills the process some milliseconds after it began to renew. */
+async function killed({ process, ended }: Started, afterMs: number): Promise<void> {
+  if (process.stdout) await once(process.stdout, "data");
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  process.kill("SIGKILL");
+  await ended;
+}
+
+const lastLine = ({ stdout }: { readonly stdout: string }): string =>
+  stdout.trimEnd().split("\n").at(-1) ?? "";
+
+test(`a process that is killed ${KILLS} times in the middle of its renewals loses no token`, async () => {
+  await using world = await fileWorld({ latencyMs: 5, refreshToken: { graceMs: 600_000 } });
+  const random = seededRandom(1);
+
+  for (let n = 0; n < KILLS; n += 1) await killed(world.renewing(1_000), random() * 60);
+  const last = await world.renewing(2).ended;
+
+  expect(lastLine(last)).toBe("renewed");
+  expect(world.provider.counts.revokedFamilies).toBe(0);
+  expect(await world.store.read()).toMatchObject({ kind: "tokens" });
+}, 120_000);
+
+test(`without a time of grace each of ${KILLS / 2} kills leaves working tokens, or AUTHORIZATION_EXPIRED`, async () => {
+  await using world = await fileWorld({ latencyMs: 5 });
+  const random = seededRandom(2);
+  const ends: string[] = [];
+
+  for (let n = 0; n < KILLS / 2; n += 1) {
+    await killed(world.renewing(1_000), random() * 60);
+    const end = lastLine(await world.renewing(1).ended);
+    ends.push(end);
+    if (end === "AUTHORIZATION_EXPIRED") await world.authorize();
+  }
+
+  expect(ends.filter((end) => end !== "renewed" && end !== "AUTHORIZATION_EXPIRED")).toEqual([]);
+  expect(ends).toContain("renewed");
+  expect(lastLine(await world.renewing(1).ended)).toBe("renewed");
+}, 180_000);
+
+test("two processes that renew side by side 100 times each never send a spent token", async () => {
+  await using world = await fileWorld({});
+
+  const ended = await Promise.all([world.renewing(100).ended, world.renewing(100).ended]);
+
+  expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+  expect(ended.map(({ stdout }) => /[A-Z]{3}/.exec(stdout)?.[0])).toEqual([undefined, undefined]);
+  expect(world.provider.counts).toMatchObject({
+    spentTokensSeen: 0,
+    revokedFamilies: 0,
+    maxTokenRequestsInFlight: 1,
+  });
+}, 120_000);

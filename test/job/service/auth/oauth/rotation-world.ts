@@ -1,0 +1,113 @@
+// One place of tokens at a real identity provider, and as many processes on it as a test wants.
+
+import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
+import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
+import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
+import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
+import {
+  type RotatedTokens,
+  TokenRotation,
+} from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
+import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
+import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
+import { ServiceCounters } from "../../../../../lambdas/job/service/requests/service-counters.ts";
+import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
+import { ManualClock } from "../../../../simulator/manual-clock.ts";
+import { MemoryTokenStore } from "../../../credentials/tokens/memory-token-store.ts";
+import { LogLines } from "../../../runtime/log-lines.ts";
+import { AUTHORIZE, Authorized } from "./authorized.ts";
+
+export interface ProcessOptions {
+  readonly store?: TokenStore;
+  readonly transport?: Transport;
+  readonly credentials?: OAuthCredentials;
+  readonly readAgain?: () => Promise<OAuthCredentials>;
+}
+
+/** Its clock passes the pauses of a process at once. */
+class PatientClock extends ManualClock {
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.advance(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDisposable {
+  readonly clock: Time;
+  readonly authorized: Authorized;
+  readonly log = new LogLines();
+  readonly counters = new ServiceCounters();
+  readonly #network = new UndiciTransport({ connections: 8, timeoutMs: 2_000 });
+
+  private constructor(clock: Time, authorized: Authorized) {
+    this.clock = clock;
+    this.authorized = authorized;
+  }
+
+  static start(identity: IdentityChange = {}): Promise<RotationWorld> {
+    return RotationWorld.startWith(new PatientClock(Date.UTC(2026, 10, 21, 6)), identity);
+  }
+
+  /** With another clock than one that passes every pause at once. */
+  static async startWith<Time extends Clock>(
+    clock: Time,
+    identity: IdentityChange = {},
+  ): Promise<RotationWorld<Time>> {
+    return new RotationWorld(clock, await Authorized.start(clock, identity));
+  }
+
+  get network(): Transport {
+    return this.#network;
+  }
+
+  store(): MemoryTokenStore {
+    return new MemoryTokenStore(this.authorized.place, this.clock);
+  }
+
+  process(options: ProcessOptions = {}): TokenRotation {
+    const { clock, log, counters, authorized } = this;
+    const { store = this.store(), transport = this.#network } = options;
+    const credentials = new CurrentCredentials(
+      options.credentials ?? authorized.provider.credentials,
+      options.readAgain,
+      log,
+    );
+    const endpoint = new TokenEndpoint({
+      authUrl: new URL(authorized.provider.url),
+      transport,
+      headers: { "user-agent": "test" },
+      now: () => clock.now(),
+      counters,
+    });
+    return new TokenRotation({
+      store,
+      storedVersion: "none",
+      endpoint,
+      credentials,
+      counters,
+      clock,
+      logger: log,
+      authorize: AUTHORIZE,
+    });
+  }
+
+  /** Reads the tokens and renews them, as a start does that finds the access token refused. */
+  async renewOnce(rotation: TokenRotation = this.process()): Promise<RotatedTokens> {
+    return rotation.renew(await rotation.read(), new AbortController().signal);
+  }
+
+  /** Whether the stored access token opens the service, and its refresh token gives another one. */
+  async isWhole(): Promise<boolean> {
+    const { provider, place } = this.authorized;
+    if (!provider.admits(place.tokens?.access_token ?? "")) return false;
+    const { tokens } = await this.renewOnce();
+    return provider.admits(tokens.access_token);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#network.close();
+    await this.authorized.provider.stop();
+  }
+}

@@ -1,0 +1,365 @@
+// What each answer of the identity provider means for a renewal, and how many requests it costs.
+
+import { describe, expect, it } from "vitest";
+import type { RotatedTokens } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
+import { CANARY } from "../../../../simulator/account.ts";
+import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
+import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
+import { errorOf, said } from "../../connection.ts";
+import { AUTHORIZE } from "./authorized.ts";
+import { RotationWorld } from "./rotation-world.ts";
+
+const always = (fault: IdentityFault): IdentityChange => ({
+  faults: [{ match: { target: "refresh_token", times: Infinity }, fault }],
+});
+const once = (fault: IdentityFault): IdentityChange => ({
+  faults: [{ match: { target: "refresh_token" }, fault }],
+});
+
+describe("a renewal", () => {
+  it("sends exactly the interface's parameters as a form", async () => {
+    await using world = await RotationWorld.start();
+    const refreshToken = world.authorized.place.tokens?.refresh_token;
+
+    await world.renewOnce();
+
+    const { provider } = world.authorized;
+    expect(provider.requests.map(({ parameters }) => parameters)).toEqual([
+      {
+        client_id: "brand-client",
+        client_secret: CANARY.clientSecret,
+        grant_type: "refresh_token",
+        refresh_token: refreshToken,
+      },
+    ]);
+    expect(provider.requests[0]?.headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/);
+    expect(provider.requests[0]?.headers["authorization"]).toBeUndefined();
+  });
+
+  it("stores the new tokens before they are given out, and is counted", async () => {
+    await using world = await RotationWorld.start();
+
+    const { tokens, isRenewed } = await world.renewOnce();
+
+    expect(world.authorized.place.tokens).toEqual(tokens);
+    expect(isRenewed).toBe(true);
+    expect(world.counters.counts).toMatchObject({ logins: 1, requests: 1, retries: 0 });
+    expect(await world.isWhole()).toBe(true);
+  });
+
+  it.each([
+    ["the same refresh token again", { refreshToken: { rotation: "same" } }],
+    ["no refresh token", { refreshToken: { rotation: "silent" } }],
+  ] as const)("keeps the refresh token where the answer has %s", async (_, identity) => {
+    await using world = await RotationWorld.start(identity);
+    const before = world.authorized.place.tokens;
+
+    const { tokens } = await world.renewOnce();
+
+    expect(tokens.refresh_token).toBe(before?.refresh_token);
+    expect(tokens.access_token).not.toBe(before?.access_token);
+  });
+
+  it.each([
+    ["a number", {}, "2026-11-21T07:00:00.000Z"],
+    ["a text", { tokenResponse: { expiresIn: "text" } }, "2026-11-21T07:00:00.000Z"],
+    ["absent", { tokenResponse: { expiresIn: "absent" } }, undefined],
+    [
+      "no number",
+      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":"soon"') } },
+      undefined,
+    ],
+    [
+      "null",
+      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":null') } },
+      undefined,
+    ],
+    [
+      "beyond every calendar",
+      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":1e300') } },
+      undefined,
+    ],
+  ] as const)("knows the end of the access token where expires_in is %s: %s", async (_, identity, end) => {
+    await using world = await RotationWorld.start(identity);
+
+    const { tokens } = await world.renewOnce();
+
+    expect(tokens.expires_at).toBe(end);
+  });
+
+  it("ignores an id_token", async () => {
+    await using world = await RotationWorld.start({ tokenResponse: { withIdToken: true } });
+
+    expect(await world.renewOnce()).toMatchObject({ isRenewed: true });
+  });
+});
+
+describe("a renewal whose answer does not come", () => {
+  it.each([
+    ["is reset before it took effect", { kind: "reset-before" }],
+    ["has status 500", { kind: "status", status: 500 }],
+    ["has status 503", { kind: "status", status: 503 }],
+  ] as const)("is repeated with the same token: it %s", async (_, fault) => {
+    await using world = await RotationWorld.start(once(fault));
+
+    await world.renewOnce();
+
+    expect(world.authorized.provider.counts).toMatchObject({ refreshes: 2, spentTokensSeen: 0 });
+    expect(await world.isWhole()).toBe(true);
+  });
+
+  it.each([
+    ["is reset", { kind: "reset" }],
+    ["breaks off", { kind: "cut" }],
+  ] as const)("although it took effect is repeated within the time of grace: it %s", async (_, fault) => {
+    await using world = await RotationWorld.start({ ...once(fault), refreshToken: { graceMs: 10_000 } });
+
+    await world.renewOnce();
+
+    expect(world.authorized.provider.counts).toMatchObject({ refreshes: 2, revokedFamilies: 0 });
+    expect(await world.isWhole()).toBe(true);
+  });
+
+  it("although it took effect, without a time of grace, ends as AUTHORIZATION_EXPIRED with the command", async () => {
+    await using world = await RotationWorld.start(once({ kind: "reset" }));
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({
+      code: "AUTHORIZATION_EXPIRED",
+      message: expect.stringContaining(AUTHORIZE),
+    });
+    expect(world.authorized.provider.counts.refreshes).toBe(2);
+  });
+
+  it.each([
+    ["reset", { kind: "reset-before" }],
+    ["500", { kind: "status", status: 500 }],
+  ] as const)("is SERVICE_UNAVAILABLE after three requests within ten seconds (%s)", async (_, fault) => {
+    await using world = await RotationWorld.start(always(fault));
+    const beganAtMs = world.clock.now();
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringMatching(/auth-url|provider/),
+    });
+    expect(world.authorized.provider.counts.refreshes).toBe(3);
+    expect(world.clock.now() - beganAtMs).toBeLessThanOrEqual(10_000);
+    expect(world.authorized.place.claim).toBeUndefined();
+  });
+
+  it("but a web page does, is UNEXPECTED_RESPONSE after three requests", async () => {
+    await using world = await RotationWorld.start(always({ kind: "html" }));
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("status 200 and a body that is not a JSON object"),
+    });
+    expect(world.authorized.provider.counts.refreshes).toBe(3);
+    expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
+  });
+
+  it("is not repeated when ten seconds have passed", async () => {
+    await using world = await RotationWorld.start(always({ kind: "reset-before" }));
+    const transport = {
+      ...world.network,
+      send: (request: Parameters<typeof world.network.send>[0]) => {
+        world.clock.advance(11_000);
+        return world.network.send(request);
+      },
+    };
+
+    const error = await errorOf(world.renewOnce(world.process({ transport })));
+
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+});
+
+describe("a renewal that is refused", () => {
+  it.each([
+    ["invalid_grant", always({ kind: "error", error: "invalid_grant" }), "AUTHORIZATION_EXPIRED", AUTHORIZE],
+    [
+      "invalid_client",
+      { client: { secret: "another" } },
+      "CREDENTIALS_INVALID",
+      "client_id and client_secret",
+    ],
+    ["401 without a name", always({ kind: "status", status: 401 }), "CREDENTIALS_INVALID", "status 401"],
+    [
+      "unauthorized_client",
+      always({ kind: "error", error: "unauthorized_client" }),
+      "CREDENTIALS_INVALID",
+      "client_id",
+    ],
+    [
+      "unsupported_grant_type",
+      always({ kind: "error", error: "unsupported_grant_type" }),
+      "UNEXPECTED_RESPONSE",
+      "an error (unsupported_grant_type)",
+    ],
+    [
+      "an unknown name",
+      always({ kind: "error", error: `${CANARY.body}` }),
+      "UNEXPECTED_RESPONSE",
+      "nothing that OAuth 2.0 defines",
+    ],
+    [
+      "429",
+      always({ kind: "status", status: 429, headers: { "retry-after": "30" } }),
+      "THROTTLED",
+      "in 30 s",
+    ],
+    ["404", always({ kind: "status", status: 404 }), "UNEXPECTED_RESPONSE", "Check that --auth-url"],
+    [
+      "a redirect",
+      always({ kind: "status", status: 302, headers: { location: `https://evil.example/?${CANARY.body}` } }),
+      "UNEXPECTED_RESPONSE",
+      "a redirect to https://evil.example, which is not followed",
+    ],
+  ] as const)("by %s costs one request and says what to do", async (_, identity, code, says) => {
+    await using world = await RotationWorld.start();
+    world.authorized.provider.configure(identity);
+    const credentials = { ...world.authorized.provider.credentials, client_secret: CANARY.clientSecret };
+
+    const error = await errorOf(world.renewOnce(world.process({ credentials })));
+
+    expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+    expect(world.authorized.place.writes).toBe(1);
+    expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
+  });
+
+  it.each([["access_token"], ["token_type"]] as const)(
+    "by an answer without %s keeps the refresh token that it has, so the next renewal works",
+    async (member) => {
+      await using world = await RotationWorld.start({ tokenResponse: { without: [member] } });
+
+      const error = await errorOf(world.renewOnce());
+      world.authorized.provider.configure({ tokenResponse: {} });
+      const next = await world.renewOnce();
+
+      expect(error).toMatchObject({
+        code: "UNEXPECTED_RESPONSE",
+        message: expect.stringContaining(`has no ${member}`),
+      });
+      expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
+      expect(next.isRenewed).toBe(true);
+      expect(world.authorized.provider.counts.spentTokensSeen).toBe(0);
+    },
+  );
+
+  it("uses the client's new secret where another one is stored by now", async () => {
+    await using world = await RotationWorld.start();
+    const { provider } = world.authorized;
+    const old = provider.credentials;
+    provider.configure({ client: { secret: "newest" } });
+
+    const renewed = await world.renewOnce(
+      world.process({ credentials: old, readAgain: async () => provider.credentials }),
+    );
+
+    expect(renewed.isRenewed).toBe(true);
+    expect(provider.counts.refreshes).toBe(2);
+  });
+
+  it("uses the tokens that a person has stored meanwhile", async () => {
+    await using world = await RotationWorld.start();
+    const { authorized } = world;
+    authorized.provider.revokeAll();
+    const store = world.store();
+    const transport = {
+      ...world.network,
+      send: async (request: Parameters<typeof world.network.send>[0]) => {
+        const response = await world.network.send(request);
+        authorized.authorizeAgain();
+        return response;
+      },
+    };
+
+    const { tokens, isRenewed } = await world.renewOnce(world.process({ store, transport }));
+
+    expect(isRenewed).toBe(false);
+    expect(authorized.provider.admits(tokens.access_token)).toBe(true);
+  });
+
+  it("of tokens of another client says so without a request", async () => {
+    await using world = await RotationWorld.start();
+    const credentials = { ...world.authorized.provider.credentials, client_id: "another" };
+
+    const error = await errorOf(world.renewOnce(world.process({ credentials })));
+
+    expect(error).toMatchObject({
+      code: "AUTHORIZATION_EXPIRED",
+      message: expect.stringContaining("belong to another client_id"),
+    });
+    expect(world.authorized.provider.requests).toEqual([]);
+  });
+
+  it.each([
+    ["nothing", undefined, "There are no tokens in the place in memory yet"],
+    ["something else", "{}", "is no tokens of this program"],
+  ])("because %s is stored names the place and the command", async (_, text, says) => {
+    await using world = await RotationWorld.start();
+    world.authorized.place.text = text;
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({ code: "AUTHORIZATION_EXPIRED", message: expect.stringContaining(says) });
+    expect(String(error)).toContain(AUTHORIZE);
+  });
+});
+
+describe("several processes", () => {
+  it("that meet a refused token at once send one request, and all get the new tokens", async () => {
+    await using world = await RotationWorld.start();
+    const processes = Array.from({ length: 6 }, () => world.process());
+    const spent = await Promise.all(processes.map((each) => each.read()));
+
+    const renewed = await Promise.all(
+      processes.map((each, n) => each.renew(spent[n] ?? unreachable(), new AbortController().signal)),
+    );
+
+    expect(new Set(renewed.map(({ tokens }) => tokens.access_token)).size).toBe(1);
+    expect(renewed.filter(({ isRenewed }) => isRenewed)).toHaveLength(1);
+    expect(world.authorized.provider.counts).toMatchObject({ refreshes: 1, maxTokenRequestsInFlight: 1 });
+  });
+
+  it("wait no longer than a minute and a half for one that hangs", async () => {
+    await using world = await RotationWorld.start();
+    const { place } = world.authorized;
+    const rotation = world.process();
+    const tokens = await rotation.read();
+    const renewing = rotation.renew(tokens, new AbortController().signal);
+    place.claim = { atMs: Infinity };
+
+    const error = await errorOf(renewing);
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringContaining("End it if it hangs"),
+    });
+    expect(world.authorized.provider.requests).toEqual([]);
+  });
+
+  it("stop waiting when the run is stopped", async () => {
+    await using world = await RotationWorld.start();
+    world.authorized.place.claim = { atMs: Infinity };
+    const stop = new AbortController();
+    const rotation = world.process();
+    const tokens = await rotation.read();
+
+    const renewing: Promise<RotatedTokens> = rotation.renew(tokens, stop.signal);
+    stop.abort(new Error("stop"));
+
+    await expect(renewing).rejects.toThrow("stop");
+  });
+});
+
+function unreachable(): never {
+  throw new Error("unreachable");
+}
