@@ -1,30 +1,44 @@
 // A password that is changed while a run is under way, or just before it logs in, needs no new run.
 
 import { describe, expect, it } from "vitest";
+import type { ServiceCredentials } from "../../../../lambdas/job/credentials/credentials.ts";
 import { CANARY } from "../../../simulator/account.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
-import { type Connection, connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
-
-type Method = "session" | "basic";
+import { type Connection, connect, errorOf, fetchAll, type Method, said, secrets } from "../connection.ts";
+import { ALL_METHODS } from "./method-traits.ts";
 
 const NEW_PASSWORD = "new-canary-password";
-const present = (method: Method) => ({ method, email: CANARY.email, password: CANARY.password }) as const;
-const changed = (method: Method) => ({ ...present(method), password: NEW_PASSWORD }) as const;
+/** The e-mail address and its password, or the client and its secret. */
+const withSecret = (method: Method, secret: string): ServiceCredentials =>
+  method === "oauth"
+    ? { method, client_id: "brand-client", client_secret: secret }
+    : { method, email: CANARY.email, password: secret };
+const present = (method: Method): ServiceCredentials =>
+  withSecret(method, method === "oauth" ? CANARY.clientSecret : CANARY.password);
+const changed = (method: Method): ServiceCredentials => withSecret(method, NEW_PASSWORD);
 
 /** A client that has read `read`, while `stored` is what a further reading gives. */
 async function connected(
   method: Method,
-  read: ReturnType<typeof present | typeof changed>,
+  read: ServiceCredentials,
   stored: MemoryCredentials,
 ): Promise<Connection> {
   const service = { account: { password: NEW_PASSWORD }, events: makeEvents(20) };
-  return connect(service, { credentials: read, method, readCredentials: () => stored.read() });
+  const identity = { client: { secret: NEW_PASSWORD } };
+  const connection = await connect(service, {
+    identity,
+    credentials: read,
+    method,
+    readCredentials: () => stored.read(),
+  });
+  connection.authorized.provider.endAccessTokens();
+  return connection;
 }
 
-describe.each(["session", "basic"] as const)(
-  "with the method %s, credentials that the service refuses",
-  (method) => {
+describe.each(ALL_METHODS)(
+  "with the method $method, credentials that the service refuses",
+  ({ method, refusal, credentialsSent }) => {
     it("are read again, and changed ones are used instead", async () => {
       const stored = new MemoryCredentials(changed(method));
       await using connection = await connected(method, present(method), stored);
@@ -43,36 +57,40 @@ describe.each(["session", "basic"] as const)(
 
       const error = await errorOf(connection.service.list());
 
-      expect(error).toMatchObject({ code: method === "session" ? "LOGIN_REFUSED" : "UNAUTHENTICATED" });
-      expect(connection.simulator.counts.requests).toBe(1);
+      expect(error).toMatchObject({ code: refusal });
+      expect(credentialsSent(connection)).toBe(1);
       expect(secrets.filter((secret) => said(error, connection.log).includes(secret))).toEqual([]);
     });
 
     it("end the run when the changed ones are refused too, after two requests in all", async () => {
-      const stored = new MemoryCredentials({ ...present(method), password: "wrong too" });
+      const stored = new MemoryCredentials(withSecret(method, "wrong too"));
       await using connection = await connected(method, present(method), stored);
 
       const error = await errorOf(connection.service.list());
 
-      expect(error).toMatchObject({ code: method === "session" ? "LOGIN_REFUSED" : "UNAUTHENTICATED" });
-      expect(connection.simulator.counts.requests).toBe(2);
+      expect(error).toMatchObject({ code: refusal });
+      expect(credentialsSent(connection)).toBe(2);
     });
 
     it("are known by the version that was refused, also when others are stored by then", async () => {
       const first = present(method);
-      const stored = new MemoryCredentials({ ...first, password: "wrong too" });
+      const stored = new MemoryCredentials(withSecret(method, "wrong too"));
       const service = { account: { password: NEW_PASSWORD } };
       const versionOf = (used: object): string => (used === first ? "first" : "second");
       await using connection = await connect(service, {
+        identity: { client: { secret: NEW_PASSWORD } },
         credentials: first,
         readCredentials: () => stored.read(),
         versionOf,
       });
+      connection.authorized.provider.endAccessTokens();
 
       const before = connection.service.credentialsVersion;
       await errorOf(connection.service.list());
 
-      expect([before, connection.service.credentialsVersion]).toEqual(["first", "second"]);
+      // With tokens their version belongs to it.
+      const expected = method === "oauth" ? ["first v1", "second v1"] : ["first", "second"];
+      expect([before, connection.service.credentialsVersion]).toEqual(expected);
     });
 
     it("end the run with the service's refusal when they cannot be read any more", async () => {
@@ -81,16 +99,16 @@ describe.each(["session", "basic"] as const)(
 
       const error = await errorOf(connection.service.list());
 
-      expect(error).toMatchObject({ code: method === "session" ? "LOGIN_REFUSED" : "UNAUTHENTICATED" });
+      expect(error).toMatchObject({ code: refusal });
     });
 
     it("end the run when another method is stored, which needs a new run", async () => {
-      const stored = new MemoryCredentials(changed(method === "session" ? "basic" : "session"));
+      const stored = new MemoryCredentials(changed(method === "basic" ? "session" : "basic"));
       await using connection = await connected(method, present(method), stored);
 
       await errorOf(connection.service.list());
 
-      expect(connection.simulator.counts.requests).toBe(1);
+      expect(credentialsSent(connection)).toBe(1);
     });
 
     it("are not read again while the service accepts them", async () => {
@@ -119,15 +137,16 @@ describe.each(["session", "basic"] as const)(
       const { service, simulator } = connection;
       await service.list();
       const password = "newest-canary-password";
-      stored.store(JSON.stringify({ ...changed(method), password }));
+      stored.store(JSON.stringify(withSecret(method, password)));
       simulator.configure({ account: { password } });
+      connection.authorized.provider.configure({ client: { secret: password } });
       simulator.endSessions();
 
       const { details } = await fetchAll(service, 8);
 
       expect(details.size).toBe(20);
       expect(stored.reads).toBe(1);
-      expect(simulator.counts.logins).toBe(method === "session" ? 3 : 0);
+      if (method !== "basic") expect(credentialsSent(connection)).toBe(3);
     });
   },
 );

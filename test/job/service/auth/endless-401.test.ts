@@ -1,52 +1,51 @@
 import { describe, expect, it } from "vitest";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll } from "../connection.ts";
+import { ALL_METHODS } from "./method-traits.ts";
 
-describe("an event that is always answered with 401", () => {
-  it.each([1, 64])("ends the run after one more login, with %i in flight", async (atOnce) => {
+describe.each(ALL_METHODS)("with the method $method, an event that is always answered with 401", (traits) => {
+  const { method, isRenewed, renewals } = traits;
+
+  it.each([1, 64])("ends the run after one renewal at most, with %i in flight", async (atOnce) => {
     const events = makeEvents(100);
     const victim = events[50]?.uuid ?? "";
-    await using connection = await connect({
-      events,
-      latencyMs: 500,
-      faults: [{ match: { uuid: victim, times: Infinity }, fault: { kind: "status", status: 401 } }],
-    });
+    const fault = { kind: "status", status: 401 } as const;
+    const faults = [{ match: { uuid: victim, times: Infinity }, fault }];
+    await using connection = await connect({ events, latencyMs: 500, faults }, { method });
     const { service, simulator } = connection;
 
     const error = await errorOf(fetchAll(service, atOnce));
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(simulator.counts.logins).toBe(2);
-    expect(simulator.counts.detailsByUuid.get(victim)).toBe(2);
+    expect(renewals(connection)).toBe(isRenewed ? 1 : 0);
+    expect(simulator.counts.detailsByUuid.get(victim)).toBe(isRenewed ? 2 : 1);
   });
 
-  it("ends the run after two more logins when the session dies as well", async () => {
+  it("ends the run after two renewals at most when the session or token dies as well", async () => {
     const events = makeEvents(100);
     const victim = events[80]?.uuid ?? "";
-    await using connection = await connect({
-      events,
-      latencyMs: 500,
-      faults: [
-        { match: { uuid: victim, times: Infinity }, fault: { kind: "status", status: 401 } },
-        { match: { path: "detail", nth: 20 }, fault: { kind: "end-sessions" } },
-      ],
-    });
-    const { service, simulator } = connection;
+    const faults = [
+      { match: { uuid: victim, times: Infinity }, fault: { kind: "status", status: 401 } },
+      { match: { path: "detail", nth: 20 }, fault: { kind: "end-sessions" } },
+    ] as const;
+    await using connection = await connect({ events, latencyMs: 500, faults }, { method });
+    const { service } = connection;
 
     const error = await errorOf(fetchAll(service, 16));
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(simulator.counts.logins).toBeLessThanOrEqual(3);
+    expect(renewals(connection)).toBeLessThanOrEqual(2);
   });
 
-  it("on every endpoint ends the run after two logins and two requests", async () => {
-    await using connection = await connect({
-      faults: [{ match: { path: "list", times: Infinity }, fault: { kind: "status", status: 401 } }],
-    });
+  it("on every endpoint ends the run after one renewal and two requests at most", async () => {
+    const fault = { kind: "status", status: 401 } as const;
+    const faults = [{ match: { path: "list", times: Infinity }, fault }] as const;
+    await using connection = await connect({ faults }, { method });
 
     const error = await errorOf(connection.service.list());
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(connection.simulator.counts).toMatchObject({ logins: 2, list: 2, requests: 4 });
+    expect(renewals(connection)).toBe(isRenewed ? 1 : 0);
+    expect(connection.simulator.counts.list).toBe(isRenewed ? 2 : 1);
   });
 });

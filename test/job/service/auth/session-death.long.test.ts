@@ -5,15 +5,18 @@ import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
+import { RENEWED_METHODS } from "./method-traits.ts";
 
 const EVENTS = makeEvents(12, { length: 300 });
 
-describe("a session that dies", () => {
+describe.each(RENEWED_METHODS)("with the method $method, a session or token that dies", (traits) => {
+  const { method, renewals } = traits;
+  const first = method === "session" ? 1 : 0;
   // Requests on protected endpoints: the list is number 1, the details are the rest.
   const every = Array.from({ length: 1 + EVENTS.length }, (_, index) => index + 1);
 
-  it.each(every)("at request %i costs one more login, with 1 in flight", async (nth) => {
-    await using connection = await connect({ events: EVENTS });
+  it.each(every)("at request %i costs one renewal, with 1 in flight", async (nth) => {
+    await using connection = await connect({ events: EVENTS }, { method });
     const { service, simulator } = connection;
     const path = nth === 1 ? ("list" as const) : ("detail" as const);
     simulator.configure({
@@ -23,33 +26,30 @@ describe("a session that dies", () => {
     const fetched = await fetchAll(service, 1);
 
     expect(texts(fetched)).toEqual(truth(simulator));
-    expect(simulator.counts).toMatchObject({
-      logins: 2,
-      unauthenticated: 1,
-      requests: 16,
-    });
-    expect(service.counts).toMatchObject({ logins: 2, retries: 0 });
+    expect(renewals(connection)).toBe(1);
+    expect(simulator.counts).toMatchObject({ unauthenticated: 1 });
+    expect(service.counts).toMatchObject({ logins: first + 1, retries: 0, requests: 15 + first });
   });
 
   const many = makeEvents(130, { length: 300 });
   it.each([1, 2, 3, 33, 64, 65, 66, 100, 129, 130])(
-    "at detail %i costs one more login, with 64 in flight",
+    "at detail %i costs one renewal, with 64 in flight",
     async (nth) => {
-      await using connection = await connect({
-        events: many,
-        latencyMs: ({ n }) => 500 + (n % 7) * 400,
-        faults: [{ match: { path: "detail", nth }, fault: { kind: "end-sessions" } }],
-      });
+      const faults = [{ match: { path: "detail", nth }, fault: { kind: "end-sessions" } }] as const;
+      const latencyMs = ({ n }: { readonly n: number }): number => 500 + (n % 7) * 400;
+      await using connection = await connect({ events: many, latencyMs, faults }, { method });
       const { service, simulator } = connection;
 
       const fetched = await fetchAll(service, 64);
 
       expect(texts(fetched)).toEqual(truth(simulator));
-      expect(simulator.counts.logins).toBe(2);
-      expect(service.counts).toMatchObject({ logins: 2, retries: 0 });
+      expect(renewals(connection)).toBe(1);
+      expect(service.counts).toMatchObject({ logins: first + 1, retries: 0 });
     },
   );
+});
 
+describe("a session that dies", () => {
   it("whenever another login happens is renewed each time, and the run ends complete", async () => {
     await using connection = await connect({ events: EVENTS, session: { maxRequests: 1 } });
     const { service, simulator } = connection;
