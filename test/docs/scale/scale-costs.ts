@@ -1,0 +1,113 @@
+// The arithmetic of docs/scale.md: how long a daily run takes, and what it costs in AWS.
+
+import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
+import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
+
+/** In US dollars, in the region us-east-1. */
+const PRICES = {
+  lambdaGbSecond: 0.0000133334,
+  lambdaRequest: 0.2 / 1_000_000,
+  stateTransition: 0.025 / 1_000,
+  s3Put: 0.005 / 1_000,
+  s3Get: 0.0004 / 1_000,
+  s3GbMonth: 0.023,
+  logsGb: 0.5,
+} as const;
+
+/** What is assumed, and not measured in AWS. */
+const ASSUMED = {
+  /** With 16 connections and 80 ms a response. */
+  requestsPerSecond: 200,
+  /** Start of the function, credentials, login, reading the log of publications. */
+  startSeconds: 10,
+  /** Of each invocation: reading the plan. */
+  planSecondsPerEvent: 10 / 1_000_000,
+  /** Verifying, merging, comparing, compressing. */
+  publishSecondsPerEvent: 0.2 / 1_000,
+  /** Of each invocation, beside its shards and the renewals of the lease. */
+  putsPerInvocation: 20,
+  getsPerInvocation: 40,
+  logBytesPerInvocation: 20_000,
+  storedBytesPerEvent: 1_500,
+  /** Snapshots that are kept, and staged files, which expire after two weeks. */
+  storedDays: 30 + 14,
+} as const;
+
+export const MEMORY_MB = 1_769;
+const INVOCATION_SECONDS = 900 - 60;
+const MONTH_SECONDS = 30 * 86_400;
+/** Continue, Done? and Wait. */
+const TRANSITIONS_PER_TURN = 3;
+
+export interface Scale {
+  readonly events: number;
+  readonly windowSeconds: number | "unlimited";
+}
+
+interface ScaleCost {
+  /** From the start to the publication. */
+  readonly seconds: number;
+  /** At most one a day. */
+  readonly runsPerMonth: number;
+  readonly invocations: number;
+  /** Of the function, a run. */
+  readonly paidSeconds: number;
+  /** US dollars a month. */
+  readonly lambda: number;
+  readonly states: number;
+  readonly s3: number;
+  readonly logs: number;
+  readonly total: number;
+}
+
+function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
+  const publish = events * ASSUMED.publishSecondsPerEvent;
+  const perInvocation = ASSUMED.startSeconds + events * ASSUMED.planSecondsPerEvent;
+  const requests = events + 2;
+  const sending = requests / ASSUMED.requestsPerSecond;
+  const isLimited = windowSeconds !== "unlimited";
+  const windows = isLimited ? Math.ceil(requests / windowAllowance(200, windowSeconds * 1_000)) : 1;
+  const waiting = isLimited ? (windows - 1) * windowSeconds : 0;
+  // A wait of a minute or more is not paid.
+  const isPaid = !isLimited || windowSeconds <= 60;
+  const working = publish + (isPaid ? Math.max(waiting, sending) : sending);
+  const invocations = Math.max(isPaid ? 1 : windows, Math.ceil(working / INVOCATION_SECONDS));
+  const paidSeconds = working + invocations * perInvocation;
+  const seconds = Math.max(waiting, sending) + publish + perInvocation;
+
+  const runsPerMonth = Math.min(30, MONTH_SECONDS / seconds);
+  const shards = events / Math.min(1_000, isLimited ? allowance(200) : Infinity);
+  const puts = shards + (paidSeconds * 1_000) / RENEWAL_MS + invocations * ASSUMED.putsPerInvocation;
+  const gets = 2 * shards + invocations * ASSUMED.getsPerInvocation;
+  const storedGb = (events * ASSUMED.storedBytesPerEvent * ASSUMED.storedDays * (runsPerMonth / 30)) / 1e9;
+  const lambda =
+    runsPerMonth *
+    (paidSeconds * (MEMORY_MB / 1_024) * PRICES.lambdaGbSecond + invocations * PRICES.lambdaRequest);
+  const states = runsPerMonth * (invocations - 1) * TRANSITIONS_PER_TURN * PRICES.stateTransition;
+  const s3 = runsPerMonth * (puts * PRICES.s3Put + gets * PRICES.s3Get) + storedGb * PRICES.s3GbMonth;
+  const logs = ((runsPerMonth * invocations * ASSUMED.logBytesPerInvocation) / 1e9) * PRICES.logsGb;
+  const total = lambda + states + s3 + logs;
+  return { seconds, runsPerMonth, invocations, paidSeconds, lambda, states, s3, logs, total };
+}
+
+/** The row of the table in docs/scale.md. */
+export function scaleRow(scale: Scale): readonly string[] {
+  const { windowSeconds, events } = scale;
+  const cost = scaleCost(scale);
+  const dollars = [cost.lambda, cost.states, cost.s3, cost.logs, cost.total].map((amount) => amount.toFixed(2));
+  return [
+    events.toLocaleString("en"),
+    windowSeconds === "unlimited" ? "no limit" : `${windowSeconds} s`,
+    duration(cost.seconds),
+    cost.runsPerMonth.toFixed(cost.runsPerMonth === 30 ? 0 : 1),
+    String(cost.invocations),
+    duration(cost.paidSeconds),
+    ...dollars,
+  ];
+}
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3_600).toFixed(1)} h`;
+}

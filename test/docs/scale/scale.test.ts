@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/list-entries.ts";
+import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
+import { column, sectionOf, tableBelow } from "../markdown.ts";
+import { MEMORY_MB, type Scale, scaleRow } from "./scale-costs.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const SCALES: readonly Scale[] = [1_000, 50_000, 1_000_000].flatMap((events) =>
+  ([60, 600, "unlimited"] as const).map((windowSeconds) => ({ events, windowSeconds })),
+);
+
+test("the table of times and costs is what the arithmetic gives", () => {
+  expect(tableBelow("scale.md", "## Time and cost").rows).toEqual(SCALES.map(scaleRow));
+});
+
+test("the memory that the costs are reckoned with is that of the function", () => {
+  expect(read("lib/compute/sync-function.ts")).toContain("memorySize: 1_769,");
+  expect(MEMORY_MB).toBe(1_769);
+  expect(sectionOf("scale.md", "## The arithmetic")).toContain("1,769 MB");
+});
+
+test("the page names the limits of the source", () => {
+  const limits = column(tableBelow("scale.md", "## How far it reaches"), "Limit").join("\n");
+
+  expect(limits).toContain(`${MAX_ENTRIES.toLocaleString("en")} entries`);
+  expect(sectionOf("limits.md", "# Limits")).toContain(`${MAX_ENTRIES.toLocaleString("en")} entries`);
+  expect(read("lambdas/job/service/http-event-service.ts")).toContain("listCapBytes = 256 * MIB");
+  expect(limits).toContain("256 MiB");
+  const arithmetic = sectionOf("scale.md", "## The arithmetic");
+  expect(arithmetic).toContain(`${allowance(200)} requests`);
+  expect(arithmetic).toContain(`${windowAllowance(200, 600_000).toLocaleString("en")} requests`);
+});
