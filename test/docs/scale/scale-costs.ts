@@ -94,7 +94,9 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
 export function scaleRow(scale: Scale): readonly string[] {
   const { windowSeconds, events } = scale;
   const cost = scaleCost(scale);
-  const dollars = [cost.lambda, cost.states, cost.s3, cost.logs, cost.total].map((amount) => amount.toFixed(2));
+  const dollars = [cost.lambda, cost.states, cost.s3, cost.logs, cost.total].map((amount) =>
+    amount.toFixed(2),
+  );
   return [
     events.toLocaleString("en"),
     windowSeconds === "unlimited" ? "no limit" : `${windowSeconds} s`,
