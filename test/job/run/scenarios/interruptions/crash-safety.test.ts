@@ -1,5 +1,6 @@
 // At whatever effect a process crashes, before or after it: readers see one whole snapshot, and a new start finishes.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
@@ -79,6 +80,7 @@ describe("a process that crashes", () => {
       const committed = (await readLog(sandbox.store, ACCOUNT)).length === 2;
       const staged =
         sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("shard-")).length - 3;
+      await delay(30); // requests of the process that died may still be on their way to the service
       const fetched = sandbox.simulator.counts.details;
       const result = await sandbox.run();
 

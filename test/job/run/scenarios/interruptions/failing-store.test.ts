@@ -8,7 +8,7 @@ import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { SmallWorld } from "../../small-world.ts";
 
-/** Enough that the compressor has something to write before the shard is whole. */
+/** Of eight events: enough that the compressor has something to write before the shard is whole. */
 const NOISE = randomBytes(75_000).toString("hex");
 
 test("a store that fails while a request is in flight", async () => {
@@ -30,7 +30,7 @@ test("a store that fails while a request is in flight", async () => {
     return {
       ...service,
       detail: async (requestAs, signal) => {
-        if (world.details < 3) {
+        if (world.details < 8) {
           const detail = await service.detail(requestAs, signal);
           return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
         }
