@@ -29,6 +29,7 @@ const everyKey = {
   timeZone: "America/Argentina/ComodRivadavia",
   enabled: true,
   baseUrl: `https://${"long-name.".repeat(12)}example.com/with/a/path`,
+  authUrl: `https://${"long-name.".repeat(12)}example.com/with/a/path`,
   requestsPerMinute: 123_456_789,
   bytesPerMinute: 123_456_789_012,
   limitWindowSeconds: 3_600,
@@ -67,7 +68,7 @@ describe("30 accounts with every key set", () => {
   it("have fewer resources, outputs and characters than a stack may have", () => {
     const resources = [...template.types].flatMap((type) => template.all(type));
 
-    expect(template.all("AWS::SecretsManager::Secret")).toHaveLength(30);
+    expect(template.all("AWS::SecretsManager::Secret")).toHaveLength(60);
     expect(resources.length).toBeLessThanOrEqual(LIMITS.resources);
     expect(template.outputs.size).toBeLessThanOrEqual(LIMITS.outputs);
     expect(Buffer.byteLength(template.text)).toBeLessThanOrEqual(LIMITS.templateBytes);
@@ -104,14 +105,14 @@ describe("30 accounts with every key set", () => {
     expect(alarms.reduce((sum, n) => sum + n, 0)).toBe(template.all("AWS::CloudWatch::Alarm").length);
   });
 
-  it("need one statement for their secrets", () => {
-    const reading = template
+  it.each(["GetSecretValue", "PutSecretValue"])("need one statement with %s for their secrets", (action) => {
+    const found = template
       .all("AWS::IAM::Policy")
       .flatMap((policy) => statements(policy))
-      .filter(({ Action }) => Action.includes("secretsmanager:GetSecretValue"));
+      .filter(({ Action }) => Action.includes(`secretsmanager:${action}`));
 
-    expect(reading).toHaveLength(1);
-    expect(reading[0]?.Resource).toHaveLength(1);
+    expect(found).toHaveLength(1);
+    expect(found[0]?.Resource).toHaveLength(1);
   });
 });
 

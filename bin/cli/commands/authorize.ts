@@ -2,6 +2,7 @@
 
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { storeAuthorized } from "../../../lambdas/job/credentials/tokens/store-authorized.ts";
+import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
@@ -35,8 +36,7 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (!paste && !canListenOn(redirectUri)) throw notLoopback(redirectUri);
     const credentials = await oauthCredentials(values, context);
     const tokens = await openTokens(values, context);
-    // What the place refuses is told before the person logs in, not after.
-    await tokens.read();
+    await refuseUnusable(tokens);
     const { signal, stdout, stderr: terminal } = context;
     const request = authorizationRequest({
       authUrl,
@@ -87,6 +87,14 @@ async function oauthCredentials(values: Values, context: CommandContext): Promis
     "CREDENTIALS_INVALID",
     `The credentials have the method "${read.method}", which needs no authorization: run works with them as they are. For OAuth they are {"method":"oauth","client_id":"…","client_secret":"…"}.`,
   );
+}
+
+/** What the place refuses is told before the person logs in, not after. */
+async function refuseUnusable(tokens: TokenStore): Promise<void> {
+  await tokens.read();
+  // A version that no tokens have: the claim is never given, and writes no tokens, but a folder may refuse its lock.
+  const claim = await tokens.claim("none");
+  await claim?.release();
 }
 
 function notLoopback(redirectUri: string): SyncError {

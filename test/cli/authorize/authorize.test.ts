@@ -184,6 +184,17 @@ describe("authorize", () => {
     expect(stderr).toContain(message);
   });
 
+  test("refuses a place for the tokens that cannot be written, before it opens a browser", async () => {
+    const openBrowser = (): Promise<boolean> => Promise.reject(new Error("opened"));
+
+    const { exitCode, stderr } = await authorize(["--tokens", "no/such/folder/uk.json"], { openBrowser });
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^STORE_FAILED: Could not read or write the tokens in .*no\/such\/folder\/uk\.json/,
+    );
+  });
+
   test.each([
     [["authorize"], "--auth-url"],
     [["authorize", "--auth-url", "https://x.example", "--redirect-uri", ELSEWHERE], "--paste"],
