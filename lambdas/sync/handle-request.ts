@@ -91,10 +91,11 @@ async function respond(
   switch (request.action) {
     case "run":
       return respondWith(await run(host, settings, startOf(request)));
+    // Awaited: the time limit ends with this block.
     case "continue":
-      return continueResponse({ ports, host, settings }, request);
+      return await continueResponse({ ports, host, settings }, request);
     case "abandon":
-      return abandonResponse({ ports, host, settings }, request);
+      return await abandonResponse({ ports, host, settings }, request);
     case "accept":
     case "rollback":
       return respondWith(await acceptOrRollback(host, account, request));
