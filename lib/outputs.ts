@@ -9,6 +9,7 @@ export interface OutputsProps {
   readonly functionName: string;
   readonly logGroupName: string;
   readonly failureQueueUrl: string;
+  readonly stateMachineArn: string;
   readonly workgroup: string;
   readonly analystPolicyArn: string;
   readonly dashboard: string;
@@ -69,6 +70,7 @@ export function addOutputs(stack: Stack, props: OutputsProps): void {
   output("FunctionName", "Used by the runbook", props.functionName);
   output("LogGroupName", "Used by the runbook", props.logGroupName);
   output("FailureQueueUrl", "Used by the runbook", props.failureQueueUrl);
+  output("StateMachineArn", "Used by the runbook", props.stateMachineArn);
   output("WarehouseLocation", "The value for --warehouse on the command line", props.warehouse);
 }
 

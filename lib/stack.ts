@@ -6,9 +6,12 @@ import type { Construct } from "constructs";
 import { isPlaceholder } from "../lambdas/job/settings/base-url.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { settingsFileText } from "../lambdas/sync/settings-file.ts";
+import { EndedExecutions } from "./compute/ended-executions.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
+import { HandOver } from "./compute/hand-over.ts";
 import { Schedules } from "./compute/schedules.ts";
+import { StateMachine } from "./compute/state-machine.ts";
 import { SyncFunction } from "./compute/sync-function.ts";
 import { AnalystPolicy } from "./data/analyst-policy.ts";
 import { Credentials } from "./data/credentials.ts";
@@ -56,6 +59,7 @@ export class EventSyncStack extends Stack {
     });
     const eventBus = new DefaultEventBus(this, "Events");
     const failureQueue = new FailureQueue(this, "Failures");
+    const handOver = new HandOver(this, "HandOver");
 
     // Each construct grants the function its permissions and returns, in the same call, the settings that the
     // function needs: neither exists without the other.
@@ -70,6 +74,7 @@ export class EventSyncStack extends Stack {
       ...eventBus.grantTo(role),
       ...credentials.grantTo(role),
       ...tokens.grantTo(role),
+      ...handOver.grantTo(role),
     });
     failureQueue.grantTo(role);
     const sync = new SyncFunction(this, "Sync", {
@@ -81,6 +86,9 @@ export class EventSyncStack extends Stack {
       reservedConcurrency: settings.reservedConcurrency,
     });
     new Schedules(this, "Schedules", { target: sync.live, failureQueue, accounts });
+    new StateMachine(this, "StateMachine", { handOver, target: sync.live });
+    const { stateMachineArn } = handOver;
+    new EndedExecutions(this, "EndedExecutions", { stateMachineArn, target: sync.live, failureQueue });
 
     const { topic } = new AlarmTopic(this, "AlarmTopic", settings.alarmEmail);
     if (settings.alarmEmail === undefined) {
@@ -91,6 +99,7 @@ export class EventSyncStack extends Stack {
     const alarms = new Alarms(this, "Alarms", {
       accounts,
       failureQueue: failureQueue.queue,
+      stateMachineArn,
       topic,
       runbookUrl,
     });
@@ -98,6 +107,7 @@ export class EventSyncStack extends Stack {
       accounts: names,
       alarms: alarms.all,
       logGroup: sync.logGroup,
+      stateMachineArn,
     });
     addOutputs(this, {
       secretIds: credentials.secretIds,
@@ -105,6 +115,7 @@ export class EventSyncStack extends Stack {
       functionName: sync.function.functionName,
       logGroupName: sync.logGroup.logGroupName,
       failureQueueUrl: failureQueue.queue.queueUrl,
+      stateMachineArn,
       workgroup: workgroup.workgroupName,
       analystPolicyArn: analysts.policyArn,
       dashboard: dashboard.dashboardName,

@@ -12,6 +12,9 @@ import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
+/** Lambda's maximum. An invocation stops between two units of its work before that. */
+export const FUNCTION_TIMEOUT = Duration.minutes(15);
+
 export interface SyncFunctionProps {
   readonly role: IRole;
   readonly environment: Readonly<Record<string, string>>;
@@ -45,8 +48,7 @@ export class SyncFunction extends Construct {
       // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but merging is
       // limited by the processor: it gzips, hashes and compares.
       memorySize: 1_769,
-      // Lambda's maximum. A run stops between two units before that, and the retry resumes it there.
-      timeout: Duration.minutes(15),
+      timeout: FUNCTION_TIMEOUT,
       // None by default. The lease already limits every account to one run at a time, and Lambda requires 100
       // unreserved: in a new AWS account, which has 10 in total, any reservation makes the deployment fail.
       ...(props.reservedConcurrency === undefined

@@ -20,6 +20,9 @@ const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout.loginRefuse
 /** Files that are published or will be: each object is created once and never overwritten. */
 const WRITE_ONCE = [FOLDERS.publications, FOLDERS.snapshots, FOLDERS.changes];
 
+/** How long the bucket keeps what a run has staged: a run that takes longer cannot be finished. */
+export const STAGING_EXPIRY = Duration.days(14);
+
 /** Athena writes the results of queries here. */
 export const RESULTS_PREFIX = "athena-results/";
 
@@ -43,7 +46,7 @@ export class Storage extends Construct {
           expiredObjectDeleteMarker: true,
         },
         { id: "incomplete-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        { id: "staging", prefix: FOLDERS.runs, expiration: Duration.days(14) },
+        { id: "staging", prefix: FOLDERS.runs, expiration: STAGING_EXPIRY },
         { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
       ],
     });

@@ -6,6 +6,7 @@ import {
   type AlarmProps,
   ComparisonOperator,
   type IMetric,
+  MathExpression,
   Stats,
   TreatMissingData,
 } from "aws-cdk-lib/aws-cloudwatch";
@@ -15,14 +16,18 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
-import { accountMetric } from "./metrics.ts";
+import { accountMetric, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
 
+/** How long the alarm for executions stays: the engine's metrics do not say that a cause is over. */
+const EXECUTION_HOURS = 24;
+
 export interface AlarmsProps {
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
   readonly failureQueue: IQueue;
+  readonly stateMachineArn: string;
   readonly topic: ITopic;
   /** The address of `docs/runbook.md`. */
   readonly runbookUrl: string;
@@ -36,7 +41,7 @@ interface AlarmSpec {
 }
 
 export class Alarms extends Construct {
-  /** In the order of the accounts, the failure queue's last. */
+  /** In the order of the accounts, those for all accounts last. */
   readonly all: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
@@ -60,7 +65,12 @@ export class Alarms extends Construct {
       meaning: "A start failed for good: all its attempts failed, or it waited for an hour.",
       condition: above(0, messages),
     });
-    this.all = [...ofAccounts, failureQueue];
+    const execution = this.alarm("execution", props, {
+      section: "execution",
+      meaning: `An execution of the state machine ended in the last ${EXECUTION_HOURS} hours without finishing its run.`,
+      condition: unsuccessfulExecutions(props.stateMachineArn),
+    });
+    this.all = [...ofAccounts, failureQueue, execution];
   }
 
   private staleAlarm(account: string, settings: DeployedAccount): readonly AlarmSpec[] {
@@ -148,5 +158,29 @@ function unpublishedFor(hours: number, account: string): AlarmSpec["condition"] 
     threshold: 1,
     evaluationPeriods: hours,
     treatMissingData: TreatMissingData.BREACHING,
+  };
+}
+
+/** Independent of the function: also where no event about the execution arrives, or the function cannot start. */
+function unsuccessfulExecutions(stateMachineArn: string): AlarmSpec["condition"] {
+  const period = Duration.hours(1);
+  const metric = new MathExpression({
+    // A metric without data in an hour would leave the sum without a value.
+    expression: "FILL(failed, 0) + FILL(timedOut, 0) + FILL(aborted, 0)",
+    usingMetrics: {
+      failed: executionMetric(stateMachineArn, "ExecutionsFailed", { period }),
+      timedOut: executionMetric(stateMachineArn, "ExecutionsTimedOut", { period }),
+      aborted: executionMetric(stateMachineArn, "ExecutionsAborted", { period }),
+    },
+    label: "Executions that did not succeed",
+    period,
+  });
+  return {
+    metric,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    evaluationPeriods: EXECUTION_HOURS,
+    datapointsToAlarm: 1,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
   };
 }

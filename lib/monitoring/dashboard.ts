@@ -8,16 +8,18 @@ import {
   Dashboard,
   GraphWidget,
   GraphWidgetView,
+  type IMetric,
   type IWidget,
   LogQueryVisualizationType,
   LogQueryWidget,
+  MathExpression,
   Stats,
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
-import { accountMetric } from "./metrics.ts";
+import { accountMetric, type ExecutionMetric, executionMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
@@ -28,18 +30,28 @@ export interface SyncDashboardProps {
   readonly accounts: readonly string[];
   readonly alarms: readonly Alarm[];
   readonly logGroup: ILogGroup;
+  readonly stateMachineArn: string;
 }
 
 export class SyncDashboard extends Construct {
   readonly dashboardName: string;
 
-  constructor(scope: Construct, id: string, { accounts, alarms, logGroup }: SyncDashboardProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { accounts, alarms, logGroup, stateMachineArn }: SyncDashboardProps,
+  ) {
     super(scope, id);
     this.dashboardName = Stack.of(this).stackName;
     new Dashboard(this, "Dashboard", {
       dashboardName: this.dashboardName,
       defaultInterval: Duration.days(14),
-      widgets: [...alarmRows(alarms), [lastSuccess(logGroup)], ...accounts.flatMap(accountRows)],
+      widgets: [
+        ...alarmRows(alarms),
+        [lastSuccess(logGroup)],
+        executionsRow(stateMachineArn),
+        ...accounts.flatMap(accountRows),
+      ],
     });
   }
 }
@@ -67,6 +79,44 @@ function lastSuccess(logGroup: ILogGroup): IWidget {
     width: WIDTH,
     height: 4,
   });
+}
+
+/** Runs that were handed over to the state machine. */
+function executionsRow(stateMachineArn: string): IWidget[] {
+  const metric = (name: ExecutionMetric, label: string, color?: string) =>
+    executionMetric(stateMachineArn, name, { label, ...(color === undefined ? {} : { color }) });
+  const counted = {
+    started: metric("ExecutionsStarted", "Started", Color.BLUE),
+    redriven: metric("ExecutionsRedriven", "Redriven", Color.PURPLE),
+    succeeded: metric("ExecutionsSucceeded", "Succeeded", Color.GREEN),
+    failed: metric("ExecutionsFailed", "Failed", Color.RED),
+    timedOut: metric("ExecutionsTimedOut", "Timed out", Color.ORANGE),
+    aborted: metric("ExecutionsAborted", "Aborted", Color.BROWN),
+  };
+  const total = (name: keyof typeof counted): string => `RUNNING_SUM(FILL(${name}, 0))`;
+  // The engine counts no running executions of one state machine. One that began before the graph lowers it by one.
+  const running = new MathExpression({
+    expression: `${total("started")} + ${total("redriven")} - ${total("succeeded")} - ${total("failed")} - ${total("timedOut")} - ${total("aborted")}`,
+    usingMetrics: counted,
+    label: "Running",
+    period: Duration.minutes(5),
+  });
+  const graph = (title: string, left: readonly IMetric[], more = {}): IWidget =>
+    new GraphWidget({
+      title: `executions: ${title}`,
+      left: [...left],
+      leftYAxis: { min: 0, showUnits: false },
+      width: WIDTH / 2,
+      height: 5,
+      ...more,
+    });
+  return [
+    graph("running", [running]),
+    graph("how they ended", Object.values(counted), {
+      view: GraphWidgetView.BAR,
+      setPeriodToTimeRange: true,
+    }),
+  ];
 }
 
 function accountRows(account: string): IWidget[][] {

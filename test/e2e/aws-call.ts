@@ -30,6 +30,10 @@ const glueSchema = z.object({
   Name: z.string().optional(),
 });
 const secretSchema = z.object({ SecretId: z.string() });
+const statesSchema = z.object({
+  stateMachineArn: z.string().optional(),
+  executionArn: z.string().optional(),
+});
 const eventsSchema = z.object({
   Entries: z.tuple([z.object({ EventBusName: z.string(), Source: z.string() })]),
 });
@@ -54,9 +58,17 @@ function jsonCall(target: string, body: Buffer): AwsCall {
         conditions: { "events:source": Source },
       };
     }
+    case "AWSStepFunctions":
+      return { action: `states:${operation}`, resources: [statesResource(input)], conditions: {} };
     default:
       throw new Error(`no permission is known for ${target}`);
   }
+}
+
+/** Service Authorization Reference: an execution is started on its state machine, and described by itself. */
+function statesResource(input: unknown): string {
+  const { stateMachineArn, executionArn } = statesSchema.parse(input);
+  return executionArn ?? stateMachineArn ?? "";
 }
 
 /** Secrets Manager appends six characters to a name. */

@@ -1,4 +1,4 @@
-// AWS as the function sees it: the emulator behind a server that records every call, and EventBridge.
+// AWS as the function sees it: the emulator behind a server that records every call, EventBridge, and what a test adds.
 
 import {
   type Asked,
@@ -18,6 +18,8 @@ export interface BusEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** Of a service that is not the emulator's; undefined for calls of others. */
+type Answer = (asked: Asked, carried: Carried) => Fault | undefined;
 type Refusal = (call: AwsCall, asked: Asked) => boolean;
 
 export class AwsRecorder implements AsyncDisposable {
@@ -27,6 +29,7 @@ export class AwsRecorder implements AsyncDisposable {
   readonly events: BusEvent[] = [];
   readonly #proxy: AwsProxy;
   #refuses: Refusal = () => false;
+  #answers: Answer = () => undefined;
 
   private constructor(proxy: AwsProxy) {
     this.#proxy = proxy;
@@ -46,6 +49,10 @@ export class AwsRecorder implements AsyncDisposable {
     this.#refuses = refuses;
   }
 
+  answerWith(answers: Answer): void {
+    this.#answers = answers;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#proxy[Symbol.asyncDispose]();
   }
@@ -59,7 +66,8 @@ export class AwsRecorder implements AsyncDisposable {
         ? s3Response(403, "AccessDenied")
         : jsonResponse("AccessDeniedException");
     }
-    return asked.action === "AWSEvents.PutEvents" ? this.#putEvents(carried) : undefined;
+    if (asked.action === "AWSEvents.PutEvents") return this.#putEvents(carried);
+    return this.#answers(asked, carried);
   }
 
   #putEvents({ body }: Carried): Fault {

@@ -13,7 +13,7 @@ import { payload } from "./payload.ts";
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Lambda's own two retries, without their delays. */
-export const AT_ONCE = { retryDelaysMs: [1, 1] };
+const AT_ONCE = { retryDelaysMs: [1, 1] };
 
 export class DeployedAccounts<Account extends string> {
   readonly deployment: Deployment;

@@ -10,8 +10,10 @@ import { z } from "zod";
 import { readEnvironment } from "../../lambdas/sync/environment.ts";
 import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 import { type AwsClients, awsClients, awsEnvironment, emulator } from "../aws/emulator.ts";
-import { REGION } from "./aws-call.ts";
+import { statesResponse } from "../states/states-response.ts";
+import { ACCOUNT_ID, REGION } from "./aws-call.ts";
 import { AwsRecorder } from "./aws-recorder.ts";
+import { DeployedStateMachine } from "./deployed-state-machine.ts";
 import type { FunctionDefinition } from "./execution-environment.ts";
 import { LambdaFunction } from "./lambda-function.ts";
 import type { Statement } from "./policy.ts";
@@ -29,6 +31,7 @@ const functionSchema = z.object({
 export interface Deployment extends AsyncDisposable {
   readonly recorder: AwsRecorder;
   readonly function: LambdaFunction;
+  readonly stateMachine: DeployedStateMachine;
   readonly clients: AwsClients;
   readonly bucket: string;
   readonly database: string;
@@ -48,14 +51,25 @@ export async function deploy(eventSync: object): Promise<Deployment> {
   await makeResources(template, clients);
   const recorder = await AwsRecorder.start();
   const definition = definitionOf(template, recorder);
-  const { bucket, database, accounts } = readEnvironment(
+  const {
+    bucket,
+    database,
+    accounts,
+    stateMachineArn = "",
+  } = readEnvironment(
     definition.environment,
     await readFile(join(definition.directory, SETTINGS_FILE), "utf8"),
   );
   const lambda = new LambdaFunction(definition);
+  const alias = template.one("AWS::Lambda::Alias").id;
+  const aliasArn = `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${definition.name}:live`;
+  template.made(alias, { ref: aliasArn });
+  const stateMachine = new DeployedStateMachine(template, lambda, aliasArn, stateMachineArn);
+  recorder.answerWith((asked, carried) => statesResponse(stateMachine.engine, asked, carried));
   return {
     recorder,
     function: lambda,
+    stateMachine,
     clients,
     bucket,
     database,

@@ -1,5 +1,5 @@
 // What the deployed function may do, after histories that use every right: a catalog that fails, large writes that are
-// refused, an old snapshot that is deleted, a refused login, a secret without a value.
+// refused, an old snapshot that is deleted, a refused login, a secret without a value, a run that is handed over.
 
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
@@ -13,7 +13,15 @@ import { DAY_MS, DeployedAccounts, MINUTE_MS } from "./deployed-accounts.ts";
 import { isAllowed, unused } from "./policy.ts";
 
 /** Each history is that of one account. */
-const ACCOUNTS = { glue: {}, large: {}, old: { retainDays: 1 }, refused: {}, fresh: {} };
+const ACCOUNTS = {
+  glue: {},
+  large: {},
+  old: { retainDays: 1 },
+  refused: {},
+  fresh: {},
+  // 54 requests at once, and then one a minute.
+  long: { requestsPerMinute: 1, limitWindowSeconds: 3_600 },
+};
 
 onEmulator("the deployed function, which uses all its rights", () => {
   let deployed: DeployedAccounts<keyof typeof ACCOUNTS>;
@@ -21,6 +29,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
   let repaired: Awaited<ReturnType<typeof failAndRepairCatalog>>;
   let written: Awaited<ReturnType<typeof refuseLargeWrites>>;
   let deleted: Awaited<ReturnType<typeof deleteOldSnapshot>>;
+  let stopped: Awaited<ReturnType<typeof stopExecution>>;
 
   beforeAll(async () => {
     deployed = await DeployedAccounts.deploy(ACCOUNTS, ["fresh"]);
@@ -32,6 +41,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
     await deployed.refuseLogin("refused");
     await deployed.fillSecret("refused");
     await deployed.run("refused", Date.UTC(2026, 0, 2, 6));
+    stopped = await stopExecution();
   }, 240_000);
 
   afterAll(() => deployed?.[Symbol.asyncDispose]());
@@ -72,6 +82,16 @@ onEmulator("the deployed function, which uses all its rights", () => {
     expect(filesOfRetired).toContain(layout.part("old", oldest, 0));
     expect(filesOfDeleted).toEqual([layout.retired("old", oldest)]);
     expect(events).toEqual(deployed.truth("old"));
+  });
+
+  test("a run without budget is handed over, and the account is free when its execution is aborted", () => {
+    const { answer, waiting, whileWaiting, abandoned, lease } = stopped;
+
+    expect(answer).toMatchObject({ outcome: "HANDED_OVER", reason: "BUDGET" });
+    expect(waiting).toMatchObject({ status: "ABORTED", output: undefined });
+    expect(whileWaiting).toMatchObject({ outcome: "SKIPPED" });
+    expect(abandoned).toMatchObject([{ ok: true, payload: { abandoned: true } }]);
+    expect(lease).toBeNull();
   });
 
   test("the role's policies allow every call to AWS, and no permission is unused", () => {
@@ -166,5 +186,19 @@ onEmulator("the deployed function, which uses all its rights", () => {
     const filesOfDeleted = await files();
     const events = await deployed.events(account);
     return { oldest, before, retired, filesOfRetired, filesOfDeleted, events };
+  }
+
+  /** A person stops the execution while it waits for the budget. */
+  async function stopExecution() {
+    const account = "long";
+    const { stateMachine } = deployed.deployment;
+    stateMachine.clock.stop();
+    const answer = await deployed.run(account, Date.UTC(2026, 0, 1, 6));
+    const [waiting] = stateMachine.engine.executions;
+    const whileWaiting = await deployed.invoke({ account });
+    stateMachine.engine.stop(waiting?.start.arn ?? "");
+    await stateMachine.delivered();
+    const { lease } = await deployed.invoke({ action: "status", account });
+    return { answer, waiting, whileWaiting, abandoned: stateMachine.abandoned, lease };
   }
 });

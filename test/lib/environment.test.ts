@@ -47,13 +47,24 @@ it("the function reads the settings that the stack writes", () => {
     .map(({ properties }) => properties["Name"]);
   const file = settingsFileText(functionSettings(parseSettings(SETTINGS)));
 
-  expect(readEnvironment({ ...Variables, AWS_REGION: "eu-west-1" }, file)).toEqual({
+  const deployed = Object.fromEntries(
+    Object.entries(Variables).map(([name, value]) => [
+      name,
+      value
+        .replaceAll("<AWS::Partition>", "aws")
+        .replaceAll("<AWS::Region>", "eu-west-1")
+        .replaceAll("<AWS::AccountId>", "123456789012"),
+    ]),
+  );
+  expect(readEnvironment({ ...deployed, AWS_REGION: "eu-west-1" }, file)).toEqual({
     bucket: `<${template.only("AWS::S3::Bucket").name}>`,
-    bucketOwner: "<AWS::AccountId>",
+    bucketOwner: "123456789012",
     prefix: "",
     database: "lake",
     workgroup: "Stack",
     eventBus: "default",
+    stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
+    maxTurns: 1_000,
     region: "eu-west-1",
     lifted: [{ name: "brand", pointer: "/brand/name" }],
     accounts: {

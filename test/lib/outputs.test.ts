@@ -53,5 +53,8 @@ describe("the outputs", () => {
     expect(outputs.get("LogGroupName")).toBe(`<${template.only("AWS::Logs::LogGroup").name}>`);
     expect(outputs.get("AnalystPolicyArn")).toBe(`<${template.only("AWS::IAM::ManagedPolicy").name}>`);
     expect(outputs.get("FailureQueueUrl")).toBe(`<${template.only("AWS::SQS::Queue").name}>`);
+    expect(outputs.get("StateMachineArn")).toBe(
+      "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack",
+    );
   });
 });

@@ -21,6 +21,8 @@ const policyOf = (rolePattern: RegExp): Resource => {
 const STACK_UUID = '{"Fn::Select":[2,{"Fn::Split":["/","<AWS::StackId>"]}]}';
 const glue = (resource: string): string =>
   `arn:<AWS::Partition>:glue:<AWS::Region>:<AWS::AccountId>:${resource}`;
+const states = (resource: string): string =>
+  `arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:${resource}`;
 const below = (...prefixes: readonly string[]): readonly string[] =>
   prefixes.map((prefix) => `${bucket}/${prefix}/*`);
 
@@ -82,6 +84,8 @@ describe("the function", () => {
         ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
         [`arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:Stack/*-${STACK_UUID}*`],
       ),
+      allow(["states:StartExecution"], [states("stateMachine:Stack")]),
+      allow(["states:DescribeExecution"], [states("execution:Stack:*")]),
       allow(["sqs:SendMessage"], [queue]),
       allow(
         ["logs:CreateLogStream", "logs:PutLogEvents"],
@@ -113,17 +117,17 @@ describe("the schedules", () => {
 });
 
 describe("the roles", () => {
-  it("are two, each with one inline policy and no managed policy", () => {
+  it("are three, each with one inline policy and no managed policy", () => {
     const roles = template.all("AWS::IAM::Role");
 
-    expect(roles).toHaveLength(2);
-    expect(template.all("AWS::IAM::Policy")).toHaveLength(2);
+    expect(roles).toHaveLength(3);
+    expect(template.all("AWS::IAM::Policy")).toHaveLength(3);
     for (const { properties } of roles) {
       expect(Object.keys(properties).toSorted()).toEqual(["AssumeRolePolicyDocument", "Description"]);
     }
   });
 
-  it("are assumed by Lambda, and by the scheduler for the schedules of this stack only", () => {
+  it("are assumed by Lambda, by the scheduler for the schedules of this stack, and by its state machine only", () => {
     const trust = z.object({
       Statement: z.tuple([
         z.object({ Principal: z.unknown(), Condition: z.unknown().optional(), Action: z.string() }),
@@ -143,6 +147,14 @@ describe("the roles", () => {
             "aws:SourceAccount": "<AWS::AccountId>",
             "aws:SourceArn": `<${template.only("AWS::Scheduler::ScheduleGroup").name}.Arn>`,
           },
+        },
+      },
+      {
+        Action: "sts:AssumeRole",
+        Principal: { Service: "states.amazonaws.com" },
+        Condition: {
+          StringEquals: { "aws:SourceAccount": "<AWS::AccountId>" },
+          ArnLike: { "aws:SourceArn": states("stateMachine:Stack") },
         },
       },
     ]);

@@ -20,6 +20,7 @@ describe("the stack", () => {
       "AWS::Athena::WorkGroup",
       "AWS::CloudWatch::Alarm",
       "AWS::CloudWatch::Dashboard",
+      "AWS::Events::Rule",
       "AWS::Glue::Database",
       "AWS::Glue::Table",
       "AWS::IAM::ManagedPolicy",
@@ -29,6 +30,7 @@ describe("the stack", () => {
       "AWS::Lambda::Alias",
       "AWS::Lambda::EventInvokeConfig",
       "AWS::Lambda::Function",
+      "AWS::Lambda::Permission",
       "AWS::Lambda::Version",
       "AWS::Logs::LogGroup",
       "AWS::S3::Bucket",
@@ -40,6 +42,7 @@ describe("the stack", () => {
       "AWS::Scheduler::Schedule",
       "AWS::Scheduler::ScheduleGroup",
       "AWS::SecretsManager::Secret",
+      "AWS::StepFunctions::StateMachine",
     ]);
   });
 });

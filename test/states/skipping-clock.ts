@@ -6,6 +6,7 @@ export class SkippingClock implements Pick<Clock, "now" | "sleep"> {
   /** What was waited for, in its order. */
   readonly waitsMs: number[] = [];
   #nowMs: number;
+  #isStopped = false;
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs;
@@ -17,7 +18,13 @@ export class SkippingClock implements Pick<Clock, "now" | "sleep"> {
 
   async sleep(ms: number): Promise<void> {
     this.waitsMs.push(ms);
+    if (this.#isStopped) await new Promise(() => undefined);
     this.advance(ms);
+  }
+
+  /** From now on a wait has no end. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   /** Time passes. */

@@ -27,11 +27,13 @@ const template = synthesized({
 });
 const topic = template.only("AWS::SNS::Topic");
 
-const alarmSchema = z.object({
+const anyAlarmSchema = z.looseObject({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
   AlarmActions: z.array(z.string()),
   OKActions: z.array(z.string()),
+});
+const alarmSchema = anyAlarmSchema.extend({
   Namespace: z.string(),
   MetricName: z.string(),
   Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })),
@@ -42,7 +44,9 @@ const alarmSchema = z.object({
   Threshold: z.number(),
   TreatMissingData: z.string(),
 });
-const alarms = template.all("AWS::CloudWatch::Alarm").map(({ properties }) => alarmSchema.parse(properties));
+const all = template.all("AWS::CloudWatch::Alarm").map(({ properties }) => anyAlarmSchema.parse(properties));
+/** Those that compare one metric. */
+const alarms = all.filter((alarm) => "MetricName" in alarm).map((alarm) => alarmSchema.parse(alarm));
 const MISSING: Readonly<Record<string, string>> = { breaching: "raises it", ignore: "keeps its state" };
 const COMPARED: Readonly<Record<string, string>> = { GreaterThanThreshold: ">", LessThanThreshold: "<" };
 
@@ -82,6 +86,53 @@ describe("an alarm", () => {
     });
   });
 
+  it("is raised for a day by any execution that failed, timed out or was aborted", () => {
+    const alarm = all.find(({ AlarmName }) => AlarmName === "Stack-execution");
+
+    expect(alarm).toMatchObject({
+      Threshold: 0,
+      ComparisonOperator: "GreaterThanThreshold",
+      EvaluationPeriods: 24,
+      DatapointsToAlarm: 1,
+      TreatMissingData: "notBreaching",
+    });
+    const metrics = z
+      .array(
+        z.object({
+          Id: z.string(),
+          Expression: z.string().optional(),
+          MetricStat: z
+            .object({
+              Metric: z.object({
+                Namespace: z.literal("AWS/States"),
+                MetricName: z.string(),
+                Dimensions: z.unknown(),
+              }),
+              Period: z.literal(3600),
+              Stat: z.literal("Sum"),
+            })
+            .optional(),
+        }),
+      )
+      .parse(alarm?.["Metrics"]);
+    expect(metrics.find(({ Expression }) => Expression !== undefined)?.Expression).toBe(
+      "FILL(failed, 0) + FILL(timedOut, 0) + FILL(aborted, 0)",
+    );
+    const stateMachine = {
+      Name: "StateMachineArn",
+      Value: "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack",
+    };
+    expect(
+      metrics.flatMap(({ Id, MetricStat }) =>
+        MetricStat === undefined ? [] : [[Id, MetricStat.Metric.MetricName, MetricStat.Metric.Dimensions]],
+      ),
+    ).toEqual([
+      ["failed", "ExecutionsFailed", [stateMachine]],
+      ["timedOut", "ExecutionsTimedOut", [stateMachine]],
+      ["aborted", "ExecutionsAborted", [stateMachine]],
+    ]);
+  });
+
   it("for stale data exists only where a schedule is on, and not too rare for CloudWatch", () => {
     expect([...conditions.keys()].filter((name) => name.endsWith("-stale"))).toEqual(["Stack-uk-stale"]);
   });
@@ -92,6 +143,7 @@ describe("an alarm", () => {
 
     const seconds = longest
       .all("AWS::CloudWatch::Alarm")
+      .filter(({ properties }) => "Period" in properties)
       .map(({ properties }) => alarmSchema.parse(properties))
       .map(({ Period, EvaluationPeriods }) => Period * EvaluationPeriods);
 
@@ -109,7 +161,7 @@ describe("an alarm", () => {
   });
 
   it("sends a mail when it is raised and when it is over, to the address of the settings", () => {
-    for (const { AlarmActions, OKActions } of alarms) {
+    for (const { AlarmActions, OKActions } of all) {
       expect(AlarmActions).toEqual([`<${topic.name}>`]);
       expect(OKActions).toEqual([`<${topic.name}>`]);
     }
@@ -148,13 +200,13 @@ describe("the runbook", () => {
   const bodyOf = (title: string): string => RUNBOOK.split(`## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
 
   it("has a section for every alarm, and no section without one", () => {
-    const named = alarms.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]);
+    const named = all.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]);
 
     expect(new Set(named)).toEqual(new Set(sections));
   });
 
   it("is what every alarm's text leads to, at the section that ends the alarm's name", () => {
-    for (const { AlarmName, AlarmDescription } of alarms) {
+    for (const { AlarmName, AlarmDescription } of all) {
       const [, address, section] = /What to do: (.+)#(.+)$/.exec(AlarmDescription) ?? [];
       expect(address).toBe(RUNBOOK_URL);
       expect(AlarmName.endsWith(`-${section}`)).toBe(true);

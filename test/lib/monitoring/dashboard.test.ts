@@ -29,6 +29,34 @@ describe("the dashboard", () => {
     );
   });
 
+  it("shows how many runs that were handed over are under way, and how executions ended", () => {
+    const stateMachine = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack";
+    const metric = (name: string): unknown[] => ["AWS/States", name, "StateMachineArn", stateMachine];
+    const counted = [
+      "ExecutionsStarted",
+      "ExecutionsRedriven",
+      "ExecutionsSucceeded",
+      "ExecutionsFailed",
+      "ExecutionsTimedOut",
+      "ExecutionsAborted",
+    ];
+    const metricsOf = (title: string): readonly (readonly unknown[])[] =>
+      z.array(z.array(z.unknown())).parse(titled(title)?.["metrics"]);
+    const named = (title: string): readonly unknown[] =>
+      metricsOf(title)
+        .map((each) => each.slice(0, 4))
+        .filter(([namespace]) => namespace === "AWS/States");
+
+    const [expression] = metricsOf("executions: running").map(([first]) => first);
+
+    expect(expression).toMatchObject({
+      expression:
+        "RUNNING_SUM(FILL(started, 0)) + RUNNING_SUM(FILL(redriven, 0)) - RUNNING_SUM(FILL(succeeded, 0)) - RUNNING_SUM(FILL(failed, 0)) - RUNNING_SUM(FILL(timedOut, 0)) - RUNNING_SUM(FILL(aborted, 0))",
+    });
+    expect(named("executions: running")).toEqual(counted.map(metric));
+    expect(named("executions: how they ended")).toEqual(counted.map(metric));
+  });
+
   it.each(["uk", "us"])("shows for the account %s the metrics that the function writes", (name) => {
     const shown = widgets
       .filter(({ title }) => String(title).startsWith(`${name}: `))

@@ -1,0 +1,217 @@
+// Runs of the deployed function that one invocation cannot finish: the synthesized state machine continues them.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { onEmulator } from "../aws/emulator.ts";
+import type { FaultRule } from "../simulator/faults.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import type { Execution } from "../states/execution.ts";
+import { DeployedAccounts, sleepUntil } from "./deployed-accounts.ts";
+import { LambdaFunction } from "./lambda-function.ts";
+import { metricLines, payload } from "./payload.ts";
+import { isAllowed } from "./policy.ts";
+
+/** Each test works on an account of its own. */
+const ACCOUNTS = { whole: {}, disturbed: {}, silent: {}, broken: {}, long: {} };
+type Account = keyof typeof ACCOUNTS;
+
+const scheduledAt = "2026-01-02T06:00:00Z";
+/** Half of it is for work: a shard of 1,000 events, which the service lets take so long. */
+const LIMIT = { timeoutMs: 8_000 };
+const SHARD_MS = 4_300;
+const EVENTS = 2_000;
+
+onEmulator("a run of the deployed function that is handed over", () => {
+  let deployed: DeployedAccounts<Account>;
+
+  beforeAll(async () => {
+    deployed = await DeployedAccounts.deploy(ACCOUNTS);
+    deployed.deployment.stateMachine.turnTimeoutMs = LIMIT.timeoutMs;
+  }, 120_000);
+
+  afterAll(() => deployed?.[Symbol.asyncDispose]());
+
+  /** The first invocation of the schedule, which has no time for all events. */
+  async function start(account: Account): Promise<Readonly<Record<string, unknown>>> {
+    const service = deployed.service(account);
+    service.setEvents(makeEvents(EVENTS));
+    let loggedInAtMs = 0;
+    let details = 0;
+    service.configure({
+      onRequest: async ({ endpoint }) => {
+        if (endpoint === "login") {
+          loggedInAtMs = Date.now();
+          details = 0;
+        }
+        if (endpoint === "detail" && ++details === 500) await sleepUntil(loggedInAtMs + SHARD_MS);
+      },
+    });
+    return payload(await deployed.deployment.function.invoke({ account, scheduledAt }, LIMIT));
+  }
+
+  const executionsOf = (account: Account): readonly Execution[] =>
+    deployed.deployment.stateMachine.engine.executions.filter(({ start: { name } }) =>
+      name.startsWith(`${account}-`),
+    );
+  const types = (execution: Execution | undefined): readonly string[] =>
+    execution?.history.map(({ type }) => type) ?? [];
+  const count = (execution: Execution | undefined, type: string): number =>
+    types(execution).filter((each) => each === type).length;
+
+  test("goes to its end over several invocations, and fetches each event once", async () => {
+    const account = "whole";
+
+    const answer = await start(account);
+    await deployed.deployment.stateMachine.settled();
+
+    expect(answer).toMatchObject({ outcome: "HANDED_OVER", account });
+    const [execution, ...others] = executionsOf(account);
+    expect(others).toEqual([]);
+    expect(execution).toMatchObject({
+      status: "SUCCEEDED",
+      start: {
+        name: "whole-20260102T060000000Z-1",
+        input: { account, runId: "2026-01-02T06-00-00.000Z", turn: 0 },
+      },
+      output: { done: true },
+    });
+    expect(count(execution, "LambdaFunctionSucceeded")).toBeGreaterThan(1);
+    expect(JSON.stringify(answer["links"])).toContain(execution?.start.arn);
+    const { counts } = deployed.service(account);
+    expect(counts).toMatchObject({ details: EVENTS, list: 1 });
+    expect(Math.max(...counts.detailsByUuid.values())).toBe(1);
+    expect(await deployed.events(account)).toEqual(deployed.truth(account));
+    const log = await deployed.rows("sync_runs", account);
+    expect(log.map(({ outcome, trigger }) => [outcome, trigger])).toEqual([
+      ...log.slice(1).map(() => ["HANDED_OVER", "schedule"]),
+      ["PUBLISHED", "schedule"],
+    ]);
+    expect(await deployed.invoke({ action: "status", account })).toMatchObject({ lease: null });
+    const outcomes = metricLines(deployed.deployment.function.lines, account).map(({ values }) => values);
+    expect(outcomes.at(-1)).toMatchObject({ Published: 1, Failed: 0 });
+    for (const values of outcomes.slice(0, -1)) expect(values).not.toHaveProperty("Failed");
+  });
+
+  test("an invocation that fails is tried again after a while", async () => {
+    const account = "disturbed";
+    const { clock, failures } = deployed.deployment.stateMachine;
+    const waited = clock.waitsMs.length;
+    const before = failures.length;
+    deployed.service(account).configure({ faults: [atLogin({ kind: "status", status: 503 }, { nth: 2 })] });
+
+    await start(account);
+    await deployed.deployment.stateMachine.settled();
+
+    const [execution] = executionsOf(account);
+    expect(execution?.status).toBe("SUCCEEDED");
+    expect(failures.slice(before)).toEqual(["SERVICE_UNAVAILABLE"]);
+    // Full jitter, with the middle of all random numbers.
+    expect(clock.waitsMs.slice(waited)).toContain(30_000);
+    expect(await deployed.events(account)).toEqual(deployed.truth(account));
+  });
+
+  test("an invocation that waits for the service ends itself before Lambda does", async () => {
+    const account = "silent";
+    const { failures } = deployed.deployment.stateMachine;
+    const before = failures.length;
+    deployed.service(account).configure({ faults: [atLogin({ kind: "hang" }, { nth: 2 })] });
+
+    await start(account);
+    await deployed.deployment.stateMachine.settled();
+
+    expect(executionsOf(account)).toMatchObject([{ status: "SUCCEEDED" }]);
+    expect(failures.slice(before)).toEqual(["INTERRUPTED"]);
+    expect(await deployed.events(account)).toEqual(deployed.truth(account));
+  });
+
+  test("one that fails for good leaves readers what they see, frees the account and raises the alarm; a redrive fetches the rest", async () => {
+    const account = "broken";
+    const { stateMachine, function: lambda } = deployed.deployment;
+    const service = deployed.service(account);
+    await deployed.run(account, Date.UTC(2026, 0, 1, 6));
+    const before = await deployed.events(account);
+    service.reset();
+    const unavailable = atLogin({ kind: "status", status: 503 }, { nth: 2, times: Number.POSITIVE_INFINITY });
+    service.configure({ faults: [unavailable] });
+
+    await start(account);
+    await stateMachine.settled();
+
+    const [execution] = executionsOf(account);
+    const executionArn = execution?.start.arn ?? "";
+    expect(execution).toMatchObject({ status: "FAILED", error: "SERVICE_UNAVAILABLE" });
+    expect(count(execution, "LambdaFunctionFailed")).toBe(7);
+    expect(stateMachine.abandoned.map(payload)).toMatchObject([{ abandoned: true, account }]);
+    expect(failures(account)).toEqual([0, 1]);
+    expect(await deployed.events(account)).toEqual(before);
+    const { lease, runs } = await deployed.invoke({ action: "status", account });
+    expect(lease).toBeNull();
+    expect(runs).toContainEqual(
+      expect.objectContaining({ outcome: "FAILED", error_code: "SERVICE_UNAVAILABLE" }),
+    );
+    const staged = service.counts.details;
+    expect(staged).toBeGreaterThanOrEqual(1);
+    expect(staged).toBeLessThan(EVENTS);
+
+    service.configure({ faults: [] });
+    stateMachine.engine.redrive(executionArn);
+    await stateMachine.settled();
+
+    expect(execution).toMatchObject({ status: "SUCCEEDED", redriveCount: 1 });
+    expect(service.counts.details).toBe(EVENTS);
+    expect(Math.max(...service.counts.detailsByUuid.values())).toBe(1);
+    expect(await deployed.events(account)).toEqual(deployed.truth(account));
+    expect(failures(account)).toEqual([0, 1, 0]);
+    // The event again, much later.
+    expect(payload(await lambda.invoke({ action: "abandon", executionArn }))).toMatchObject({
+      abandoned: false,
+    });
+    expect(failures(account)).toEqual([0, 1, 0]);
+  });
+
+  test("one with many turns is continued by further executions before a history is full", async () => {
+    const account = "long";
+    const { stateMachine, function: lambda } = deployed.deployment;
+    const { definition } = lambda;
+    await using oneTurn = new LambdaFunction({
+      ...definition,
+      environment: { ...definition.environment, MAX_TURNS: "1" },
+    });
+    stateMachine.function = oneTurn;
+
+    await start(account);
+    await stateMachine.settled();
+    stateMachine.function = lambda;
+
+    const executions = executionsOf(account);
+    expect(executions.length).toBeGreaterThan(1);
+    expect(executions.map(({ start: { name } }) => name)).toEqual(
+      executions.map((_, index) => `long-20260102T060000000Z-${index + 1}`),
+    );
+    for (const { status, output } of executions) {
+      expect({ status, output }).toEqual({
+        status: "SUCCEEDED",
+        output: { done: true, waitSeconds: 0, turn: 1 },
+      });
+    }
+    expect(deployed.service(account).counts.details).toBe(EVENTS);
+    expect(await deployed.events(account)).toEqual(deployed.truth(account));
+  });
+
+  test("the role's policies allow every call to AWS", () => {
+    const { recorder, statements } = deployed.deployment;
+
+    expect(recorder.calls.filter((call) => !isAllowed(statements, call))).toEqual([]);
+    expect(new Set(recorder.calls.map(({ action }) => action))).toContain("states:DescribeExecution");
+  });
+
+  /** The values that the alarm has got. */
+  function failures(account: Account): readonly unknown[] {
+    return metricLines(deployed.deployment.function.lines, account).flatMap(({ values }) =>
+      "Failed" in values ? [values["Failed"]] : [],
+    );
+  }
+});
+
+function atLogin(fault: FaultRule["fault"], match: Omit<FaultRule["match"], "path">): FaultRule {
+  return { match: { path: "login", ...match }, fault };
+}
