@@ -13,7 +13,8 @@ export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds">
   readonly shardSize: number;
 }
 
-const LARGEST_SHARD = 1_000;
+/** In events. */
+export const LARGEST_SHARD = 1_000;
 
 export interface RunOf {
   readonly account: string;
