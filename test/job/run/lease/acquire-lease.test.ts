@@ -7,7 +7,7 @@ const FAR = "9999-12-31T23:59:59.000Z";
 
 describe("the lease", () => {
   test("goes to one of two runs that start together; the other learns which run holds it", async () => {
-    const account = new Account();
+    const account = new Account(10);
 
     const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
 
