@@ -77,6 +77,23 @@ describe("the list", () => {
     expect(service.counts).toMatchObject({ retries: 1 });
   });
 
+  it.each(["truncate", "reset-mid-body"] as const)(
+    "that breaks off in the middle (%s) leaves nothing behind, and is read again from its beginning",
+    async (kind) => {
+      const events = makeEvents(2_000);
+      await using connection = await connect({
+        events,
+        faults: [{ match: { path: "list", nth: 1 }, fault: { kind } }],
+      });
+
+      const list = await connection.service.list();
+
+      expect(uuids(list)).toEqual(events.map(({ uuid }) => uuid).sort());
+      expect(list).toMatchObject({ rejected: 0, repeated: 0 });
+      expect(connection.service.counts).toMatchObject({ retries: 1 });
+    },
+  );
+
   const incomplete: readonly (readonly [ListOptions, string])[] = [
     [{ pageSize: 4, next: "body" }, "/links/next"],
     [{ members: { top: '"total":11' } }, "/total"],
