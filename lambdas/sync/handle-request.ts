@@ -100,7 +100,11 @@ async function respond(
     case "rollback":
       return respondWith(await acceptOrRollback(host, account, request));
     case "check":
-      return checkResponse(ports, account, await check(host, settings));
+      return checkResponse(
+        ports,
+        account,
+        await check(host, settings, { onEstimate: (text) => host.logger.info(text) }),
+      );
     case "discover":
       return discoverResponse(await discover(host, settings, request.limit), account);
     case "status":

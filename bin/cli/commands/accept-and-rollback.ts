@@ -64,7 +64,6 @@ async function publish(
     logger: new Display({
       terminal: context.stderr,
       clock: systemClock,
-      requestsPerMinute: "unlimited",
       level: values.logLevel,
     }),
     version: VERSION,

@@ -78,7 +78,6 @@ async function oauthCredentials(values: Values, context: CommandContext): Promis
   const logger = new Display({
     terminal: context.stderr,
     clock: systemClock,
-    requestsPerMinute: "unlimited",
     level: "info",
   });
   const read = await (await openCredentials(values.credentials, context, logger)).read();

@@ -16,12 +16,19 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, context) => {
     const settings = givenSettings(values);
     const { ports, display } = await servicePorts(values, settings, context);
-    const checks = await check(ports, settings, { deep: values.deep }).finally(() => display.end());
+    let estimate = "";
+    const onEstimate = (text: string): void => {
+      estimate = `  ${text}`;
+    };
+    const checks = await check(ports, settings, { deep: values.deep, onEstimate }).finally(() =>
+      display.end(),
+    );
     const ok = checks.every((one) => one.ok);
     if (values.json) context.stdout.json({ ok, checks });
     else {
       for (const { name, ok: isOk, code, remedy } of checks) {
-        context.stdout.message(isOk ? `ok      ${name}` : `FAILED  ${name}  ${code}: ${remedy}`);
+        const about = name === "list" ? estimate : "";
+        context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
       }
     }
     return exitCodeOf(checks);

@@ -1,6 +1,7 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did.
 
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/execution-name.ts";
+import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
@@ -11,7 +12,7 @@ import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changeCounts, duration, plural } from "../output/progress-text.ts";
+import { changeCounts, plural } from "../output/progress-text.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
 import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
@@ -90,7 +91,7 @@ function describeRun(row: RunLogEntry): string {
   const what = [events, row.added === null ? why : changeCounts(row)]
     .filter((part) => part !== "")
     .join(": ");
-  const took = duration(row.seconds * 1000).padStart(7);
+  const took = durationText(row.seconds * 1000).padStart(7);
   return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
 }
 
@@ -100,5 +101,7 @@ function minute(instantMs: number): string {
 }
 
 function age(instantMs: number, nowMs: number): string {
-  return instantMs > nowMs ? "in the future by this machine's clock" : `${duration(nowMs - instantMs)} ago`;
+  return instantMs > nowMs
+    ? "in the future by this machine's clock"
+    : `${durationText(nowMs - instantMs)} ago`;
 }

@@ -4,32 +4,32 @@ import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
-import type { Limit } from "../../../lambdas/job/settings/limit.ts";
 import { isLogged, type LogLevel } from "../options/log-level.ts";
-import { ProgressRateMeter } from "./progress-rate.ts";
-import { progressText, waitText } from "./progress-text.ts";
+import { type Budget, ProgressRateMeter } from "./progress-rate.ts";
+import { count, progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
 /** Until the first line of progress; then the time doubles from line to line, so that a long run makes a handful. */
 const FIRST_LINE_MS = 10_000;
-/** Shorter waits get no line. */
-const REPORT_AFTER_MS = 1_000;
+/** Shorter waits get no line, and would only flicker beside a bar. */
+const SHORT_WAIT_MS = 1_000;
 
 export interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
-  readonly requestsPerMinute: Limit;
   readonly level: LogLevel;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
 export class Display implements Logger {
   readonly #options: DisplayOptions;
-  readonly #rate: ProgressRateMeter;
+  readonly #rate = new ProgressRateMeter();
+  #budget: Budget | undefined;
   #progress: Progress | undefined;
   #wait: Wait | undefined;
+  #isWaitShown = false;
   #lastMs = 0;
   #untilLineMs = FIRST_LINE_MS;
   readonly #reported = new Set<Wait["kind"]>();
@@ -38,7 +38,11 @@ export class Display implements Logger {
 
   constructor(options: DisplayOptions) {
     this.#options = options;
-    this.#rate = new ProgressRateMeter(options.requestsPerMinute);
+  }
+
+  /** What the requests are sent within. */
+  within(budget: Budget): void {
+    this.#budget = budget;
   }
 
   debug(message: string, _fields?: LogFields): void {
@@ -61,7 +65,7 @@ export class Display implements Logger {
     const now = this.#options.clock.monotonicMs();
     const isFirst = this.#progress === undefined;
     this.#progress = progress;
-    const text = this.#text(progress, now);
+    if (isFirst) this.#rate.begin(progress, now);
     if (this.#onTerminal) {
       this.#ticker ??= setInterval(() => this.#draw(), 1_000).unref();
       if (isFirst || now - this.#lastMs >= REDRAW_MS) this.#draw();
@@ -69,14 +73,18 @@ export class Display implements Logger {
     else if (now - this.#lastMs >= this.#untilLineMs) {
       this.#lastMs = now;
       this.#untilLineMs *= 2;
-      this.#log("info", text);
+      this.#log("info", this.#text(progress, now));
     }
   }
 
   waiting(wait: Wait | undefined): void {
+    const now = this.#options.clock.monotonicMs();
     const isNew = wait?.kind !== this.#wait?.kind;
+    const wasShown = this.#isWaitShown;
     this.#wait = wait;
-    if (this.#onTerminal) this.#draw();
+    this.#isWaitShown = wait !== undefined && ((!isNew && wasShown) || wait.untilMs - now >= SHORT_WAIT_MS);
+    this.#rate.waitsForBudget(wait?.kind === "budget", now);
+    if (this.#onTerminal && (wasShown || this.#isWaitShown)) this.#draw();
     if (!isNew) return;
     this.#waitEnds.abort();
     this.#waitEnds = new AbortController();
@@ -90,6 +98,7 @@ export class Display implements Logger {
     if (this.#onTerminal && this.#progress) this.#options.terminal.erase();
     this.#progress = undefined;
     this.#wait = undefined;
+    this.#isWaitShown = false;
   }
 
   get #onTerminal(): boolean {
@@ -97,22 +106,19 @@ export class Display implements Logger {
   }
 
   #text(progress: Progress, nowMs: number): string {
-    return progressText(progress, this.#rate.measure(progress.done, progress.total, nowMs));
+    return progressText(progress, this.#rate.measure(progress, nowMs, this.#budget));
   }
 
   async #reportIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(REPORT_AFTER_MS, over).catch(() => undefined);
-    if (over.aborted) return;
-    if (kind === "budget") this.#rate.waitsForBudget();
-    if (this.#onTerminal) return;
+    await this.#options.clock.sleep(SHORT_WAIT_MS, over).catch(() => undefined);
+    if (over.aborted || this.#onTerminal) return;
     // The first wait of its kind says why the run takes its time; the others would fill a log.
     this.#log(this.#reported.has(kind) ? "debug" : "info", this.#waitText());
     this.#reported.add(kind);
   }
 
   #waitText(): string {
-    const { clock, requestsPerMinute } = this.#options;
-    return this.#wait ? waitText(this.#wait, clock.monotonicMs(), requestsPerMinute) : "";
+    return this.#wait ? waitText(this.#wait, this.#options.clock.monotonicMs(), this.#budget?.use()) : "";
   }
 
   #log(level: LogLevel, message: string): void {
@@ -129,10 +135,17 @@ export class Display implements Logger {
     const { terminal, clock } = this.#options;
     const now = clock.monotonicMs();
     this.#lastMs = now;
-    const share = progress.total === 0 ? 1 : progress.done / progress.total;
-    const filled = Math.round(share * BAR_WIDTH);
-    const bar = `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)}`;
-    const wait = this.#wait ? `; ${this.#waitText()}` : "";
-    terminal.redraw(`${bar} ${this.#text(progress, now)}${wait}`);
+    const text = this.#text(progress, now);
+    const bar = barOf(progress);
+    const wait = this.#waitText();
+    const short = `${count(progress.done)} of ${count(progress.total)}`;
+    const waiting = [`${text}; ${wait}`, `${short} events; ${wait}`, `${short}; ${wait}`];
+    const texts = this.#isWaitShown ? waiting : [text];
+    terminal.redraw(texts.flatMap((each, index) => (index === 0 ? [`${bar} ${each}`, each] : [each])));
   }
+}
+
+function barOf({ done, total }: Progress): string {
+  const filled = Math.round((total === 0 ? 1 : done / total) * BAR_WIDTH);
+  return `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)}`;
 }

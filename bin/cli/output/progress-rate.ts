@@ -1,6 +1,7 @@
 // How fast a run goes and how long it will still take.
 
-import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
+import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
+import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 
 export interface ProgressRate {
   /** Events a millisecond; 0 while nothing is known. */
@@ -8,31 +9,47 @@ export interface ProgressRate {
   readonly leftMs: number | undefined;
 }
 
+export type Budget = Pick<RateLimiter, "use" | "waitMs" | "detailsPerWindow" | "windowMs">;
+
 interface Sample {
   readonly done: number;
   readonly atMs: number;
 }
 
-/** Measures from the first report of this process. Once the budget has made it wait, the budget is the measure. */
+/**
+ * Measures from the first report of this process how fast the service answers, without the waits for the budget. What
+ * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole.
+ */
 export class ProgressRateMeter {
-  readonly #limit: Limit;
-  #first: Sample | undefined;
-  #isBudgetBound = false;
+  #first: Sample = { done: 0, atMs: 0 };
+  #waitedMs = 0;
+  #waitsSinceMs: number | undefined;
 
-  constructor(requestsPerMinute: Limit) {
-    this.#limit = requestsPerMinute;
+  begin({ done }: Progress, nowMs: number): void {
+    this.#first = { done, atMs: nowMs - this.#waited(nowMs) };
   }
 
-  waitsForBudget(): void {
-    this.#isBudgetBound = true;
+  /** The run waits for the budget, or no longer does. */
+  waitsForBudget(waits: boolean, nowMs: number): void {
+    this.#waitedMs = this.#waited(nowMs);
+    this.#waitsSinceMs = waits ? nowMs : undefined;
   }
 
-  measure(done: number, total: number, nowMs: number): ProgressRate {
-    this.#first ??= { done, atMs: nowMs };
-    const elapsedMs = nowMs - this.#first.atMs;
-    const measured = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
-    const perMs =
-      this.#isBudgetBound && this.#limit !== "unlimited" ? allowance(this.#limit) / 60_000 : measured;
-    return { perMs, leftMs: perMs > 0 && done < total ? (total - done) / perMs : undefined };
+  measure({ done, total }: Progress, nowMs: number, budget: Budget | undefined): ProgressRate {
+    const elapsedMs = nowMs - this.#waited(nowMs) - this.#first.atMs;
+    const perMs = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
+    const rest = total - done;
+    if (rest <= 0) return { perMs, leftMs: undefined };
+    const serviceMs = perMs > 0 ? rest / perMs : 0;
+    const budgetMs = budget?.waitMs(rest) ?? 0;
+    const isBudgetBound =
+      budget !== undefined && budgetMs > serviceMs && Number.isFinite(budget.detailsPerWindow);
+    if (isBudgetBound) return { perMs: budget.detailsPerWindow / budget.windowMs, leftMs: budgetMs };
+    const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
+    return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
+  }
+  /** For the budget, until now. */
+  #waited(nowMs: number): number {
+    return this.#waitedMs + (this.#waitsSinceMs === undefined ? 0 : nowMs - this.#waitsSinceMs);
   }
 }

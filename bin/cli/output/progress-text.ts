@@ -1,32 +1,49 @@
 // Words for how far a run is and what it waits for. Pure, so the bar and the log lines say the same.
 
+import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
+import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/budget-use.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
-import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
 import type { ProgressRate } from "./progress-rate.ts";
+
+const MIB = 1024 * 1024;
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
 export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: ProgressRate): string {
   const parts = [`${count(done)} of ${count(total)} events`];
   if (perMs > 0) parts.push(rate(perMs));
-  if (leftMs !== undefined) parts.push(`${duration(leftMs)} left`);
+  if (leftMs !== undefined) parts.push(`${durationText(leftMs)} left`);
   if (retries > 0) parts.push(plural(retries, "retry", "retries"));
   return parts.join(", ");
 }
 
 /** What every request waits for, and for how long. */
-export function waitText(wait: Wait, nowMs: number, requestsPerMinute: Limit): string {
-  const left = duration(Math.max(0, wait.untilMs - nowMs));
+export function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
+  const left = durationText(Math.max(0, wait.untilMs - nowMs));
   switch (wait.kind) {
     case "retry-after":
       return `the service asks to wait ${left}`;
+    case "throttled":
+      return `the service takes no more requests for now; tries again in ${left}`;
     case "retry":
       return `tries again in ${left}`;
     case "budget":
-      return requestsPerMinute === "unlimited"
-        ? `byte budget, ${left} left`
-        : `request budget: ${count(allowance(requestsPerMinute))} a minute, ${left} left`;
+      return use === undefined ? `the next request in ${left}` : `${useText(use)}; the next in ${left}`;
   }
+}
+
+/** `180 of 180 requests of this minute sent`, `9.0 of 9.0 MiB of these 10 minutes received`. */
+function useText({ limit, used, most, windowMs }: BudgetUse): string {
+  const window = windowText(windowMs);
+  return limit === "requests"
+    ? `${count(used)} of ${count(most)} requests of ${window} sent`
+    : `${mebibytes(used)} of ${mebibytes(most)} MiB of ${window} received`;
+}
+
+function windowText(ms: number): string {
+  if (ms === 60_000) return "this minute";
+  if (ms === 3_600_000) return "this hour";
+  return ms % 60_000 === 0 ? `these ${ms / 60_000} minutes` : `these ${Math.ceil(ms / 1_000)} s`;
 }
 
 /** `5 added, 8 changed, 3 removed`. */
@@ -38,16 +55,6 @@ export function changeCounts(of: {
   return `${count(of.added ?? 0)} added, ${count(of.changed ?? 0)} changed, ${count(of.removed ?? 0)} removed`;
 }
 
-/** `12 s`, `4 min`, `2 h 5 min`, `3 days`, rounded up. */
-export function duration(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 90) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 90) return `${minutes} min`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `${Math.ceil(minutes / (24 * 60))} days`;
-}
-
 /** `1 login`, `2 logins`. */
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
@@ -56,6 +63,10 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 /** `50,000`. */
 export function count(n: number): string {
   return n.toLocaleString("en-US");
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / MIB).toFixed(1);
 }
 
 function rate(perMs: number): string {

@@ -1,12 +1,13 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
+import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import type { Output } from "./output.ts";
-import { changeCounts, count, duration, plural } from "./progress-text.ts";
+import { changeCounts, count, plural } from "./progress-text.ts";
 
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
 
@@ -36,7 +37,7 @@ function describe({ row, explanation, error }: RunResult): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
   // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
   const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
-  const lines = [`${outcome}  ${name} ${row.run_id}, ${duration(row.seconds * 1000)}`];
+  const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
     const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
     const left = missing === 0 ? "" : `, ${count(missing)} of ${count(row.listed ?? 0)} listed have none`;

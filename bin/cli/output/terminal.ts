@@ -68,9 +68,12 @@ export class Terminal {
     this.line(JSON.stringify(value));
   }
 
-  /** Draws the line under the cursor again, cut to the terminal's width. */
-  redraw(text: string): void {
-    const drawn = oneLine(text).slice(0, this.#columns - 1);
+  /** Draws the line under the cursor again: the first text that fits the terminal's width, or else the last one, cut. */
+  redraw(texts: readonly string[]): void {
+    const width = this.#columns - 1;
+    const lines = texts.map(oneLine);
+    const fitting = lines.find((line) => line.length <= width);
+    const drawn = fitting ?? `${(lines.at(-1) ?? "").slice(0, Math.max(0, width - 1))}…`;
     this.#write(`${this.#eraseDrawn()}${drawn}`);
     this.#drawn = drawn.length;
   }

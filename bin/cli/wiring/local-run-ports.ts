@@ -9,6 +9,7 @@ import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { isGone, thisProcess } from "./this-process.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -21,6 +22,8 @@ export interface LocalRunPortsOptions {
   readonly logger: Logger;
   readonly onProgress: (progress: Progress) => void;
   readonly onWait: (wait: Wait | undefined) => void;
+  /** Called with what the requests will be sent within. */
+  readonly onBudget?: (budget: RateLimiter) => void;
   readonly signal: AbortSignal;
   readonly proxies: Proxies;
 }
@@ -28,6 +31,16 @@ export interface LocalRunPortsOptions {
 export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
   const { warehouse, credentials, authorization, settings, logger, onProgress, onWait, signal, proxies } =
     options;
+  const openService = serviceOpener(settings, {
+    credentials,
+    authorization,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    onWait,
+    proxies,
+    version: VERSION,
+  });
   return {
     store: warehouse.store,
     catalog: warehouse.catalog,
@@ -36,16 +49,10 @@ export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
     logger,
     process: thisProcess(),
     isGone,
-    openService: serviceOpener(settings, {
-      credentials,
-      authorization,
-      clock: systemClock,
-      random: systemRandom,
-      logger,
-      onWait,
-      proxies,
-      version: VERSION,
-    }),
+    openService: (rateLimiter) => {
+      options.onBudget?.(rateLimiter);
+      return openService(rateLimiter);
+    },
     onProgress,
     version: VERSION,
     signal,

@@ -30,13 +30,7 @@ export async function servicePorts(
   context: CommandContext,
 ): Promise<ServicePorts> {
   const { stderr, signal, proxies } = context;
-  const { requestsPerMinute } = settings;
-  const display = new Display({
-    terminal: stderr,
-    clock: systemClock,
-    requestsPerMinute,
-    level: values.logLevel,
-  });
+  const display = new Display({ terminal: stderr, clock: systemClock, level: values.logLevel });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
   const ports = localRunPorts({
@@ -50,6 +44,7 @@ export async function servicePorts(
     logger: display,
     onProgress: (progress) => display.progress(progress),
     onWait: (wait) => display.waiting(wait),
+    onBudget: (budget) => display.within(budget),
     signal,
     proxies,
   });

@@ -4,6 +4,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
+import { estimateText } from "./collect/estimate.ts";
 import { unusedRateLimiter } from "./lease/lease-account.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
@@ -23,18 +24,24 @@ export interface Check {
 /** How many details are tried before their absence counts as a failure: one event may be gone or forbidden. */
 const DETAIL_TRIES = 3;
 
+export interface CheckOptions {
+  /** Verifies everything that is kept, not only what readers see. */
+  readonly deep?: boolean;
+  /** Called with how many events are listed and how long a run of them takes, in words. */
+  readonly onEstimate?: (estimate: string) => void;
+}
+
 type RunCheck = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | undefined>;
 
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
  * the service. Where another process holds the lease, nothing is sent to the service and the list has a check `lease`,
  * which it has only then.
- * @param deep verifies everything that is kept, not only what readers see
  */
 export async function check(
   ports: RunPorts,
   settings: RunSettings,
-  { deep = false }: { readonly deep?: boolean } = {},
+  { deep = false, onEstimate = () => undefined }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const runCheck: RunCheck = async (name, work) => {
@@ -50,14 +57,18 @@ export async function check(
     }
   };
 
-  const openWithoutLease: OpenService = () =>
-    openAccount(ports, settings.account, unusedRateLimiter(ports, settings), "manual");
-  const skipped = await withLease(ports, settings, "check", (open, leased) =>
-    tryService(leased, open, runCheck),
-  ).catch((error: unknown) => {
+  const unused = unusedRateLimiter(ports, settings);
+  const openWithoutLease: OpenService = () => openAccount(ports, settings.account, unused, "manual");
+  const skipped = await withLease(ports, settings, "check", async (open, leased, budget) => {
+    const listed = await tryService(leased, open, runCheck);
+    if (listed !== undefined) onEstimate(estimateText(listed, budget));
+    return undefined;
+  }).catch(async (error: unknown) => {
     // The store failed, so no run can work on the account either. The checks of the service are still worth making.
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
-    return tryService(ports, openWithoutLease, runCheck);
+    const listed = await tryService(ports, openWithoutLease, runCheck);
+    if (listed !== undefined) onEstimate(estimateText(listed, unused));
+    return undefined;
   });
   if (skipped?.reason === "LOGIN_REFUSED") {
     checks.push({ name: "login", ok: false, code: skipped.reason, remedy: skipped.explanation });
@@ -73,9 +84,14 @@ export async function check(
   return checks;
 }
 
-async function tryService(ports: RunPorts, open: OpenService, runCheck: RunCheck): Promise<void> {
+/** Returns how many events a run would request, if the service lists them. */
+async function tryService(
+  ports: RunPorts,
+  open: OpenService,
+  runCheck: RunCheck,
+): Promise<number | undefined> {
   const service = await runCheck("credentials", open);
-  if (service === undefined) return;
+  if (service === undefined) return undefined;
   try {
     const loggedIn = await runCheck("login", async () => {
       await service.logIn(ports.signal);
@@ -84,6 +100,7 @@ async function tryService(ports: RunPorts, open: OpenService, runCheck: RunCheck
     const list = loggedIn ? await runCheck("list", () => service.list(ports.signal)) : undefined;
     const tried = list ? Iterator.from(list.events).take(DETAIL_TRIES).toArray() : [];
     if (tried.length > 0) await runCheck("detail", () => tryDetail(ports, service, tried));
+    return list?.events.length;
   } finally {
     await service.close();
   }

@@ -5,6 +5,7 @@ import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
+import { EstimateNotice } from "./collect/estimate-notice.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { checkAgainstBase } from "./publish/columns.ts";
 import { baseRows } from "./publish/commit.ts";
@@ -32,6 +33,8 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
+  const notice = new EstimateNotice(session.budget, ports.logger);
+  notice.begin(planned);
   let events = 0;
   let seen = 0;
 
@@ -44,6 +47,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
     };
     for await (const result of fetchResults(Iterator.from(list.events).take(planned), options)) {
       seen += 1;
+      notice.done(planned - seen);
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
       if ("leftOut" in result) {
         left[result.leftOut] += 1;

@@ -5,7 +5,7 @@ import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { collect } from "./collect/collect.ts";
-import { estimateSeconds } from "./collect/estimate.ts";
+import { EstimateNotice } from "./collect/estimate-notice.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
@@ -102,12 +102,8 @@ async function stage(session: RunSession, service: CountingService, work: Unfini
   const { ports, settings } = session;
   const total = work.plan.header.events;
   let doneEvents = done(work);
-  const seconds = estimateSeconds(total - doneEvents, settings);
-  if (seconds > 0) {
-    ports.logger.info(
-      `${countText(total - doneEvents)} requests at ${settings.requestsPerMinute} a minute take at least ${Math.ceil(seconds / 60)} min`,
-    );
-  }
+  const notice = new EstimateNotice(session.budget, ports.logger);
+  notice.begin(total - doneEvents);
   const report = (): void => ports.onProgress({ done: doneEvents, total, retries: service.counts.retries });
   report();
   await collect({
@@ -124,6 +120,7 @@ async function stage(session: RunSession, service: CountingService, work: Unfini
     onDone: () => {
       session.hasAdvanced = true;
       doneEvents += 1;
+      notice.done(total - doneEvents);
       report();
     },
   });

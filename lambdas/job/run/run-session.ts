@@ -3,6 +3,7 @@
 import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { longPauseMs } from "../service/rate-limit/long-pause-ms.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import { askExecution } from "./hand-over/ask-execution.ts";
@@ -95,6 +96,11 @@ export class RunSession {
     const { rateLimiter } = this.#heldLease();
     if (this.#ports.executions === undefined) return new TimeBudget(this.#ports);
     return new TimeBudget(this.#ports, (requests) => longPauseMs(rateLimiter, requests));
+  }
+
+  /** What the requests are sent within. Needs the lease. */
+  get budget(): RateLimiter {
+    return this.#heldLease().rateLimiter;
   }
 
   /** Throws `LeaseLost` where the execution that this process works for no longer has the lease. */

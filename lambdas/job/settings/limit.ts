@@ -26,3 +26,8 @@ export function allowance(limit: Limit, share = SHARE): number {
 export function windowAllowance(perMinute: Limit, windowMs: number, share?: number): number {
   return allowance(perMinute === "unlimited" ? perMinute : (perMinute * windowMs) / 60_000, share);
 }
+
+/** A window in which less than one request is allowed is too short: one must always be. */
+export function shortestWindowMs(requestsPerMinute: Limit): number {
+  return requestsPerMinute === "unlimited" ? 0 : Math.ceil(60_000 / requestsPerMinute);
+}

@@ -4,44 +4,65 @@ import { describe, expect, test } from "vitest";
 import type { LogLevel } from "../../../bin/cli/options/log-level.ts";
 import { Display } from "../../../bin/cli/output/display.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+} from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 
 function shown(options: {
   readonly isTTY: boolean;
-  readonly requestsPerMinute?: number;
+  /** Of a terminal. */
+  readonly columns?: number;
+  readonly budget?: Partial<RateLimiterOptions>;
   readonly level?: LogLevel;
 }): {
   display: Display;
   clock: ManualClock;
+  budget: RateLimiter;
   text: () => string;
 } {
-  const stream = Object.assign(new PassThrough(), { isTTY: options.isTTY, columns: 120 });
+  const stream = Object.assign(new PassThrough(), { isTTY: options.isTTY, columns: options.columns ?? 120 });
   const clock = new ManualClock(1_000_000);
   const display = new Display({
     terminal: new Terminal(stream),
     clock,
-    requestsPerMinute: options.requestsPerMinute ?? "unlimited",
     level: options.level ?? "info",
   });
+  const budget = new RateLimiter({
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    windowMs: 60_000,
+    clock,
+    ...options.budget,
+  });
+  display.within(budget);
   // A read gives all that was written, or one write of it: that depends on the version of Node.js.
   const text = (): string => {
     const chunk: unknown = stream.read();
     return chunk === null ? "" : `${chunk}${text()}`;
   };
-  return { display, clock, text };
+  return { display, clock, budget, text };
 }
+
+/** Sends so many requests at once, each answered with so many bytes. */
+function send(budget: RateLimiter, requests: number, bytes = 0): void {
+  for (let n = 0; n < requests; n += 1) budget.tryAcquire("detail")?.settle(bytes);
+}
+
+/** What the bar says at last. */
+const lastDrawn = (text: string): string => text.split("\r\u001b[K").at(-1) ?? "";
 
 describe("on a terminal", () => {
   test("a bar shows how far the run is, how fast, how long it takes and what it waits for", () => {
-    const { display, clock, text } = shown({ isTTY: true, requestsPerMinute: 200 });
+    const { display, clock, text } = shown({ isTTY: true, columns: 160 });
 
     display.progress({ done: 0, total: 2_000, retries: 0 });
     clock.advance(10_000);
     display.progress({ done: 500, total: 2_000, retries: 2 });
     display.waiting({ kind: "retry-after", untilMs: clock.now() + 12_000 });
 
-    const last = text().split("\r\u001b[K").at(-1);
-    expect(last).toBe(
+    expect(lastDrawn(text())).toBe(
       "██████░░░░░░░░░░░░░░░░░░ 500 of 2,000 events, 50 a second, 30 s left, 2 retries; the service asks to wait 12 s",
     );
     display.end();
@@ -78,7 +99,8 @@ describe("in a pipe", () => {
   });
 
   test("a wait is reported once it has lasted a second, with its reason", async () => {
-    const { display, clock, text } = shown({ isTTY: false, requestsPerMinute: 200 });
+    const { display, clock, budget, text } = shown({ isTTY: false, budget: { requestsPerMinute: 200 } });
+    send(budget, 180);
 
     display.waiting({ kind: "budget", untilMs: clock.now() + 40_000 });
     clock.advance(500);
@@ -91,28 +113,15 @@ describe("in a pipe", () => {
     await setImmediate();
 
     expect(short).toBe("");
-    expect(text()).toBe("1970-01-01T00:16:46.500Z request budget: 180 a minute, 39 s left\n");
-    display.end();
-  });
-
-  test("after a wait for the budget the time left goes by the budget", async () => {
-    const { display, clock, text } = shown({ isTTY: false, requestsPerMinute: 200 });
-
-    display.progress({ done: 1_000, total: 1_360, retries: 0 });
-    display.waiting({ kind: "budget", untilMs: clock.now() + 60_000 });
-    clock.advance(1_000);
-    await setImmediate();
-    text();
-    clock.advance(59_000);
-    display.waiting(undefined);
-    display.progress({ done: 1_001, total: 1_361, retries: 0 });
-
-    expect(text()).toBe("1970-01-01T00:17:40.000Z 1,001 of 1,361 events, 180 a minute, 2 min left\n");
+    expect(text()).toBe(
+      "1970-01-01T00:16:46.500Z 180 of 180 requests of this minute sent; the next in 39 s\n",
+    );
     display.end();
   });
 
   test("a run of hours makes a handful of lines", async () => {
-    const { display, clock, text } = shown({ isTTY: false, requestsPerMinute: 200 });
+    const { display, clock, budget, text } = shown({ isTTY: false, budget: { requestsPerMinute: 200 } });
+    send(budget, 180);
 
     for (let minute = 0; minute <= 180; minute += 1) {
       display.progress({ done: minute, total: 180, retries: 0 });
@@ -126,7 +135,7 @@ describe("in a pipe", () => {
 
     const lines = text().trimEnd().split("\n");
     expect(lines.length).toBeLessThan(12);
-    expect(lines.filter((line) => line.includes("request budget"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("requests of this minute"))).toHaveLength(1);
     for (const line of lines) expect(line).toMatch(/^1970-01-01T\d\d:\d\d:\d\d\.000Z /);
     display.end();
   });
@@ -145,5 +154,171 @@ describe("in a pipe", () => {
     display.error("e");
 
     expect(text()).toBe(logged.map((line) => `1970-01-01T00:16:40.000Z ${line}\n`).join(""));
+  });
+});
+
+describe("the time left", () => {
+  test("is that of the budget after a burst, not that of the burst", () => {
+    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
+
+    display.progress({ done: 0, total: 5_000, retries: 0 });
+    clock.advance(2_000);
+    send(budget, 180);
+    display.progress({ done: 180, total: 5_000, retries: 0 });
+
+    expect(lastDrawn(text())).toContain("180 of 5,000 events, 180 a minute, 28 min left");
+    display.end();
+  });
+
+  test("is that of the service where it is slower than the budget, also after a wait for the budget", () => {
+    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
+    send(budget, 180); // by the run before
+
+    display.progress({ done: 0, total: 1_000, retries: 0 });
+    display.waiting({ kind: "budget", untilMs: clock.now() + 60_001 });
+    clock.advance(60_001);
+    display.waiting(undefined);
+    clock.advance(60_000);
+    display.progress({ done: 100, total: 1_000, retries: 0 });
+
+    expect(lastDrawn(text())).toContain("100 of 1,000 events, 100 a minute, 9 min left");
+    display.end();
+  });
+
+  test("goes by bytes where they are the narrower limit", () => {
+    const budgetOf = { requestsPerMinute: 200, bytesPerMinute: 1_000_000 };
+    const { display, clock, budget, text } = shown({ isTTY: true, budget: budgetOf });
+
+    display.progress({ done: 0, total: 100, retries: 0 });
+    clock.advance(1_000);
+    send(budget, 9, 100_000);
+    display.progress({ done: 9, total: 100, retries: 0 });
+
+    expect(lastDrawn(text())).toContain("9 of 100 events, 9 a minute, 12 min left");
+    display.end();
+  });
+
+  test("contains a Retry-After, also without a limit", () => {
+    const { display, clock, budget, text } = shown({ isTTY: true });
+
+    display.progress({ done: 0, total: 100, retries: 0 });
+    clock.advance(1_000);
+    budget.pauseUntil(clock.monotonicMs() + 600_000);
+    display.progress({ done: 50, total: 100, retries: 0 });
+
+    expect(lastDrawn(text())).toContain("50 of 100 events, 50 a second, 10 min left");
+    display.end();
+  });
+});
+
+describe("a wait beside the bar", () => {
+  const REST = { done: 1_812, total: 50_000, retries: 0 };
+
+  test.each([
+    {
+      columns: 120,
+      drawn:
+        "1,812 of 50,000 events, 180 a minute, 4 h 28 min left; 180 of 180 requests of this minute sent; the next in 53 s",
+    },
+    { columns: 80, drawn: "1,812 of 50,000; 180 of 180 requests of this minute sent; the next in 53 s" },
+    { columns: 60, drawn: "1,812 of 50,000; 180 of 180 requests of this minute sent; …" },
+  ])("on $columns columns is: $drawn", ({ columns, drawn }) => {
+    const { display, clock, budget, text } = shown({
+      isTTY: true,
+      columns,
+      budget: { requestsPerMinute: 200 },
+    });
+    send(budget, 180);
+    clock.advance(7_001);
+
+    display.progress(REST);
+    display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
+
+    expect(lastDrawn(text())).toBe(drawn);
+    display.end();
+  });
+
+  test.each([
+    {
+      windowMs: 600_000,
+      requestsPerMinute: 20,
+      says: "180 of 180 requests of these 10 minutes sent; the next in 10 min",
+    },
+    {
+      windowMs: 3_600_000,
+      requestsPerMinute: 3,
+      says: "162 of 162 requests of this hour sent; the next in 60 min",
+    },
+    {
+      windowMs: 90_000,
+      requestsPerMinute: 20,
+      says: "27 of 27 requests of these 90 s sent; the next in 2 min",
+    },
+  ])("names the window of $windowMs ms", ({ says, ...options }) => {
+    const { display, budget, text } = shown({ isTTY: true, columns: 160, budget: options });
+    send(budget, 180);
+
+    display.progress(REST);
+    display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
+
+    expect(lastDrawn(text())).toContain(`; ${says}`);
+    display.end();
+  });
+
+  test("names bytes where they are what is used up", () => {
+    const budgetOf = { requestsPerMinute: 200, bytesPerMinute: 10 * 1024 * 1024 };
+    const { display, budget, text } = shown({ isTTY: true, columns: 160, budget: budgetOf });
+    send(budget, 10, 1_000_000);
+
+    display.progress(REST);
+    display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
+
+    expect(lastDrawn(text())).toContain("; 8.6 of 9.0 MiB of this minute received; the next in 60 s");
+    display.end();
+  });
+
+  test("counts what earlier runs have sent", () => {
+    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
+    budget.add([{ atMs: clock.now() - 20_000, requests: 180, bytes: 0 }]);
+
+    display.progress({ done: 0, total: 10, retries: 0 });
+    display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
+
+    expect(lastDrawn(text())).toContain("180 of 180 requests of this minute sent; the next in 40 s");
+    display.end();
+  });
+
+  test("that the service did not ask for is not said to be asked for", () => {
+    const { display, clock, text } = shown({ isTTY: true });
+
+    display.progress({ done: 1, total: 10, retries: 0 });
+    display.waiting({ kind: "throttled", untilMs: clock.monotonicMs() + 120_000 });
+
+    expect(lastDrawn(text())).toContain("; the service takes no more requests for now; tries again in 2 min");
+    display.end();
+  });
+
+  test("of less than a second is not shown: it would only flicker", () => {
+    const { display, clock, text } = shown({ isTTY: true });
+    display.progress({ done: 1, total: 10, retries: 0 });
+    text();
+
+    display.waiting({ kind: "budget", untilMs: clock.monotonicMs() + 333 });
+    display.waiting(undefined);
+
+    expect(text()).toBe("");
+    display.end();
+  });
+
+  test("is gone when it ends", () => {
+    const { display, clock, text } = shown({ isTTY: true });
+    display.progress({ done: 1, total: 10, retries: 0 });
+    display.waiting({ kind: "retry", untilMs: clock.monotonicMs() + 5_000 });
+    text();
+
+    display.waiting(undefined);
+
+    expect(lastDrawn(text())).toBe("██░░░░░░░░░░░░░░░░░░░░░░ 1 of 10 events");
+    display.end();
   });
 });

@@ -139,12 +139,28 @@ describe("on a terminal", () => {
 
   test("a line that a narrower terminal has wrapped is erased whole", () => {
     const { made, stream, written } = onTerminal();
-    made.redraw("x".repeat(70));
+    made.redraw(["x".repeat(70)]);
     written();
 
     stream.columns = 30;
-    made.redraw("y".repeat(70));
+    made.redraw(["y".repeat(70)]);
 
-    expect(written()).toBe(`\u001b[2A\r\u001b[J${"y".repeat(29)}`);
+    expect(written()).toBe(`\u001b[2A\r\u001b[J${"y".repeat(28)}…`);
   });
+
+  test.each([
+    { columns: 12, drawn: "a long line" },
+    { columns: 11, drawn: "shorter" },
+    { columns: 7, drawn: "short…" },
+  ])(
+    "of several texts the first that fits $columns columns is drawn, or the last one, cut",
+    ({ columns, drawn }) => {
+      const { made, stream, written } = onTerminal();
+      stream.columns = columns;
+
+      made.redraw(["a long line", "shorter"]);
+
+      expect(written()).toBe(`\r\u001b[K${drawn}`);
+    },
+  );
 });

@@ -1,13 +1,47 @@
-// The shortest time that a run can take within the request budget.
+// How long a run takes within its budget, and what would make it shorter. Said before a long one.
 
-import { windowAllowance } from "../../settings/limit.ts";
-import type { RunSettings } from "../run-settings.ts";
+import type { BudgetUse } from "../../service/rate-limit/budget-use.ts";
+import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import { countText } from "../record/count-text.ts";
+import { durationText } from "../record/duration-text.ts";
 
-/** Seconds that `requests` take when every window holds as many as are allowed; 0 without a limit. */
-export function estimateSeconds(
-  requests: number,
-  { requestsPerMinute, windowMs }: Pick<RunSettings, "requestsPerMinute" | "windowMs">,
-): number {
-  const windows = Math.ceil(requests / windowAllowance(requestsPerMinute, windowMs));
-  return (Math.max(0, windows - 1) * windowMs) / 1_000;
+export type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | "windowMs">;
+
+/** The window of services that take more at once, as their public documentation describes it. */
+const LONGER_MINUTES = 10;
+const LONGER_MS = LONGER_MINUTES * 60_000;
+
+/** From here on it is worth to think about options. */
+const LONG_MS = 5 * 60_000;
+
+/**
+ * `5,000 events, about 28 min`, and for a long run a sentence with the options that shorten it. Without a limit there is
+ * no time. Sizes of bodies count once one is known.
+ */
+export function estimateText(events: number, budget: EstimateBudget): string {
+  const ms = budget.waitMs(events);
+  const text = `${countText(events)} events`;
+  if (ms === 0) return text;
+  const about = `${text}, about ${durationText(ms)}`;
+  return ms < LONG_MS ? about : `${about}. ${advice(events, ms, budget)}`;
+}
+
+function advice(events: number, ms: number, budget: EstimateBudget): string {
+  const { limit, most, windowMs } = budget.use(events);
+  const higher = `A higher ${OPTIONS[limit]} shortens it if the service allows more`;
+  const longerMs = inLongerWindowsMs(events, budget);
+  if (windowMs >= LONGER_MS || longerMs > ms * 0.9 || most === Number.POSITIVE_INFINITY) return `${higher}.`;
+  const then =
+    longerMs === 0 ? "then all are requested at once" : `then it takes about ${durationText(longerMs)}`;
+  return `${higher}; so does --limit-window ${LONGER_MS / 1_000} (limitWindowSeconds) if the service averages its limit over ${LONGER_MINUTES} minutes: ${then}.`;
+}
+
+const OPTIONS: Readonly<Record<BudgetUse["limit"], string>> = {
+  requests: "--requests-per-minute (requestsPerMinute)",
+  bytes: "--bytes-per-minute (bytesPerMinute)",
+};
+
+function inLongerWindowsMs(events: number, { detailsPerWindow, windowMs }: EstimateBudget): number {
+  const windows = Math.ceil(events / ((detailsPerWindow * LONGER_MS) / windowMs));
+  return (windows - 1) * LONGER_MS;
 }

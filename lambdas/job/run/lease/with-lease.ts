@@ -1,5 +1,6 @@
 // Runs a command that uses the budget without making a run: under the account's lease, which carries its usage.
 
+import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { LoginWithheld, openAccount } from "../login/open-account.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -19,7 +20,7 @@ export async function withLease<T>(
   ports: RunPorts,
   settings: RunSettings,
   command: LeasedCommand,
-  work: (open: OpenService, ports: RunPorts) => Promise<T>,
+  work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
 ): Promise<T | Skipped> {
   const runId = leaseNameOf(command, ports.clock.now());
   const leased = await leaseAccount(ports, settings, { runId, waitForOwnRun: false, waitForCommand: false });
@@ -27,7 +28,11 @@ export async function withLease<T>(
   const { lease, rateLimiter } = leased;
   const stoppable: RunPorts = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
   try {
-    return await work(() => openAccount(stoppable, settings.account, rateLimiter, "manual"), stoppable);
+    return await work(
+      () => openAccount(stoppable, settings.account, rateLimiter, "manual"),
+      stoppable,
+      rateLimiter,
+    );
   } catch (error) {
     if (error instanceof LoginWithheld) return error.end;
     if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;

@@ -1,4 +1,4 @@
-// When the budget will have room for more requests, if nothing else is sent meanwhile.
+// When each part of the budget will have room for more requests, if nothing else is sent meanwhile.
 
 import type { UsageWindow } from "./usage-window.ts";
 
@@ -15,19 +15,22 @@ export interface BudgetState {
   readonly nowMs: number;
 }
 
-/** What a window does not hold takes further windows. */
-export function freeAtMs(requests: number, state: BudgetState): number {
+/** For so many requests. What a window does not hold takes further windows. */
+export function freeAtMs(
+  requests: number,
+  state: BudgetState,
+): { readonly requests: number; readonly bytes: number } {
   const { most, inFlight, sizes } = state;
   const bytes = Math.max(1, sizes.largest + (requests - 1) * sizes.mean);
-  return Math.max(
-    amountFreeAtMs(requests, most.requests, state, (used, rest) => {
+  return {
+    requests: amountFreeAtMs(requests, most.requests, state, (used, rest) => {
       return used.requests + inFlight.requests + rest <= most.requests;
     }),
-    amountFreeAtMs(bytes, most.bytes, state, (used, rest) => {
+    bytes: amountFreeAtMs(bytes, most.bytes, state, (used, rest) => {
       const isAlone = inFlight.requests === 0 && used.bytes === 0;
       return isAlone || used.bytes + inFlight.bytes + rest <= most.bytes;
     }),
-  );
+  };
 }
 
 /** Whole windows, and then what is left of the amount. */

@@ -1,8 +1,9 @@
 // Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { type Limit, windowAllowance } from "../../settings/limit.ts";
-import { freeAtMs } from "./free-at.ts";
+import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
+import { type BudgetUse, budgetUse } from "./budget-use.ts";
+import { type BudgetState, freeAtMs } from "./free-at.ts";
 import type { Permit, RequestKind } from "./permit.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type RecordUsage, UsageRecord } from "./usage-record.ts";
@@ -53,7 +54,7 @@ export class RateLimiter {
 
   constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
     this.#clock = clock;
-    const windowMs = Math.max(options.windowMs, msPerRequest(requestsPerMinute));
+    const windowMs = Math.max(options.windowMs, shortestWindowMs(requestsPerMinute));
     this.windowMs = windowMs;
     this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
     this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
@@ -76,22 +77,16 @@ export class RateLimiter {
 
   /** The same as an instant of the monotonic clock. */
   freeAtMs(requests: number): number {
-    const { largest, mean } = this.#details;
-    const freeMs = freeAtMs(requests, {
-      window: this.#window,
-      windowMs: this.windowMs,
-      most: { requests: this.#requests, bytes: this.#bytes },
-      inFlight: { requests: this.#inFlight, bytes: largest * this.#detailsInFlight },
-      sizes: { largest, mean },
-      nowMs: this.#clock.monotonicMs(),
-    });
-    return Math.max(freeMs, this.#pausedUntilMs);
+    const free = freeAtMs(requests, this.#state());
+    return Math.max(free.requests, free.bytes, this.#pausedUntilMs);
   }
 
-  /**
-   * The service asked to wait until then, by the monotonic clock. It counts in what `waitMs` says; permits are not asked
-   * for meanwhile.
-   */
+  /** What holds so many more details back most. */
+  use(requests = 1): BudgetUse {
+    return budgetUse(requests, this.#state());
+  }
+
+  /** The service asked to wait until then, by the monotonic clock. It counts in what `waitMs` says. */
   pauseUntil(untilMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
   }
@@ -155,6 +150,19 @@ export class RateLimiter {
   /** Counts what other processes used. */
   add(earlier: RateLimiterUsage): void {
     this.#window.merge(earlier);
+  }
+
+  #state(): BudgetState {
+    const { largest, mean } = this.#details;
+    this.#window.forget();
+    return {
+      window: this.#window,
+      windowMs: this.windowMs,
+      most: { requests: this.#requests, bytes: this.#bytes },
+      inFlight: { requests: this.#inFlight, bytes: largest * this.#detailsInFlight },
+      sizes: { largest, mean },
+      nowMs: this.#clock.monotonicMs(),
+    };
   }
 
   #isUnlimited(): boolean {
@@ -238,9 +246,4 @@ export class RateLimiter {
       () => undefined, // aborted: no request waits any more
     );
   }
-}
-
-/** A window in which less than one request is allowed is too short: one must always be. */
-function msPerRequest(requestsPerMinute: Limit): number {
-  return requestsPerMinute === "unlimited" ? 0 : Math.ceil(60_000 / requestsPerMinute);
 }

@@ -128,8 +128,10 @@ export class ApiClient {
       : retryDelayMs(failures, random);
     const delayMs = Math.max(requestedMs ?? 0, ownMs);
     const isForAll = requestedMs !== undefined || isSilent;
-    if (isForAll && failure.kind === "status") cooldown.extend(requestedMs ?? delayMs, failure.status);
-    const waitsFor = isForAll ? "retry-after" : "retry";
+    if (isForAll && failure.kind === "status") {
+      cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
+    }
+    const waitsFor = isSilent ? "throttled" : isForAll ? "retry-after" : "retry";
     const request = requestName("GET", url);
     await backOff({ request, url, failure, failures, delayMs, waitsFor }, this.#options, signal);
   }

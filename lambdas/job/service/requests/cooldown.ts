@@ -18,6 +18,7 @@ export class Cooldown {
   readonly #mostMs: number;
   readonly #onExtend: (untilMs: number) => void;
   #untilMs: number;
+  #isAsked = true;
   #totalMs = 0;
   #successes = 0;
   #failure: SyncError | undefined;
@@ -39,15 +40,23 @@ export class Cooldown {
     return this.#untilMs;
   }
 
+  /** Whether the service named its end, and did not just refuse a request as one too many. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
   get isOver(): boolean {
     return this.#remainingMs() === 0 && this.#failure === undefined;
   }
 
   /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
-  extend(ms: number, status: number): void {
+  extend(ms: number, status: number, { isAsked = true } = {}): void {
     const longerMs = Math.max(0, ms - this.#remainingMs());
     this.#totalMs += longerMs;
-    if (longerMs > 0) this.#untilMs = this.#clock.monotonicMs() + ms;
+    if (longerMs > 0) {
+      this.#untilMs = this.#clock.monotonicMs() + ms;
+      this.#isAsked = isAsked;
+    }
     if (this.#totalMs > this.#mostMs) {
       this.#failure = tooLong(ms, status, this.#mostMs);
       throw this.#failure;

@@ -30,7 +30,7 @@ export class Sender {
       signal?.throwIfAborted();
       if (!cooldown.isOver) {
         await waitReporter.during(
-          "retry-after",
+          cooldown.isAsked ? "retry-after" : "throttled",
           () => cooldown.untilMs,
           () => cooldown.wait(signal),
         );

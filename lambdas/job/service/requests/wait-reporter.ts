@@ -1,8 +1,8 @@
 // Reports to the progress display what the run waits for while no request is under way.
 
 export interface Wait {
-  /** The service asked for it; the rate limiter; the back-off after a failure. */
-  readonly kind: "retry-after" | "budget" | "retry";
+  /** The service asked for it; it refused a request as one too many; the rate limiter; the back-off after a failure. */
+  readonly kind: "retry-after" | "throttled" | "budget" | "retry";
   /** By the monotonic clock. */
   readonly untilMs: number;
 }
@@ -15,7 +15,7 @@ interface OpenWait {
 }
 
 /** The first kind among the open waits explains the others. */
-const ORDER: readonly Wait["kind"][] = ["retry-after", "budget", "retry"];
+const ORDER: readonly Wait["kind"][] = ["retry-after", "throttled", "budget", "retry"];
 
 export class WaitReporter {
   readonly #open = new Set<OpenWait>();

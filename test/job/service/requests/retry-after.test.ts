@@ -32,6 +32,16 @@ describe("Retry-After", () => {
     expect(service.counts.retries).toBe(1);
   });
 
+  it("that is missing in a 429 is not said to be asked for", async () => {
+    await using connection = await connect({
+      faults: [{ match: { path: "list" }, fault: { kind: "status", status: 429 } }],
+    });
+
+    await connection.service.list();
+
+    expect(connection.waits[0]?.kind).toBe("throttled");
+  });
+
   it.each([429, 503])("of more than 15 minutes (%i) ends the run", async (status) => {
     await using connection = await connect({
       faults: [{ match: { path: "list" }, fault: asks(status, "901") }],
