@@ -205,7 +205,7 @@ describe("the lease of an execution", () => {
     await newer.release();
   });
 
-  test.each([
+  test.concurrent.each([
     { what: "an execution but a date", changes: { execution } },
     { what: "no date and no execution", changes: { expires_at: null } },
     { what: "no date and null as its execution", changes: { expires_at: null, execution: null } },
