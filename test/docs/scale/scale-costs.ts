@@ -1,7 +1,7 @@
 // The arithmetic of docs/scale.md: how long a daily run takes, and what it costs in AWS.
 
 import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
-import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/limit.ts";
 
 /** In US dollars, in the region us-east-1. */
 const PRICES = {
@@ -34,6 +34,8 @@ const ASSUMED = {
 } as const;
 
 export const MEMORY_MB = 1_769;
+/** Of a window of 600 s: an invocation sends what the budget gives in whole shards, ten a window. */
+const LONG_WINDOW_SHARD = 179;
 const INVOCATION_SECONDS = 900 - 60;
 const MONTH_SECONDS = 30 * 86_400;
 /** Continue, Done? and Wait. */
@@ -66,7 +68,8 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
   const requests = events + 2;
   const sending = requests / ASSUMED.requestsPerSecond;
   const isLimited = windowSeconds !== "unlimited";
-  const windows = isLimited ? Math.ceil(requests / windowAllowance(200, windowSeconds * 1_000)) : 1;
+  const inWindow = windowSeconds === 600 ? 10 * LONG_WINDOW_SHARD : allowance(200);
+  const windows = isLimited ? Math.ceil(events / inWindow) : 1;
   const waiting = isLimited ? (windows - 1) * windowSeconds : 0;
   // A wait of a minute or more is not paid.
   const isPaid = !isLimited || windowSeconds <= 60;
@@ -76,7 +79,7 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
   const seconds = Math.max(waiting, sending) + publish + perInvocation;
 
   const runsPerMonth = Math.min(30, MONTH_SECONDS / seconds);
-  const shards = events / Math.min(1_000, isLimited ? allowance(200) : Infinity);
+  const shards = events / (isLimited ? inWindow / (windowSeconds / 60) : 1_000);
   const puts = shards + (paidSeconds * 1_000) / RENEWAL_MS + invocations * ASSUMED.putsPerInvocation;
   const gets = 2 * shards + invocations * ASSUMED.getsPerInvocation;
   const storedGb = (events * ASSUMED.storedBytesPerEvent * ASSUMED.storedDays * (runsPerMonth / 30)) / 1e9;

@@ -33,4 +33,6 @@ test("the page names the limits of the source", () => {
   const arithmetic = sectionOf("scale.md", "## The arithmetic");
   expect(arithmetic).toContain(`${allowance(200)} requests`);
   expect(arithmetic).toContain(`${windowAllowance(200, 600_000).toLocaleString("en")} requests`);
+  expect(read("lambdas/sync/environment.ts")).toContain('.default("1000")');
+  expect(sectionOf("scale.md", "## How far it reaches")).toContain("after 1,000 turns");
 });
