@@ -28,7 +28,7 @@ export async function pasteAnswer(options: PasteAnswerOptions): Promise<string> 
     `Then the browser goes to ${request.redirectUri}?code=… and may say that it cannot open the page. Copy that address from its address bar, paste it here, and press Enter. What you paste is not shown.`,
   ]);
   const parameters = await pastedParameters(options);
-  return readAnswer(parameters, { state: request.state, isPasted: true });
+  return readAnswer(parameters, request.state);
 }
 
 async function pastedParameters(options: PasteAnswerOptions): Promise<URLSearchParams> {

@@ -3,29 +3,27 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
-export interface ReadAnswerOptions {
-  readonly state: string;
-  /**
-   * The person has pasted the answer. No other page can do that, so an answer without any `state` is taken: a provider that
-   * knows only the documented parameters returns none.
-   */
-  readonly isPasted: boolean;
-}
-
 /** Whether these parameters are an answer at all. */
 export function isAnswer(parameters: URLSearchParams): boolean {
   return Boolean(parameters.get("code")) || Boolean(parameters.get("error"));
 }
 
-/** The code. Throws `SyncError`, which never repeats a part of the answer but the kinds of refusal that the RFC names. */
-export function readAnswer(parameters: URLSearchParams, { state, isPasted }: ReadAnswerOptions): string {
+/** A provider that knows only the documented parameters returns no `state` (docs/service-interface.md §4.3). */
+export function hasState(parameters: URLSearchParams): boolean {
+  return parameters.has("state");
+}
+
+/**
+ * The code. An answer without any `state` is taken, another `state` is not. Throws `SyncError`, which never repeats a part
+ * of the answer but the kinds of refusal that the RFC names.
+ */
+export function readAnswer(parameters: URLSearchParams, state: string): string {
   // RFC 6749 §3.1: no parameter comes twice.
   const isRepeated = ["code", "error", "state"].some((name) => parameters.getAll(name).length > 1);
   const given = parameters.get("state");
   if (isRepeated || (given !== null && !isEqual(given, state))) throw foreign();
   const error = parameters.get("error");
   if (error !== null) throw refused(error);
-  if (given === null && !isPasted) throw withoutState();
   return parameters.get("code") ?? "";
 }
 
@@ -40,14 +38,6 @@ function foreign(): SyncError {
     "AUTHORIZATION_EXPIRED",
     "The answer does not belong to this authorization: its state is another one. It came from an earlier attempt, or from " +
       "another page. Nothing was stored. Start authorize again, and use the newest address only.",
-  );
-}
-
-function withoutState(): SyncError {
-  return new SyncError(
-    "AUTHORIZATION_EXPIRED",
-    "The answer has no state, so any web page could have sent it. Nothing was stored. If your identity provider never " +
-      "returns the state, start authorize again with --paste: what you paste yourself comes from no other page.",
   );
 }
 

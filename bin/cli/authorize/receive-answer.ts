@@ -5,7 +5,7 @@ import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import { CallbackListener } from "./callback-listener.ts";
-import { readAnswer } from "./read-answer.ts";
+import { hasState, readAnswer } from "./read-answer.ts";
 import type { PageText } from "./result-page.ts";
 import type { OpenBrowser } from "./system-browser.ts";
 import { waitForAnswer } from "./wait-for-answer.ts";
@@ -37,12 +37,12 @@ export async function receiveAnswer(
     announce(options);
     const parameters = await waitForAnswer(listener.answer, options);
     try {
-      await exchange(readAnswer(parameters, { state: request.state, isPasted: false }));
+      await exchange(readAnswer(parameters, request.state));
     } catch (error) {
       await shown(listener, failurePage(error), options);
       throw error;
     }
-    terminal.lines(["The identity provider has answered."]);
+    terminal.lines(hasState(parameters) ? [ANSWERED] : [ANSWERED, WITHOUT_STATE]);
     await shown(listener, DONE_PAGE, options);
   } finally {
     await listener.close();
@@ -72,6 +72,10 @@ async function shown(
   await Promise.race([listener.show(page), limit]);
   over.abort();
 }
+
+const ANSWERED = "The identity provider has answered.";
+const WITHOUT_STATE =
+  "Its answer has no state, so this program cannot tell that it came from your own login. If you have not just logged in and allowed the access, start authorize again.";
 
 const DONE_PAGE: PageText = {
   kind: "done",

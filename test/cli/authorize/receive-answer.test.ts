@@ -95,7 +95,6 @@ describe("the listener", () => {
 
   test.each([
     ["?code=c&state=wrong", "AUTHORIZATION_EXPIRED", "its state is another one"],
-    ["?code=c", "AUTHORIZATION_EXPIRED", "start authorize again with --paste"],
     ["?error=access_denied&state=STATE", "AUTHORIZATION_EXPIRED", "The access was denied"],
     ["?error=unauthorized_client&state=STATE", "CREDENTIALS_INVALID", "Check client_id"],
   ])("given %s ends with %s, and the page says: %s", async (query, code, text) => {
@@ -108,6 +107,17 @@ describe("the listener", () => {
     expect(page).toContain(`Code: ${code}.`);
     expect(await begun.ended).toBe(code);
     expect(begun.codes).toEqual([]);
+  });
+
+  test("takes a code without state, and says so", async () => {
+    const begun = await begin();
+
+    const { page } = await browse(begun, "?code=the-code");
+
+    expect(page).toContain("<h1>Access is authorized</h1>");
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["the-code"]);
+    expect(begun.lines.join("\n")).toContain("Its answer has no state");
   });
 
   test("shows an error of the exchange, escaped", async () => {
