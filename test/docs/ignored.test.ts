@@ -32,6 +32,8 @@ test("git ignores every credentials file that the documents name", async () => {
 test("git ignores what the command line writes beside the project, and none of its sources", async () => {
   const written = [
     "uk.tokens.json",
+    "uk.tokens.json.lock",
+    ".new-uk.tokens.json",
     "credentials/uk.tokens.json",
     "warehouse/views.sql",
     "demo-warehouse/views.sql",

@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { secretIdOf } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -23,7 +22,7 @@ export async function openTokens(
   }
   const file = resolve(cwd, place);
   // A renewal replaces the file, and must not replace a link to it.
-  return new FileTokenStore({ file: await realpath(file).catch(() => file), random: systemRandom });
+  return new FileTokenStore({ file: await realpath(file).catch(() => file) });
 }
 
 /** `credentials/uk.json` → `credentials/uk.tokens.json`. */

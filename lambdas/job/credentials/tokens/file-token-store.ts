@@ -1,9 +1,8 @@
 // The tokens in a file beside the credentials. A claim is a lock of the kernel: it cannot outlive its process.
 
 import { readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
 import { nameIfFree, nameInPlace, versionOf, writeDurably } from "../../storage/directory/durable-file.ts";
 import { isErrno } from "../../storage/directory/file-error.ts";
 import { lockIfFree, withFileLock } from "../../storage/directory/file-lock.ts";
@@ -18,8 +17,6 @@ const LOCK_TIMEOUT_MS = 60_000;
 
 export interface FileTokenStoreOptions {
   readonly file: string;
-  /** Names the temporary files. */
-  readonly random: Pick<Random, "token">;
   readonly lockTimeoutMs?: number;
 }
 
@@ -27,13 +24,11 @@ export interface FileTokenStoreOptions {
 export class FileTokenStore implements TokenStore {
   readonly isCreatedEmpty = false;
   readonly #file: string;
-  readonly #random: Pick<Random, "token">;
   readonly #lockTimeoutMs: number;
   #claim: AsyncDisposable | undefined;
 
-  constructor({ file, random, lockTimeoutMs = LOCK_TIMEOUT_MS }: FileTokenStoreOptions) {
+  constructor({ file, lockTimeoutMs = LOCK_TIMEOUT_MS }: FileTokenStoreOptions) {
     this.#file = file;
-    this.#random = random;
     this.#lockTimeoutMs = lockTimeoutMs;
   }
 
@@ -83,8 +78,10 @@ export class FileTokenStore implements TokenStore {
 
   async #replaceLocked(version: string | undefined, tokens: OAuthTokens): Promise<string | undefined> {
     if ((await this.#version()) !== version) return undefined;
-    const temporary = join(dirname(this.#file), `.${this.#random.token()}.tokens.json`);
+    // One name, which git ignores too: what a killed process has left is removed by the next one.
+    const temporary = join(dirname(this.#file), `.new-${basename(this.#file)}`);
     try {
+      await rm(temporary, { force: true });
       const written = await writeDurably(temporary, Buffer.from(tokensText(tokens)), MODE);
       // Only the first file may find its name taken: a program that knows no lock was faster.
       if (version !== undefined) await nameInPlace(temporary, this.#file);

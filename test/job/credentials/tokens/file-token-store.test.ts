@@ -4,13 +4,12 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FileTokenStore } from "../../../../lambdas/job/credentials/tokens/file-token-store.ts";
-import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
 import { temporaryDirectory } from "../../storage/directory/temporary-directory.ts";
 import { sampleTokens } from "./sample-tokens.ts";
 import { tokenStoreContract } from "./token-store-contract.ts";
 
 const storeIn = (directory: string, lockTimeoutMs = 5_000): FileTokenStore =>
-  new FileTokenStore({ file: join(directory, "uk.tokens.json"), random: systemRandom, lockTimeoutMs });
+  new FileTokenStore({ file: join(directory, "uk.tokens.json"), lockTimeoutMs });
 
 tokenStoreContract("FileTokenStore", async () => {
   const directory = await temporaryDirectory();
@@ -33,6 +32,16 @@ it("tokens are readable by their owner alone, also where the file before was not
     (await readdir(directory)).map(async (name) => [name, (await stat(join(directory, name))).mode & 0o777]),
   );
   expect(Object.fromEntries(modes)).toEqual({ "uk.tokens.json": 0o600, "uk.tokens.json.lock": 0o600 });
+});
+
+it("what a process left that was killed while it wrote is replaced, and not taken for the tokens", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, ".new-uk.tokens.json"), "half of", { mode: 0o644 });
+
+  const version = await storeIn(directory).replace(undefined, sampleTokens("1"));
+
+  expect(await storeIn(directory).read()).toMatchObject({ version, tokens: sampleTokens("1") });
+  expect(await readdir(directory)).toEqual(["uk.tokens.json", "uk.tokens.json.lock"]);
 });
 
 it("a person's new tokens wait for the renewal under way, and a hanging one is told", async () => {

@@ -25,16 +25,22 @@ describe("the lines of a plan in memory", () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (lines, shardSize) => {
         const shards = shardsOf(shardSize, lines);
-        const expected = lines.flatMap((_, at) => (at % shardSize === 0 ? [lines.slice(at, at + shardSize)] : []));
+        const expected = lines.flatMap((_, at) =>
+          at % shardSize === 0 ? [lines.slice(at, at + shardSize)] : [],
+        );
 
         for (const _ of ["at first", "again"]) {
           expect(expected.map((__, index) => [...shards.lines(index)])).toEqual(expected);
         }
-        expect(expected.map((__, index) => shards.sizeOf(index))).toEqual(expected.map(({ length }) => length));
-        expect([shards.length, shards.shards]).toEqual([lines.length, expected.length]);
-        expect([[...shards.lines(-1)], [...shards.lines(expected.length)], shards.sizeOf(expected.length)]).toEqual(
-          [[], [], 0],
+        expect(expected.map((__, index) => shards.sizeOf(index))).toEqual(
+          expected.map(({ length }) => length),
         );
+        expect([shards.length, shards.shards]).toEqual([lines.length, expected.length]);
+        expect([
+          [...shards.lines(-1)],
+          [...shards.lines(expected.length)],
+          shards.sizeOf(expected.length),
+        ]).toEqual([[], [], 0]);
       }),
     );
   });

@@ -8,9 +8,12 @@ import type { FailedAnswer } from "./token-endpoint.ts";
 
 /** @param why a whole sentence; @param authorize the command that authorizes again */
 export function authorizationExpired(why: string, authorize: string, fields: ErrorFields = {}): SyncError {
-  return new SyncError("AUTHORIZATION_EXPIRED", `${why} Authorize again: ${authorize}`, {
-    fields: { method: "oauth", ...fields },
-  });
+  return notAuthorized(`${why} Authorize again: ${authorize}`, fields);
+}
+
+/** @param message with the command that authorizes */
+export function notAuthorized(message: string, fields: ErrorFields = {}): SyncError {
+  return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
 }
 
 /** A client that the identity provider does not know, or whose secret is wrong. */

@@ -29,7 +29,10 @@ export function newTokens(
 }
 
 /** From a tenth of its life before its end, at most a minute, an access token is renewed before its next use. */
-export function isNearItsEnd({ obtained_at, expires_at }: OAuthTokens, nowMs: number): boolean {
+export function isNearItsEnd(
+  { obtained_at, expires_at }: Pick<OAuthTokens, "obtained_at" | "expires_at">,
+  nowMs: number,
+): boolean {
   if (expires_at === undefined) return false;
   const endMs = Date.parse(expires_at);
   const marginMs = Math.min(60_000, Math.max(0, endMs - Date.parse(obtained_at)) / 10);

@@ -8,7 +8,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { ServiceCounters } from "../../requests/service-counters.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
-import { answerError, authorizationExpired, wrongClient } from "./answer-error.ts";
+import { answerError, authorizationExpired, notAuthorized, wrongClient } from "./answer-error.ts";
 import type { GrantedTokens } from "./granted-tokens.ts";
 import { newTokens } from "./new-tokens.ts";
 import { storeRotated } from "./store-rotated.ts";
@@ -165,7 +165,7 @@ export class TokenRotation {
     const stored = await store.read();
     this.#version = tokensVersion(stored);
     if (stored.kind === "none")
-      throw authorizationExpired(`There are no tokens in ${store.place} yet.`, authorize);
+      throw notAuthorized(`There are no tokens in ${store.place} yet. Authorize once: ${authorize}`);
     if (stored.kind === "unusable") {
       throw authorizationExpired(`What is stored in ${store.place} is no tokens of this program.`, authorize);
     }

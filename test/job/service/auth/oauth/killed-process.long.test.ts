@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/store-authorized.ts";
-import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
 import { type Started, start } from "../../../../cli/command-line.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import type { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";
@@ -30,7 +29,7 @@ async function fileWorld(identity: IdentityChange): Promise<FileWorld> {
   const file = join(cwd, "uk.tokens.json");
   const authorized = await Authorized.start(realClock(), identity);
   const { provider, place } = authorized;
-  const store = new FileTokenStore({ file, random: systemRandom });
+  const store = new FileTokenStore({ file });
   const authorize = async (): Promise<void> => {
     authorized.authorizeAgain();
     if (place.tokens) await storeAuthorized(store, place.tokens);

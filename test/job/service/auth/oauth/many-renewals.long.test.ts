@@ -7,7 +7,6 @@ import { SecretsManagerTokenStore } from "../../../../../lambdas/job/credentials
 import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/store-authorized.ts";
 import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
 import { SecretsServer } from "../../../../aws/secrets-server.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import { temporaryDirectory } from "../../../storage/directory/temporary-directory.ts";
@@ -30,7 +29,7 @@ const places: readonly {
     name: "a file",
     open: async () => {
       const file = join(await temporaryDirectory(), "uk.tokens.json");
-      return () => new FileTokenStore({ file, random: systemRandom });
+      return () => new FileTokenStore({ file });
     },
   },
   {

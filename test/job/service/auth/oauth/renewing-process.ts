@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../../../lambdas/job/runtime/system-clock.ts";
-import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
 import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { TokenRotation } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
@@ -27,7 +26,7 @@ const logger = new LogLines();
 const counters = new ServiceCounters();
 const first = { method: "oauth", client_id: values.id, client_secret: values.secret } as const;
 const rotation = new TokenRotation({
-  store: new FileTokenStore({ file: values.file, random: systemRandom }),
+  store: new FileTokenStore({ file: values.file }),
   storedVersion: "none",
   endpoint: new TokenEndpoint({
     authUrl: new URL(values.url),
