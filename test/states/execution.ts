@@ -111,14 +111,18 @@ export class Execution {
         await this.#sleep(waitMs(readPath(state.SecondsPath, data)));
         return this.#leave(state, input);
       case "Choice":
-        this.#record("ChoiceStateExited");
-        return { state: choose(state, data), input };
+        return this.#choose(choose(state, data), input);
       case "Succeed":
         this.#record("SucceedStateExited");
         return this.#succeed(input);
       case "Fail":
         throw new StateError(state.Error, state.Cause);
     }
+  }
+
+  #choose(state: string, input: unknown): Position {
+    this.#record("ChoiceStateExited");
+    return { state, input };
   }
 
   #leave(state: Extract<State, { readonly Type: "Task" | "Wait" }>, output: unknown): Position | undefined {
@@ -193,17 +197,8 @@ export class Execution {
   }
 
   #context(): Data["context"] {
-    const { arn, name, input, stateMachineArn } = this.start;
-    return {
-      Execution: {
-        Id: arn,
-        Input: input,
-        Name: name,
-        StartTime: new Date(this.startedAtMs).toISOString(),
-        RedriveCount: this.redriveCount,
-      },
-      StateMachine: { Id: stateMachineArn, Name: stateMachineArn.split(":").at(-1) },
-    };
+    const { arn, input } = this.start;
+    return { Execution: { Id: arn, Input: input } };
   }
 }
 

@@ -10,11 +10,11 @@ import type { Work } from "./machine.ts";
 
 const ROLE = "arn:aws:iam::123456789012:role/machine";
 
-/** Docker would be needed for a function, and real time for a wait: both go to the test instead. */
+/** Docker would be needed for a function, and real time for a wait: both go to the test instead. Jitter is half. */
 const prelude = (desk: string): string => `
 import json, time, urllib.request
 from moto.core.config import default_user_config
-from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.common.retry import jitter_strategy_decl, retrier_decl
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
 
@@ -27,12 +27,16 @@ def invoke(parameters, region, state_credentials):
     failed = {} if answer["ok"] else {"FunctionError": "Unhandled"}
     return {"StatusCode": 200, "ExecutedVersion": "1", "Payload": answer["payload"], **failed}
 
+class Random:
+    uniform = staticmethod(lambda least, most: (least + most) / 2)
+
 class Time:
     sleep = staticmethod(lambda seconds: ask("/wait", seconds))
 
 default_user_config["stepfunctions"]["execute_state_machine"] = True
 lambda_eval_utils._invoke_lambda_function = invoke
 retrier_decl.time = Time
+jitter_strategy_decl.random = Random
 WaitFunction._wait_interval = lambda self, env, wait_seconds: ask("/wait", wait_seconds)
 `;
 

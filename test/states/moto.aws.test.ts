@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { onEmulator } from "../aws/emulator.ts";
+import { bothEngines } from "./both-engines.ts";
 import type { TaskResult } from "./execution.ts";
-import { answers, DONE, definition, failed, MACHINE, ok, testEngine } from "./machine.ts";
+import { answers, DONE, definition, failed, ok, RETRY, testEngine } from "./machine.ts";
 import { MotoEngine } from "./moto-engine.ts";
 import type { StatesEngine } from "./states-engine.ts";
 import { statesResponse } from "./states-response.ts";
@@ -12,9 +13,10 @@ const INPUT = '{"name":"uk","turn":0}';
 const turn = (seconds: number, number: number): TaskResult => ok({ done: false, seconds, turn: number });
 const busy = (count: number): readonly TaskResult[] => Array.from({ length: count }, () => failed("BUSY"));
 
-/** States that the interpreter has, and no retries with jitter: those of the emulator are random. */
+/** With all states that the interpreter has. */
 const MACHINES = {
   turns: definition(),
+  jitter: definition({ task: { Retry: [{ ...RETRY, JitterStrategy: "FULL" }] } }),
   plain: definition({ task: { Parameters: undefined, Retry: undefined } }),
   failing: { StartAt: "No", States: { No: { Type: "Fail", Error: "NO", Cause: "it never works" } } },
 };
@@ -35,31 +37,21 @@ onEmulator("the interpreter and the emulator", () => {
     ["several turns", "turns", [turn(3, 1), turn(0, 2), turn(3600, 3), DONE]],
     ["a retry in each of two turns", "turns", [failed("BUSY"), turn(1, 1), failed("BUSY"), DONE]],
     ["all retries in each of two turns", "turns", [failed("BUSY"), ...busy(5), turn(1, 1), ...busy(6), DONE]],
+    ["retries with half of the full jitter", "jitter", [failed("BUSY"), failed("BUSY"), DONE]],
     ["more failures than retries", "turns", [failed("BUSY")]],
     ["an error without a retry", "turns", [turn(1, 1), failed("BROKEN")]],
     ["the input as it is", "plain", [DONE]],
     ["a state that fails", "failing", [DONE]],
   ])("agree on %s: calls, waits, history and end", async (name, machine, results) => {
-    const { engine, clock, payloads } = testEngine(answers(...results), MACHINES[machine]);
-    const ours = engine.start(MACHINE, "first", INPUT);
-    await engine.idle();
+    const { interpreter, emulator } = await bothEngines(moto, {
+      stateMachineArn: arns.get(machine) ?? "",
+      definition: MACHINES[machine],
+      name: name.replaceAll(" ", "-"),
+      input: INPUT,
+      results,
+    });
 
-    const { executionArn, described } = await moto.run(
-      arns.get(machine) ?? "",
-      name.replaceAll(" ", "-"),
-      INPUT,
-      answers(...results),
-    );
-
-    const withoutArn = moto.payloads.map((payload) =>
-      JSON.parse(JSON.stringify(payload).replaceAll(executionArn, ours.start.arn)),
-    );
-    expect(withoutArn).toEqual(payloads);
-    expect(moto.waitsMs.filter((ms) => ms > 0)).toEqual(clock.waitsMs.filter((ms) => ms > 0));
-    expect(await moto.history(executionArn)).toEqual(ours.history.map(({ type }) => type));
-    expect(described.status).toBe(ours.status);
-    expect(JSON.parse(described.output ?? "null")).toEqual(ours.output ?? null);
-    expect(described["error"]).toBe(ours.error);
+    expect(interpreter).toEqual(emulator);
   });
 
   test("agree on the form of each answer, and on the codes of refused calls", async () => {
