@@ -9,6 +9,9 @@ export interface Options {
   readonly seconds: number | undefined;
   /** Tells the whole story of the one seed. */
   readonly trace: boolean;
+  /** Says which seed breaks a promise, and does not shrink it. */
+  readonly brief: boolean;
+  readonly planted: boolean;
 }
 
 export const USAGE = `npm run simulate -- [options]
@@ -18,7 +21,9 @@ Lives histories of the job in virtual time, each drawn from its seed, and checks
   --seeds A..B   these seeds (1..1000)
   --seed N       this one
   --seconds N    stops after N seconds
-  --trace        with --seed: tells everything that happens`;
+  --trace        with --seed: tells everything that happens
+  --brief        names a seed that breaks a promise, and nothing more
+  --planted      plants known defects one by one, and says which of the seeds finds each`;
 
 /** Throws an error with a message for a person. */
 export function readOptions(args: readonly string[]): Options {
@@ -29,12 +34,14 @@ export function readOptions(args: readonly string[]): Options {
       seed: { type: "string" },
       seconds: { type: "string" },
       trace: { type: "boolean", default: false },
+      brief: { type: "boolean", default: false },
+      planted: { type: "boolean", default: false },
     },
   });
-  const { seeds, seed, seconds, trace } = values;
+  const { seeds, seed, seconds, trace, brief, planted } = values;
   const [from = "", to = from] = (seed ?? seeds).split("..");
   if (trace && from !== to) throw new Error("--trace takes one seed: --seed N --trace.");
-  const options = { from: wholeNumber(from), to: wholeNumber(to), trace };
+  const options = { from: wholeNumber(from), to: wholeNumber(to), trace, brief, planted };
   if (options.to < options.from) throw new Error(`The seeds ${seeds} end before they begin.`);
   return { ...options, seconds: seconds === undefined ? undefined : wholeNumber(seconds) };
 }

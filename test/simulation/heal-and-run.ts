@@ -29,7 +29,11 @@ export async function healAndRun(world: World): Promise<void> {
 
 async function accept(world: World, snapshotId: string): Promise<void> {
   const ids = world.snapshotIds();
-  const ended = await start(world, { name: "accept", pick: ids.indexOf(snapshotId), force: false });
+  const ended = await start(world, {
+    name: "accept",
+    pick: ids.length - 1 - ids.indexOf(snapshotId),
+    force: false,
+  });
   if (ended?.result?.row.outcome !== "PUBLISHED") world.model.fail(`its accept ends as ${ended?.text}`);
 }
 

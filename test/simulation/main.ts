@@ -2,9 +2,13 @@
 
 import { type Options, readOptions, USAGE } from "./command-line.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
-import { failureText } from "./report.ts";
+import { PLANTED_DEFECTS, PlantedCopy } from "./planted/plant.ts";
+import { failureText, headline } from "./report.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulate.ts";
+
+// Stories need no stacks, and making one for each simulated error takes time.
+Error.stackTraceLimit = 0;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -16,11 +20,29 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     return 2;
   }
-  return (await liveAll(options)) ? 0 : 1;
+  return (options.planted ? findPlanted(options) : await liveAll(options)) ? 0 : 1;
+}
+
+/** False where a defect is not found. */
+function findPlanted({ to }: Options): boolean {
+  using copy = new PlantedCopy();
+  let isEachFound = true;
+  for (const defect of PLANTED_DEFECTS) {
+    const { seed, finding } = copy.search(defect, to);
+    if (seed === undefined) isEachFound = false;
+    console.log(`${defect.name}\n  ${seed === undefined ? "NOT FOUND" : `seed ${seed}: ${finding}`}`);
+  }
+  return isEachFound;
 }
 
 /** False as soon as one of them breaks a promise. */
-async function liveAll({ from, to, seconds = Number.POSITIVE_INFINITY, trace }: Options): Promise<boolean> {
+async function liveAll({
+  from,
+  to,
+  seconds = Number.POSITIVE_INFINITY,
+  trace,
+  brief,
+}: Options): Promise<boolean> {
   const beganMs = performance.now();
   const total = { histories: 0, processes: 0, calls: 0, hours: 0 };
   const elapsed = (): number => (performance.now() - beganMs) / 1_000;
@@ -32,7 +54,7 @@ async function liveAll({ from, to, seconds = Number.POSITIVE_INFINITY, trace }: 
     total.calls += history.calls;
     total.hours += history.hours;
     if (history.violation === undefined) continue;
-    console.error(failureText(history, await shrink(history)));
+    console.error(brief ? headline(history) : failureText(history, await shrink(history)));
     return false;
   }
   const { histories, processes, calls, hours } = total;

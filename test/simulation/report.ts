@@ -10,7 +10,7 @@ export function failureText(failed: History, shrunk: History): string {
   const { items, setting } = shrunk.plan;
   const last = shrunk.story.slice(-LAST_LINES);
   return [
-    `Seed ${seed} breaks a promise: ${failed.violation}`,
+    headline(failed),
     `Shrunk from ${failed.plan.items.length} to ${items.length} items: ${shrunk.violation}`,
     "",
     `The world: ${textOf(setting)}`,
@@ -21,6 +21,10 @@ export function failureText(failed: History, shrunk: History): string {
     "",
     `All of it, before shrinking: npm run simulate -- --seed ${seed} --trace`,
   ].join("\n");
+}
+
+export function headline({ plan, violation }: History): string {
+  return `Seed ${plan.seed} breaks a promise: ${violation}`;
 }
 
 function itemText(item: Item): string {

@@ -7,7 +7,7 @@ import type { ProcessFacts } from "./process-facts.ts";
 const MOST_TRIES = 6;
 const DAY_MS = 24 * 60 * 60_000;
 
-export const isRefused = (status: number | undefined): boolean => status === 404 || status === 401;
+const isRefused = (status: number | undefined): boolean => status === 404 || status === 401;
 
 /** Before a login is sent. */
 export function checkLogin(model: Model, { name, start }: ProcessFacts, password: string): void {
@@ -33,8 +33,8 @@ export function checkLogin(model: Model, { name, start }: ProcessFacts, password
 export function rememberRefusal(model: Model, { name, start }: ProcessFacts): void {
   const { setting } = model.world.plan;
   const last = model.logins.findLast(({ process }) => process === name);
+  if (last?.status === 200) model.refusals.clear();
   // A file on a laptop has no versions, and what goes wrong may keep a process from remembering.
   if (setting.warehouse !== "bucket" || last === undefined || model.isTroubled(start.id)) return;
-  if (last.status === 200) model.refusals.clear();
   if (isRefused(last.status)) model.refusals.set(last.password, model.world.timeline.nowMs);
 }

@@ -130,9 +130,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => checkRequest(this, facts));
     facts.hasSent = true;
     if (method === "POST") return this.#logIn(facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
-    const session = this.logins.find(
-      ({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie),
-    );
+    const session = this.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
     return (status) => {
       if (session && status === 401) session.wasSessionRefused = true;
     };

@@ -4,40 +4,60 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import type { Objects, StoredBytes } from "../warehouse/objects.ts";
 
-const publication = z.object({
-  publication: z.string(),
-  action: z.enum(["run", "accept", "rollback"]),
-  snapshot_id: z.string(),
-  base_snapshot_id: z.string().nullable(),
-  events: z.number(),
-  added: z.number(),
-  changed: z.number(),
-  removed: z.number(),
-  run_id: z.string(),
-  pinned: z.boolean(),
-});
-export type SeenPublication = Readonly<z.infer<typeof publication>>;
+const publication = lines(
+  z.object({
+    publication: z.string(),
+    action: z.enum(["run", "accept", "rollback"]),
+    snapshot_id: z.string(),
+    base_snapshot_id: z.string().nullable(),
+    events: z.number(),
+    added: z.number(),
+    changed: z.number(),
+    removed: z.number(),
+    run_id: z.string(),
+    pinned: z.boolean(),
+  }),
+);
+export type SeenPublication = Readonly<ReturnType<typeof publication>[number]>;
 
-const row = z.object({ uuid: z.string(), event: z.string(), listing: z.string() });
-export type SeenRow = Readonly<z.infer<typeof row>>;
+const row = lines(z.object({ uuid: z.string(), event: z.string(), listing: z.string() }));
+export type SeenRow = Readonly<ReturnType<typeof row>[number]>;
 
-const change = z.object({
-  uuid: z.string(),
-  change: z.enum(["added", "changed", "removed"]),
-  before: z.string().nullable(),
-  after: z.string().nullable(),
-});
-export type SeenChange = Readonly<z.infer<typeof change>>;
+const change = lines(
+  z.object({
+    uuid: z.string(),
+    change: z.enum(["added", "changed", "removed"]),
+    before: z.string().nullable(),
+    after: z.string().nullable(),
+  }),
+);
+export type SeenChange = Readonly<ReturnType<typeof change>[number]>;
 
-const leftOut = z.object({ uuid: z.string(), reason: z.string() });
-export type SeenLeftOut = Readonly<z.infer<typeof leftOut>>;
+const leftOut = lines(z.object({ uuid: z.string(), reason: z.string() }));
+export type SeenLeftOut = Readonly<ReturnType<typeof leftOut>[number]>;
 
-const outcome = z.object({
-  row: z.object({ run_id: z.string(), outcome: z.string(), error_code: z.string().nullable() }),
-});
+const outcome = lines(
+  z.object({
+    row: z.object({ run_id: z.string(), outcome: z.string(), error_code: z.string().nullable() }),
+  }),
+);
+export type SeenOutcome = Readonly<ReturnType<typeof outcome>[number]>["row"];
 
-/** Snapshots never change, so each file is read once. */
-const parsed = new WeakMap<StoredBytes, readonly unknown[]>();
+/** Reads files of one format; each once, because an object that is replaced is another one. */
+function lines<T>(schema: z.ZodType<T>): (stored: StoredBytes, isZipped: boolean) => readonly T[] {
+  const known = new WeakMap<StoredBytes, readonly T[]>();
+  return (stored, isZipped) => {
+    const read = known.get(stored);
+    if (read !== undefined) return read;
+    const text = (isZipped ? gunzipSync(stored.bytes) : Buffer.from(stored.bytes)).toString();
+    const values = text
+      .slice(0, -1)
+      .split("\n")
+      .map((line) => schema.parse(JSON.parse(line)));
+    known.set(stored, values);
+    return values;
+  };
+}
 
 export class Reader {
   readonly #warehouse: () => Objects;
@@ -77,7 +97,7 @@ export class Reader {
     return this.#objects.get(`${this.snapshotFolder(snapshotId)}_held.json`) !== undefined;
   }
 
-  outcomeOf(runId: string): z.infer<typeof outcome>["row"] | undefined {
+  outcomeOf(runId: string): SeenOutcome | undefined {
     return this.#lines(`runs/${this.#account}/${runId}/outcome.json`, outcome)[0]?.row;
   }
 
@@ -85,25 +105,15 @@ export class Reader {
     return `snapshots/${this.#account}/${snapshotId}/`;
   }
 
-  #parts<T>(folder: string, schema: z.ZodType<T>): readonly T[] {
+  #parts<T>(folder: string, read: (stored: StoredBytes, isZipped: boolean) => readonly T[]): readonly T[] {
     return this.#objects
       .keys(folder)
       .filter((key) => !key.slice(folder.length).startsWith("_"))
-      .flatMap((key) => this.#lines(key, schema));
+      .flatMap((key) => this.#lines(key, read));
   }
 
-  #lines<T>(key: string, schema: z.ZodType<T>): readonly T[] {
+  #lines<T>(key: string, read: (stored: StoredBytes, isZipped: boolean) => readonly T[]): readonly T[] {
     const stored = this.#objects.get(key);
-    if (stored === undefined) return [];
-    const known = parsed.get(stored);
-    // What is kept was parsed by the same schema: a key has one format.
-    if (known !== undefined) return known.map((value) => schema.parse(value));
-    const text = (key.endsWith(".gz") ? gunzipSync(stored.bytes) : Buffer.from(stored.bytes)).toString();
-    const lines = text
-      .slice(0, -1)
-      .split("\n")
-      .map((line) => schema.parse(JSON.parse(line)));
-    parsed.set(stored, lines);
-    return lines;
+    return stored === undefined ? [] : read(stored, key.endsWith(".gz"));
   }
 }

@@ -39,7 +39,7 @@ export class VirtualTransport implements Transport {
   send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
     const { process, timeline, observer } = this.#options;
     if (process.isDead) return never();
-    const fault = process.nextFault("service");
+    const fault = process.nextFault("service", request.url.pathname);
     process.take(fault);
     if (process.isDead) return never();
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();

@@ -8,16 +8,39 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 export function drawProcessFault(chance: Chance, starts: readonly Start[]): ProcessFault {
   const { id, by } = drawStart(chance, starts);
+  const attempt = by === "laptop" ? 0 : chance.pick([0, 0, 0, 1, 2]);
+  const about = { kind: "fault", start: id, attempt } as const;
+  if (chance.is(0.5)) {
+    const changing = chance.pick(CHANGED);
+    return {
+      ...about,
+      port: "any",
+      changing,
+      nth: chance.pick([1, 1, 1, 2]),
+      fault: drawCallFault(chance, "any"),
+    };
+  }
   const port = chance.pick<Port>(["any", "any", "store", "catalog", "service"]);
-  return {
-    kind: "fault",
-    start: id,
-    attempt: by === "laptop" ? 0 : chance.pick([0, 0, 1, 2]),
-    port,
-    nth: drawNth(chance, port),
-    fault: drawCallFault(chance, port),
-  };
+  return { ...about, port, nth: drawNth(chance, port), fault: drawCallFault(chance, port) };
 }
+
+/** Parts of the names of what runs change: between two of them a crash leaves another state. */
+const CHANGED = [
+  "publications/",
+  "publications/",
+  "outcome.json",
+  "run-log/",
+  "_manifest.json",
+  "part-",
+  "_held.json",
+  "_retired.json",
+  "plan",
+  "shard-",
+  "lease.json",
+  "views.sql",
+  "events",
+  "event_snapshots",
+] as const;
 
 /** A run makes about 80 calls, a few of them to the catalog. */
 function drawNth(chance: Chance, port: Port): number {

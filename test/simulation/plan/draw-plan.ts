@@ -53,8 +53,9 @@ function drawSetting(chance: Chance): Setting {
 function drawStarts(chance: Chance, setting: Setting): readonly Start[] {
   const starts: Start[] = [];
   let afterMs = 0;
+  const isCrowded = chance.is(0.4);
   for (let n = chance.between(2, 7); n > 0; n -= 1) {
-    afterMs += drawGapMs(chance);
+    afterMs += isCrowded ? chance.between(0, chance.pick([5, 60, 600]) * SECOND_MS) : drawGapMs(chance);
     const by =
       setting.warehouse === "bucket"
         ? chance.pick(["schedule", "schedule", "function", "laptop"])
@@ -81,8 +82,19 @@ function drawGapMs(chance: Chance): number {
 }
 
 function drawCommand(chance: Chance): Command {
-  const name = chance.pick(["run", "run", "run", "accept", "rollback", "check", "discover"]);
-  const pick = chance.between(0, 5);
+  const name = chance.pick([
+    "run",
+    "run",
+    "run",
+    "run",
+    "accept",
+    "rollback",
+    "rollback",
+    "check",
+    "discover",
+  ]);
+  // Most of the time one of the last.
+  const pick = chance.pick([0, 0, 1, 1, 2, 4]);
   switch (name) {
     case "run":
       return { name, fresh: chance.is(0.2), isDry: chance.is(0.08) };

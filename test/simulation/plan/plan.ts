@@ -56,7 +56,7 @@ export type Command =
   | { readonly name: "run"; readonly fresh: boolean; readonly isDry: boolean }
   | { readonly name: "check"; readonly deep: boolean }
   | { readonly name: "discover" }
-  /** `pick` chooses one of the snapshots that have files then. */
+  /** `pick` chooses one of the snapshots that have files then: 0 is the newest. */
   | { readonly name: "accept"; readonly pick: number; readonly force: boolean }
   | { readonly name: "rollback"; readonly pick: number; readonly pin: boolean };
 
@@ -69,7 +69,9 @@ export interface ProcessFault {
   /** The first attempt is 0. */
   readonly attempt: number;
   readonly port: Port;
-  /** From 1, among the calls of that port. */
+  /** Only calls that change what has this in its name. */
+  readonly changing?: string;
+  /** From 1, among those calls. */
   readonly nth: number;
   readonly fault: CallFault;
 }

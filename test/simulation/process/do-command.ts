@@ -85,5 +85,5 @@ function endOf(result: RunResult): Ended {
 
 function snapshotAt(world: World, pick: number): string {
   const ids = world.snapshotIds();
-  return ids[pick % Math.max(1, ids.length)] ?? "2020-01-01T00-00-00.000Z";
+  return ids.at(-1 - (pick % Math.max(1, ids.length))) ?? "2020-01-01T00-00-00.000Z";
 }

@@ -25,6 +25,9 @@ export interface CallFailures {
   readonly conflict?: () => unknown;
 }
 
+/** How the stores and catalogs name the calls that change something. */
+const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Update|Batch)/;
+
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export class SimProcess {
@@ -32,6 +35,7 @@ export class SimProcess {
   readonly #options: SimProcessOptions;
   readonly #stream: number;
   readonly #calls = { any: 0, store: 0, catalog: 0, service: 0, credentials: 0 };
+  readonly #changes = new Map<string, number>();
   #pausedUntilMs = 0;
   #isDead = false;
   #onDeath = (): void => undefined;
@@ -69,16 +73,28 @@ export class SimProcess {
   }
 
   /** The fault of the next call of this port, if there is one; counts the call. */
-  nextFault(port: CalledPort): CallFault | undefined {
+  nextFault(port: CalledPort, what: string): CallFault | undefined {
     const { faults, hasFaults } = this.#options;
     this.#calls.any += 1;
     this.#calls[port] += 1;
     if (faults.length === 0 || !hasFaults()) return undefined;
     return faults.find((each) => {
-      const nth = each.port === "any" ? this.#calls.any : each.port === port ? this.#calls[port] : 0;
+      const nth = this.#number(each, port, what);
       const times = each.fault.kind === "answer" ? each.fault.times : 1;
       return nth >= each.nth && nth < each.nth + times;
     })?.fault;
+  }
+
+  /** Which of the calls that the fault is about this one is, from 1; 0: none of them. */
+  #number(fault: ProcessFault, port: CalledPort, what: string): number {
+    if (fault.changing === undefined) {
+      if (fault.port === "any") return this.#calls.any;
+      return fault.port === port ? this.#calls[port] : 0;
+    }
+    if (!CHANGE.test(what) || !what.includes(fault.changing)) return 0;
+    const nth = (this.#changes.get(fault.changing) ?? 0) + 1;
+    this.#changes.set(fault.changing, nth);
+    return nth;
   }
 
   /** A call of the store or the catalog: `effect` happens at one instant, or not at all. */
@@ -90,7 +106,7 @@ export class SimProcess {
     isRead = false,
   ): Promise<T> {
     if (this.#isDead) return never();
-    const fault = this.nextFault(port);
+    const fault = this.nextFault(port, what);
     const { story, timeline } = this.#options;
     this.take(fault);
     if (this.#isDead) return never();

@@ -13,7 +13,8 @@ export function s3Endpoint(objects: Objects, process: SimProcess): Endpoint {
     const what = `${command} ${String(given["Key"] ?? given["Prefix"])}`;
     const effect = (): object => respond(objects, command, given, process.name);
     // The client sends a request again that got no answer. S3 refuses a conditional one then, because it has been done.
-    const isRefusedThen = command === "PutObject" && given["Body"] instanceof Uint8Array && given["Body"].length % 2 === 0;
+    const isRefusedThen =
+      command === "PutObject" && given["Body"] instanceof Uint8Array && given["Body"].length % 2 === 0;
     return process.call("store", what, effect, isRefusedThen ? LOST_AND_REFUSED : FAILURES, isRead);
   };
 }
@@ -26,7 +27,11 @@ function respond(objects: Objects, command: string, given: Given, by: string): o
     case "GetObject": {
       const found = objects.get(key);
       if (found === undefined) throw new AwsFailure("NoSuchKey", 404);
-      return { ETag: found.version, Body: Readable.from([Buffer.from(found.bytes)]), Metadata: found.metadata };
+      return {
+        ETag: found.version,
+        Body: Readable.from([Buffer.from(found.bytes)]),
+        Metadata: found.metadata,
+      };
     }
     case "HeadObject": {
       const found = objects.get(key);

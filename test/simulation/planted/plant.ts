@@ -1,0 +1,61 @@
+// Plants each defect into a copy of the job, one by one, and lives seeds there until one of them finds it.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PlantedDefect } from "./planted-defect.ts";
+import { PUBLISHING_DEFECTS } from "./publishing-defects.ts";
+import { SERVICE_DEFECTS } from "./service-defects.ts";
+
+export const PLANTED_DEFECTS: readonly PlantedDefect[] = [...PUBLISHING_DEFECTS, ...SERVICE_DEFECTS];
+
+export interface Search {
+  readonly defect: PlantedDefect;
+  /** The first seed that finds it; undefined where none does. */
+  readonly seed: number | undefined;
+  /** What the seed says. */
+  readonly finding: string;
+}
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+
+/** A copy of everything that the simulation needs. */
+export class PlantedCopy implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), "planted-"));
+
+  constructor() {
+    for (const part of ["lambdas", "test/simulation", "test/simulator", "package.json"]) {
+      cpSync(join(ROOT, part), join(this.#folder, part), { recursive: true });
+    }
+    symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
+  }
+
+  /** Lives the seeds up to `most`. Throws where the defect cannot be planted, because the source has changed. */
+  search(defect: PlantedDefect, most: number): Search {
+    const file = join(this.#folder, "lambdas/job", defect.file);
+    const source = readFileSync(file, "utf8");
+    if (source.split(defect.from).length !== 2)
+      throw new Error(`${defect.file} does not have this exactly once: ${defect.from}`);
+    writeFileSync(
+      file,
+      source.replace(defect.from, () => defect.to),
+    );
+    try {
+      const { stderr, status } = spawnSync(
+        process.execPath,
+        ["test/simulation/main.ts", "--seeds", `1..${most}`, "--brief"],
+        { cwd: this.#folder, encoding: "utf8" },
+      );
+      const [, seed, finding = ""] = /Seed (\d+) breaks a promise: (.*)/.exec(stderr) ?? [];
+      if (status !== 0 && seed === undefined) throw new Error(`${defect.name}: ${stderr}`);
+      return { defect, seed: seed === undefined ? undefined : Number(seed), finding };
+    } finally {
+      writeFileSync(file, source);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

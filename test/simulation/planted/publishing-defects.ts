@@ -1,0 +1,114 @@
+// Defects of PUBLISH, of the publication log and of the catalog.
+
+import type { PlantedDefect } from "./planted-defect.ts";
+
+export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
+  {
+    name: "a run that was published is adopted and published again",
+    file: "run/collect/unfinished-run.ts",
+    from: "if ((await terms.settle(runId)) || runId === terms.head) continue;",
+    to: "if (runId === terms.head) continue;",
+    isPast: true,
+  },
+  {
+    name: "a retry of a run that was published ends as superseded",
+    file: "run/make-snapshot.ts",
+    from: "  if (published) {",
+    to: "  if (published && published.counts.listed === -1) {",
+    isPast: true,
+  },
+  {
+    name: "the guard compares with the head at the start",
+    file: "run/publish/publish.ts",
+    from: "guardAgainst(manifest, head, settings)",
+    to: "guardAgainst(manifest, atStart, settings)",
+    isPast: true,
+  },
+  {
+    name: "the pin of the head at the start counts",
+    file: "run/publish/publish.ts",
+    from: "if (head?.pinned) return { holding: pinnedBy(head) };",
+    to: "if (atStart?.pinned) return { holding: pinnedBy(atStart) };",
+    isPast: true,
+  },
+  {
+    name: "a later head is looked for at the start only",
+    file: "run/publish/publish.ts",
+    from: "if (head && head.snapshot_id >= snapshotId) return { later: head };",
+    to: "if (atStart && atStart.snapshot_id >= snapshotId) return { later: atStart };",
+    isPast: true,
+  },
+  {
+    name: "a run that is finished meanwhile is made again under the lease",
+    file: "run/run.ts",
+    from: "if (meanwhile) return meanwhile;",
+    to: "if (meanwhile?.row.attempt === -1) return meanwhile;",
+    isPast: true,
+  },
+  {
+    name: "a commit counts although another writer was first",
+    file: "storage/publication-log.ts",
+    from: 'return standing.write_id === publication.write_id ? "committed" : "lost";',
+    to: 'return standing.write_id === "" ? "lost" : "committed";',
+  },
+  {
+    name: "S3 creates objects without a condition",
+    file: "storage/s3/s3-store.ts",
+    from: 'if (body instanceof Uint8Array) return putIf(object, body, { IfNoneMatch: "*" });',
+    to: 'if (body instanceof Uint8Array) return putIf(object, body, { IfNoneMatch: "" as "*" });',
+  },
+  {
+    name: "the catalog is not refreshed after the commit",
+    file: "run/publish/publish.ts",
+    from: "await ports.catalog.refresh(account);",
+    to: "",
+  },
+  {
+    name: "a start does not bring the catalog up to the head",
+    file: "run/publish/refresh-catalog.ts",
+    from: "    await catalog.refresh(account);\n    return catalog;",
+    to: "    return catalog;",
+  },
+  {
+    name: "Glue's events move before the other tables",
+    file: "catalog/glue/glue-catalog.ts",
+    from: "    await this.#refreshSnapshots(head, behind, account, columns.event_snapshots);\n",
+    to: "",
+  },
+  {
+    name: "a held snapshot is published when the run is tried again",
+    file: "run/publish/publish.ts",
+    from: "const mark = await readHold(ports.store, account, snapshotId);",
+    to: "const mark = (await readHold(ports.store, account, `${snapshotId}-`)) ?? undefined;",
+  },
+  {
+    name: "an accept without force replaces a later head",
+    file: "run/accept-or-rollback.ts",
+    from: 'return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;',
+    to: "return isOlder && snapshotId === head.snapshot_id ? { newer: head } : undefined;",
+  },
+  {
+    name: "changes are those against the head at the first try",
+    file: "run/publish/commit.ts",
+    from: "const base = await baseOf(head);",
+    to: "const base = (first ??= { base: await baseOf(head) }).base;",
+  },
+  {
+    name: "an error that a retry can fix finishes the run",
+    file: "run/record/record-attempt.ts",
+    from: "if (!error.isRetryable)",
+    to: 'if (error.code !== "INTERRUPTED")',
+  },
+  {
+    name: "retention deletes what was the head a moment ago",
+    file: "run/publish/retention.ts",
+    from: "const inUse = headsSince(log, nowMs - DAY_MS);",
+    to: "const inUse = headsSince(log, nowMs);",
+  },
+  {
+    name: "retention deletes a snapshot as soon as it is retired",
+    file: "run/publish/retention.ts",
+    from: "retiredAtMs > nowMs - DAY_MS) return;",
+    to: "retiredAtMs > nowMs) return;",
+  },
+];

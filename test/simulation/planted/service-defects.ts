@@ -1,0 +1,72 @@
+// Defects of the lease, the budget, the login and the requests.
+
+import type { PlantedDefect } from "./planted-defect.ts";
+
+export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
+  {
+    name: "check works without the lease",
+    file: "run/check.ts",
+    from: `withLease(ports, settings, "check", (open, leased) =>
+    tryService(leased, open, runCheck),
+  )`,
+    to: "tryService(ports, openWithoutLease, runCheck).then((): Skipped | undefined => undefined)",
+    isPast: true,
+  },
+  {
+    name: "the lease's use of the budget is not carried over",
+    file: "run/lease/lease-account.ts",
+    from: "rateLimiter.add(use);",
+    to: "",
+  },
+  {
+    name: "what a crashed holder has sent is not assumed",
+    file: "run/lease/earlier-use.ts",
+    from: "...(crashedAtMs === undefined ? [] : [{ atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }]),",
+    to: "",
+  },
+  {
+    name: "a living lease is taken over",
+    file: "run/lease/acquire-lease.ts",
+    from: "isHeld(found, nowMs) && !(found.holder && isGone(found.holder))",
+    to: "isHeld(found, nowMs + 50_000) && !(found.holder && isGone(found.holder))",
+  },
+  {
+    name: "requests in flight do not count",
+    file: "service/rate-limit/rate-limiter.ts",
+    from: "if (this.#window.requests + this.#inFlight >= this.#requests) return false;",
+    to: "if (this.#window.requests >= this.#requests) return false;",
+  },
+  {
+    name: "a refused login is sent again",
+    file: "service/auth/session-login.ts",
+    from: "if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;",
+    to: "if (!isRefusedLogin(error)) throw error;",
+  },
+  {
+    name: "the schedule does not remember a refused login",
+    file: "run/login/open-account.ts",
+    from: "if (isSchedule || ports.requestId !== undefined) {",
+    to: "if (ports.requestId === account) {",
+  },
+  {
+    name: "each late 401 of an old session logs in again",
+    file: "service/auth/renewing-authenticator.ts",
+    from: `if (this.#generation !== generation || generation.state === "refused") return this.authorize(signal);`,
+    to: "",
+  },
+  {
+    name: "a detail whose body broke off counts as gone",
+    file: "service/requests/api-request.ts",
+    from: `      return {
+        kind: "failure",
+        failure: { kind: "body", why, remedy: "Check the network between here and the service." },
+      };`,
+    to: '      return why === "" ? { kind: "value", value: request.oversize() } : { kind: "value", value: request.refused(404) };',
+  },
+  {
+    name: "a detail with another uuid is taken",
+    file: "service/events/read-detail.ts",
+    from: 'if (!isSame(value["uuid"], uuid)) {',
+    to: 'if (value["uuid"] === uuid && uuid === "") {',
+  },
+];
