@@ -2,6 +2,8 @@
 
 import type { Credentials } from "../../lambdas/job/credentials/credentials.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
+import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
+import { playExecution } from "./hand-over/play-execution.ts";
 import { Model } from "./model/model.ts";
 import type { ClockFault, Item, Plan, ProcessFault, Start } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
@@ -31,6 +33,10 @@ export class World {
   stored = { password: "first", version: 1 };
   /** Once the faults have stopped nothing fails any more, not even what is still under way. */
   hasFaults = true;
+  /** The state machine, where the world has one. */
+  readonly executions: ExecutionsTwin | undefined;
+  /** What has begun, or is still to begin. */
+  open = 0;
   readonly #processes: SimProcess[] = [];
 
   constructor(plan: Plan) {
@@ -40,6 +46,10 @@ export class World {
     this.model = new Model(this);
     this.objects = new Objects(now, (change) => this.model.onObject(change));
     this.glue = new GlueTables(now, plan.setting.catalogLagMs, this.model);
+    if (plan.setting.hasStateMachine) {
+      const twin: ExecutionsTwin = new ExecutionsTwin((execution) => playExecution(this, twin, execution));
+      this.executions = twin;
+    }
     this.service = new VirtualService(plan.setting, now, (call) => this.model.onCall(call));
     this.service.content.add(plan.setting.events, this.timeline.nowMs);
   }
@@ -97,25 +107,33 @@ export class World {
 
   /** Puts everything of the plan on the timeline; resolves when all of it has happened and every process has ended. */
   async live(): Promise<boolean> {
-    let open = 0;
-    const { items } = this.plan;
-    const plan = (item: Item): void => {
-      if (item.kind !== "start" && item.kind !== "change") return;
-      open += 1;
-      this.timeline.at(BEGINNING_MS + item.afterMs, () => {
-        if (item.kind === "change") {
-          applyChange(this, item.change);
-          open -= 1;
-        } else this.begin(item, () => (open -= 1));
-      });
-    };
-    for (const item of items) plan(item);
-    return this.timeline.runUntil(() => open === 0 || this.model.violation !== undefined);
+    for (const item of this.plan.items) this.#plan(item);
+    return this.untilIdle();
+  }
+
+  /** Until nothing is under way, or a promise is broken; false where something waits for ever. */
+  untilIdle(): Promise<boolean> {
+    const isIdle = (): boolean => this.open === 0 && (this.executions?.areAllOver ?? true);
+    return this.timeline.runUntil(() => isIdle() || this.model.violation !== undefined);
+  }
+
+  #plan(item: Item): void {
+    if (item.kind !== "start" && item.kind !== "change") return;
+    this.open += 1;
+    this.timeline.at(BEGINNING_MS + item.afterMs, () => {
+      this.open -= 1;
+      if (item.kind === "change") applyChange(this, item.change);
+      else this.begin(item, () => undefined);
+    });
   }
 
   /** Starts the processes of one start, now. */
   begin(start: Start, onEnd: (ended: Ended | undefined) => void): void {
-    startProcesses(this, start, onEnd);
+    this.open += 1;
+    startProcesses(this, start, (ended) => {
+      this.open -= 1;
+      onEnd(ended);
+    });
   }
 
   #itemsOf<Kind extends Item["kind"]>(kind: Kind): readonly Extract<Item, { kind: Kind }>[] {

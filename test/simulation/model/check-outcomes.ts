@@ -12,6 +12,8 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   "INTERRUPTED",
 ]);
 
+const ENDS_NO_RUN: ReadonlySet<string> = new Set(["SKIPPED", "DRY_RUN", "HANDED_OVER"]);
+
 /** `outcome.json` of a run was written. */
 export function checkOutcome(model: Model, runId: string): void {
   const row = model.reader.outcomeOf(runId);
@@ -38,7 +40,7 @@ export function checkEnd(model: Model, process: string, { defect, result }: Ende
       model.fail(`${process} ends ${row.outcome}, and the log says otherwise`);
     return;
   }
-  if (error?.isRetryable || row.outcome === "SKIPPED" || row.outcome === "DRY_RUN") return;
+  if (error?.isRetryable || ENDS_NO_RUN.has(row.outcome)) return;
   agree(model, runId, row.outcome, `the end of ${process}`);
 }
 

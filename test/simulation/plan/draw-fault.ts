@@ -8,7 +8,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 export function drawProcessFault(chance: Chance, starts: readonly Start[]): ProcessFault {
   const { id, by } = drawStart(chance, starts);
-  const attempt = by === "laptop" ? 0 : chance.pick([0, 0, 0, 1, 2]);
+  const attempt = by === "laptop" ? 0 : chance.pick([0, 0, 0, 1, 2, 3, 4]);
   const about = { kind: "fault", start: id, attempt } as const;
   if (chance.is(0.5)) {
     const changing = chance.pick(CHANGED);
@@ -37,6 +37,8 @@ const CHANGED = [
   "plan",
   "shard-",
   "lease.json",
+  "hand-over",
+  "execution",
   "views.sql",
   "events",
   "event_snapshots",

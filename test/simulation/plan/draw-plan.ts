@@ -25,8 +25,10 @@ export function drawPlan(seed: number): Plan {
 
 function drawSetting(chance: Chance): Setting {
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
+  const warehouse = chance.pick(["directory", "bucket"]);
+  const latencyMs = chance.pick([5, 50, 500, 5_000]);
   return {
-    warehouse: chance.pick(["directory", "bucket"]),
+    warehouse,
     method: chance.pick(["session", "session", "basic"]),
     events: chance.pick([1, 4, 7, 7, 10, 14]),
     requestsPerMinute,
@@ -43,9 +45,13 @@ function drawSetting(chance: Chance): Setting {
       maxRequests: chance.pick([undefined, undefined, 5]),
       exclusive: chance.is(0.2),
     },
-    latencyMs: chance.pick([5, 50, 500, 5_000]),
+    latencyMs,
     catalogLagMs: chance.pick([0, 0, 2_000]),
-    timeLimitMs: chance.pick([15 * MINUTE_MS, 15 * MINUTE_MS, 2 * MINUTE_MS]),
+    // An invocation must be long enough for the calls of a start.
+    timeLimitMs:
+      latencyMs > 500 ? 15 * MINUTE_MS : chance.pick([15 * MINUTE_MS, 5 * MINUTE_MS, 2 * MINUTE_MS]),
+    hasStateMachine: warehouse === "bucket" && chance.is(0.7),
+    maxTurns: chance.pick([1, 2, 1_000]),
   };
 }
 

@@ -35,6 +35,10 @@ export interface Setting {
   readonly catalogLagMs: number;
   /** Of one invocation of the function. */
   readonly timeLimitMs: number;
+  /** A run that stops early is handed over to a state machine. */
+  readonly hasStateMachine: boolean;
+  /** After so many another execution follows. */
+  readonly maxTurns: number;
 }
 
 export type Item = Start | ProcessFault | ClockFault | Change;
@@ -66,7 +70,7 @@ export type Port = "store" | "catalog" | "service" | "any";
 export interface ProcessFault {
   readonly kind: "fault";
   readonly start: string;
-  /** The first attempt is 0. */
+  /** Its attempts are 0 to 2; the invocations of its execution come after them. */
   readonly attempt: number;
   readonly port: Port;
   /** Only calls that change what has this in its name. */

@@ -79,7 +79,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     name: "a held snapshot is published when the run is tried again",
     file: "run/publish/publish.ts",
     from: "const mark = await readHold(ports.store, account, snapshotId);",
-    to: "const mark = (await readHold(ports.store, account, `${snapshotId}-`)) ?? undefined;",
+    to: 'const mark = await readHold(ports.store, account, snapshotId.replace("Z", ""));',
   },
   {
     name: "an accept without force replaces a later head",
@@ -88,10 +88,10 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     to: "return isOlder && snapshotId === head.snapshot_id ? { newer: head } : undefined;",
   },
   {
-    name: "changes are those against the head at the first try",
+    name: "after a lost race all events count as added",
     file: "run/publish/commit.ts",
     from: "const base = await baseOf(head);",
-    to: "const base = (first ??= { base: await baseOf(head) }).base;",
+    to: "const base = lost === undefined ? await baseOf(head) : null;",
   },
   {
     name: "an error that a retry can fix finishes the run",

@@ -21,14 +21,19 @@ export interface Ended {
 }
 
 /** Never rejects. */
-export async function doCommand(
+export function doCommand(
   world: World,
   ports: RunPorts,
   command: Command,
   runId: string | undefined,
 ): Promise<Ended> {
+  return endedBy(() => work(world, ports, command, runId));
+}
+
+/** Never rejects: what the work throws is an end as well. */
+export async function endedBy<End extends Ended>(work: () => Promise<End>): Promise<End | Ended> {
   try {
-    return await work(world, ports, command, runId);
+    return await work();
   } catch (error) {
     if (error instanceof SyncError) return { text: `throws ${error.code}`, isFailure: true };
     return { text: `throws ${String(error)}`, isFailure: true, defect: error };
@@ -46,7 +51,7 @@ async function work(
     case "run": {
       const { fresh, isDry } = command;
       const dryRun = isDry ? { dryRun: { limit: undefined } } : {};
-      return endOf(
+      return endOfResult(
         runId === undefined
           ? await run(ports, settings, { trigger: "manual", fresh, ...dryRun })
           : await run(ports, settings, { trigger: "schedule", runId }),
@@ -54,13 +59,13 @@ async function work(
     }
     case "accept": {
       const snapshotId = snapshotAt(world, command.pick);
-      return endOf(
+      return endOfResult(
         await acceptOrRollback(ports, ACCOUNT, { action: "accept", snapshotId, force: command.force }),
       );
     }
     case "rollback": {
       const snapshotId = snapshotAt(world, command.pick);
-      return endOf(
+      return endOfResult(
         await acceptOrRollback(ports, ACCOUNT, { action: "rollback", snapshotId, pin: command.pin }),
       );
     }
@@ -76,7 +81,7 @@ async function work(
   }
 }
 
-function endOf(result: RunResult): Ended {
+export function endOfResult(result: RunResult): Ended {
   const { row, error } = result;
   const { outcome, reason, run_id, error_code } = row;
   const text = `${outcome} ${reason ?? error_code ?? ""} of ${run_id}`;

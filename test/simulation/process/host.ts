@@ -2,15 +2,14 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import { timeKept } from "../../../lambdas/sync/time-limit.ts";
 import type { Timeline } from "../time/timeline.ts";
 import type { SimProcess } from "./sim-process.ts";
 
 export type Host = Pick<RunPorts, "process" | "isGone" | "signal"> &
-  Partial<Pick<RunPorts, "timeLeftMs" | "requestId">>;
+  Partial<Pick<RunPorts, "timeLeftMs" | "reserveMs" | "requestId" | "executions">>;
 
 const LAPTOP = "laptop";
-/** What the function keeps for freeing the lease, the run log and the event. */
-const CLOSING_MS = 10_000;
 
 export function laptopHost(nth: number, isDead: (pid: number) => boolean): Host {
   return {
@@ -20,15 +19,22 @@ export function laptopHost(nth: number, isDead: (pid: number) => boolean): Host 
   };
 }
 
+export interface FunctionOptions {
+  readonly timeLimitMs: number;
+  readonly requestId: string;
+  readonly executions: RunPorts["executions"];
+}
+
 /** The platform ends the process at its limit, whatever it does then. */
 export function functionHost(
   process: SimProcess,
   timeline: Timeline,
-  { timeLimitMs, requestId }: { readonly timeLimitMs: number; readonly requestId: string },
+  { timeLimitMs, requestId, executions }: FunctionOptions,
 ): Host {
   const endMs = timeline.nowMs + timeLimitMs;
+  const { reserveMs, closingMs } = timeKept(timeLimitMs);
   const stop = new AbortController();
-  timeline.at(endMs - CLOSING_MS, () =>
+  timeline.at(endMs - closingMs, () =>
     process.whenRunning(() => stop.abort(new SyncError("INTERRUPTED", "The simulated time limit is near."))),
   );
   timeline.at(endMs, () => process.kill());
@@ -37,6 +43,8 @@ export function functionHost(
     isGone: () => false,
     signal: stop.signal,
     timeLeftMs: () => endMs - timeline.nowMs,
+    reserveMs,
+    executions,
     requestId,
   };
 }

@@ -5,8 +5,7 @@ import type { CallFault, Port, ProcessFault } from "../plan/plan.ts";
 import type { Story } from "../story.ts";
 import type { Timeline } from "../time/timeline.ts";
 
-/** Reading the credentials can be interrupted, but always works. */
-type CalledPort = Exclude<Port, "any"> | "credentials";
+type CalledPort = Exclude<Port, "any"> | "credentials" | "executions";
 
 export interface SimProcessOptions {
   readonly name: string;
@@ -26,7 +25,7 @@ export interface CallFailures {
 }
 
 /** How the stores and catalogs name the calls that change something. */
-const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Update|Batch)/;
+const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Update|Batch|starts)/;
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
@@ -34,7 +33,7 @@ export class SimProcess {
   readonly name: string;
   readonly #options: SimProcessOptions;
   readonly #stream: number;
-  readonly #calls = { any: 0, store: 0, catalog: 0, service: 0, credentials: 0 };
+  readonly #calls = { any: 0, store: 0, catalog: 0, service: 0, credentials: 0, executions: 0 };
   readonly #changes = new Map<string, number>();
   #pausedUntilMs = 0;
   #isDead = false;

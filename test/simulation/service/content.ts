@@ -64,6 +64,12 @@ export class Content {
     });
   }
 
+  /** Whether anything changed at some instant from one to the other. */
+  hasChanged(fromMs: number, toMs: number): boolean {
+    const changes = [...this.#versions.values()].flat();
+    return changes.some((version) => version.fromMs >= fromMs && version.fromMs <= toMs);
+  }
+
   #set(uuid: string, fromMs: number, state: EventState): void {
     const versions = this.#versions.get(uuid);
     if (versions) versions.push({ ...state, fromMs });

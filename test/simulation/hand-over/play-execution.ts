@@ -1,0 +1,115 @@
+// Acts as the state machine: one turn after the other with waits between them, retries, and the rule about a failure.
+
+import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
+import { continueRun } from "../../../lambdas/job/run/hand-over/continue-run.ts";
+import { nameOfExecution } from "../../../lambdas/job/run/hand-over/execution-name.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import { type Ended, endedBy, endOfResult } from "../process/do-command.ts";
+import { liveProcess } from "../process/live-process.ts";
+import { RETRIES_AFTER_MS } from "../process/start-processes.ts";
+import type { World } from "../world.ts";
+import type { ExecutionsTwin, SimExecution } from "./executions-twin.ts";
+
+/** Of the state machine, each twice as long after the one before. */
+const FIRST_RETRY_MS = 60_000;
+const RETRIES = 6;
+/** The processes of a start are numbered: those of its execution come after the function's own. */
+const FIRST_ATTEMPT = 3;
+
+interface TurnEnded extends Ended {
+  readonly turn?: { readonly isDone: boolean; readonly waitSeconds: number };
+}
+
+export function playExecution(world: World, twin: ExecutionsTwin, execution: SimExecution): void {
+  const { timeline, story } = world;
+  const { arn, start } = execution;
+  const name = nameOfExecution(arn);
+  story.tell(name, "begins");
+  let invocations = 0;
+  const invoke = (turn: number, retries: number): void => {
+    let last: TurnEnded | undefined;
+    const lived = {
+      world,
+      name: `${start.id}-turn${turn}${retries === 0 ? "" : `.${retries + 1}`}-${name.slice(name.lastIndexOf("-") + 1)}`,
+      start,
+      attempt: FIRST_ATTEMPT + invocations,
+      requestId: `${name} ${turn}`,
+      work: async (ports: RunPorts) => {
+        last = await continued(world, ports, execution, turn);
+        return last;
+      },
+      what: `continues for ${name}`,
+    };
+    invocations += 1;
+    liveProcess(lived, (ended) => {
+      if (ended?.isFailure === false && last?.turn) {
+        const { isDone, waitSeconds } = last.turn;
+        if (isDone) end("SUCCEEDED");
+        else timeline.at(timeline.nowMs + waitSeconds * 1_000, () => invoke(turn + 1, 0));
+        return;
+      }
+      const isFinal = ended?.result?.error?.isRetryable === false || retries === RETRIES;
+      if (isFinal) end("FAILED", ended?.result?.error?.code);
+      else timeline.at(timeline.nowMs + FIRST_RETRY_MS * 2 ** retries, () => invoke(turn, retries + 1));
+    });
+  };
+  const end = (status: "SUCCEEDED" | "FAILED", error?: string): void => {
+    story.tell(name, `ends: ${status} ${error ?? ""}`);
+    twin.end(execution, status, error);
+    if (status === "FAILED") abandon(world, execution, 0);
+  };
+  // The start returns to its caller first.
+  timeline.at(timeline.nowMs + 1, () => invoke(0, 0));
+}
+
+async function continued(
+  world: World,
+  ports: RunPorts,
+  { arn, input }: SimExecution,
+  turn: number,
+): Promise<TurnEnded> {
+  const { maxTurns } = world.plan.setting;
+  return endedBy(async (): Promise<TurnEnded> => {
+    const end = await continueRun(ports, world.settings, {
+      runId: input.runId,
+      execution: arn,
+      turn,
+      maxTurns,
+    });
+    const { result, isDone, waitSeconds } = end;
+    // A repeat of what has failed is no failure of this execution.
+    const isFailure = result.error !== undefined && result.isRepeat !== true;
+    return { ...endOfResult(result), isFailure, turn: { isDone, waitSeconds } };
+  });
+}
+
+/** The rule calls the function, which Lambda starts again where it fails. */
+function abandon(world: World, execution: SimExecution, attempt: number): void {
+  const { timeline } = world;
+  const { arn, input, start } = execution;
+  const name = nameOfExecution(arn);
+  world.open += 1;
+  const lived = {
+    world,
+    name: `${start.id}-abandon${attempt === 0 ? "" : `.${attempt + 1}`}-${name.slice(name.lastIndexOf("-") + 1)}`,
+    start,
+    attempt: undefined,
+    requestId: `abandon ${name}`,
+    work: (ports: RunPorts) =>
+      endedBy(async () => {
+        const { executions } = ports;
+        if (executions === undefined) throw new Error("there is no state machine");
+        const about = { runId: input.runId, execution: arn };
+        const abandonment = await abandonRun(ports, executions, world.settings, about);
+        const text = "result" in abandonment ? "abandoned" : abandonment.explanation;
+        return { text, isFailure: false };
+      }),
+    what: `abandons ${name}`,
+  };
+  liveProcess(lived, (ended) => {
+    world.open -= 1;
+    const waitMs = ended?.isFailure === false ? undefined : RETRIES_AFTER_MS[attempt];
+    if (waitMs !== undefined)
+      timeline.at(timeline.nowMs + waitMs, () => abandon(world, execution, attempt + 1));
+  });
+}
