@@ -139,7 +139,13 @@ export class Display implements Logger {
     const bar = barOf(progress);
     const wait = this.#waitText();
     const short = `${count(progress.done)} of ${count(progress.total)}`;
-    const waiting = [`${text}; ${wait}`, `${short} events; ${wait}`, `${short}; ${wait}`];
+    const shortWait = this.#wait ? waitText(this.#wait, now, undefined) : "";
+    const waiting = [
+      `${text}; ${wait}`,
+      `${short} events; ${wait}`,
+      `${short}; ${wait}`,
+      `${short}; ${shortWait}`,
+    ];
     const texts = this.#isWaitShown ? waiting : [text];
     terminal.redraw(texts.flatMap((each, index) => (index === 0 ? [`${bar} ${each}`, each] : [each])));
   }

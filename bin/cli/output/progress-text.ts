@@ -17,7 +17,7 @@ export function progressText({ done, total, retries }: Progress, { perMs, leftMs
   return parts.join(", ");
 }
 
-/** What every request waits for, and for how long. */
+/** What every request waits for, and for how long; without the use of the budget, where there is no room for it. */
 export function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
   const left = durationText(Math.max(0, wait.untilMs - nowMs));
   switch (wait.kind) {

@@ -221,7 +221,8 @@ describe("a wait beside the bar", () => {
         "1,812 of 50,000 events, 180 a minute, 4 h 28 min left; 180 of 180 requests of this minute sent; the next in 53 s",
     },
     { columns: 80, drawn: "1,812 of 50,000; 180 of 180 requests of this minute sent; the next in 53 s" },
-    { columns: 60, drawn: "1,812 of 50,000; 180 of 180 requests of this minute sent; …" },
+    { columns: 60, drawn: "1,812 of 50,000; the next request in 53 s" },
+    { columns: 30, drawn: "1,812 of 50,000; the next re…" },
   ])("on $columns columns is: $drawn", ({ columns, drawn }) => {
     const { display, clock, budget, text } = shown({
       isTTY: true,
