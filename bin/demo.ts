@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
+import { PROGRAM_NAME } from "./cli/options/program-name.ts";
 import { EXIT } from "./cli/output/exit-code.ts";
 import { Terminal } from "./cli/output/terminal.ts";
 import { stopSignals } from "./cli/wiring/stop-signals.ts";
@@ -67,15 +68,15 @@ async function demo(): Promise<void> {
 
   say(`Continue with your own account:
   1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)
-  2. Try it:                  npm run sync -- check --base-url https://your.service
-  3. Make a snapshot:         npm run sync -- run --base-url https://your.service
-  4. Query it:                npm run sync -- query "SELECT * FROM events LIMIT 5"`);
+  2. Try it:                  ${PROGRAM_NAME} check --base-url https://your.service
+  3. Make a snapshot:         ${PROGRAM_NAME} run --base-url https://your.service
+  4. Query it:                ${PROGRAM_NAME} query "SELECT * FROM events LIMIT 5"`);
 }
 
 /** Runs one command of the command line as a process of its own, and shows it. */
 async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
-  stdout.text(`\n$ npm run sync -- ${args.map(quoted).join(" ")}\n`);
+  stdout.text(`\n$ ${PROGRAM_NAME} ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
   const passOn = (): unknown => child.kill("SIGTERM");
   stop.addEventListener("abort", passOn);

@@ -15,6 +15,7 @@ import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import type { OptionName } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
+import { PROGRAM_NAME } from "./options/program-name.ts";
 import { type GivenOptions, helpOption, readOptions, wantsJson } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { Output } from "./output/output.ts";
@@ -28,7 +29,7 @@ export async function main(
 ): Promise<number> {
   let exitCode: number = EXIT.done;
   let failureJson: CommandSpec<never>["failureJson"];
-  const program = new Command("npm run sync --")
+  const program = new Command(PROGRAM_NAME)
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
     .configureOutput({
@@ -78,7 +79,7 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
   const command = program
     .command(spec.name)
     .description(spec.summary)
-    .addHelpText("after", `\nExample:\n  ${spec.example}`);
+    .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
   for (const name of spec.options) command.addOption(helpOption(name));
   if (spec.argument) command.argument(`<${spec.argument.name}>`, spec.argument.description);
   return command;

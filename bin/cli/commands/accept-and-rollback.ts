@@ -22,7 +22,7 @@ export const acceptCommand: CommandSpec<(typeof SHARED)[number] | "force"> = {
   summary: "publish a snapshot that is held, or one that was published before",
   argument: ID,
   options: [...SHARED, "force"],
-  example: "npm run sync -- accept 2026-11-21T06-00-00.000Z",
+  example: "accept 2026-11-21T06-00-00.000Z",
   execute: (values, context, snapshotId) =>
     publish(values, context, {
       action: "accept",
@@ -38,7 +38,7 @@ export const rollbackCommand: CommandSpec<(typeof SHARED)[number] | "noPin"> = {
   summary: "publish an older snapshot again, and hold later ones until an accept",
   argument: ID,
   options: [...SHARED, "noPin"],
-  example: "npm run sync -- rollback 2026-11-20T06-00-00.000Z",
+  example: "rollback 2026-11-20T06-00-00.000Z",
   execute: (values, context, snapshotId) =>
     publish(values, context, {
       action: "rollback",

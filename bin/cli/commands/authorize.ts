@@ -29,7 +29,7 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "authorize",
   summary: "log in at the identity provider once, in a browser, and store the tokens (method oauth)",
   options: OPTIONS,
-  example: "npm run sync -- authorize --auth-url https://login.example --credentials credentials/uk.json",
+  example: "authorize --auth-url https://login.example --credentials credentials/uk.json",
   execute: async (values, context) => {
     const authUrl = parseAuthUrl(givenAuthUrl(values));
     const { redirectUri, paste } = values;

@@ -12,7 +12,7 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "check",
   summary: "try credentials, service and warehouse, and say what to do about what fails",
   options: OPTIONS,
-  example: "npm run sync -- check --base-url https://service.example",
+  example: "check --base-url https://service.example",
   execute: async (values, context) => {
     const settings = givenSettings(values);
     const { ports, display } = await servicePorts(values, settings, context);

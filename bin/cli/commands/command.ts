@@ -9,6 +9,7 @@ export interface CommandSpec<Name extends OptionName> {
   /** Arguments without a dash, as `--help` shows them: `<sql>`. */
   readonly argument?: { readonly name: string; readonly description: string };
   readonly options: readonly Name[];
+  /** What follows the name of the program. */
   readonly example: string;
   /** Does the work and returns the exit code. Throws `SyncError` for what a person can fix. */
   readonly execute: (

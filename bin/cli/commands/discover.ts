@@ -18,7 +18,7 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
   summary: "read a sample of the events and show their fields, and which could be columns",
   options: OPTIONS,
-  example: "npm run sync -- discover --base-url https://service.example --limit 200",
+  example: "discover --base-url https://service.example --limit 200",
   execute: async (values, context) => {
     const settings = givenSettings(values);
     const { ports, display } = await servicePorts(values, settings, context);

@@ -21,7 +21,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     description: "one statement in DuckDB's SQL that only reads; json_extract_scalar is defined as in Athena",
   },
   options: OPTIONS,
-  example: `npm run sync -- query "SELECT uuid, event_date FROM events LIMIT 5"`,
+  example: `query "SELECT uuid, event_date FROM events LIMIT 5"`,
   execute: async (values, context, sql) => {
     if (isS3(values.warehouse)) {
       throw new SyncError(

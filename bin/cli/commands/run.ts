@@ -15,7 +15,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "run",
   summary: "make a snapshot of all listed events and publish it",
   options: OPTIONS,
-  example: "npm run sync -- run --base-url https://service.example --account uk",
+  example: "run --base-url https://service.example --account uk",
   execute: async (values, context) => {
     const settings = givenSettings(values);
     if (values.limit !== undefined && !values.dryRun) {

@@ -23,7 +23,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
   summary: "show when the data is from, what is held and what the last runs did",
   options: OPTIONS,
-  example: "npm run sync -- status --account uk",
+  example: "status --account uk",
   execute: async (values, context) => {
     const now = systemClock.now();
     const { store } = await openWarehouse(values, context);

@@ -2,6 +2,7 @@
 
 import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
 import { OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
+import { PROGRAM_NAME } from "./program-name.ts";
 import { longName } from "./read-options.ts";
 
 /** `words` come first: the command and its argument. Of the options, those whose values are no defaults follow. */
@@ -11,7 +12,7 @@ export function commandLineText<Name extends OptionName>(
   values: OptionValues<Name>,
 ): string {
   const options = names.flatMap((name) => optionWords(name, values[name]));
-  return ["npm run sync --", ...[...words, ...options].map(shellWord)].join(" ");
+  return [PROGRAM_NAME, ...[...words, ...options].map(shellWord)].join(" ");
 }
 
 function optionWords(name: OptionName, value: unknown): readonly string[] {

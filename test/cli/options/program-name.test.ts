@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PROGRAM_NAME, programName } from "../../../bin/cli/options/program-name.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+test.each([
+  ["npm run sync --", "file:///clone/bin/cli/options/program-name.ts"],
+  ["brand-events-sync", "file:///usr/lib/node_modules/brand-events-sync/dist/chunks/command-line.js"],
+])("the program is called %s in %s", (name, file) => {
+  expect(programName(file)).toBe(name);
+});
+
+test("these tests run in a clone", () => {
+  expect(PROGRAM_NAME).toBe("npm run sync --");
+});
+
+test("no other file of the command line says how the program is started", () => {
+  const files = globSync("bin/**/*.ts", { cwd: ROOT }).filter((path) =>
+    /npm run sync|brand-events-sync (?:run|check|status)/.test(readFileSync(join(ROOT, path), "utf8")),
+  );
+
+  expect(files).toEqual([join("bin", "cli", "options", "program-name.ts")]);
+});
