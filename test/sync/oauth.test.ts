@@ -74,7 +74,11 @@ describe("a scheduled run with the method oauth", () => {
     const third = await sandbox.invoke(scheduledAt(7));
 
     expect(first).toBe("AUTHORIZATION_EXPIRED");
-    expect(second).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
+    expect(second).toMatchObject({
+      outcome: "SKIPPED",
+      reason: "LOGIN_REFUSED",
+      explanation: expect.stringContaining("Authorize again"),
+    });
     expect(authorized.provider.counts.refreshes).toBe(refreshes);
     expect(third).toMatchObject({ outcome: "PUBLISHED" });
   });

@@ -49,7 +49,11 @@ async function withholdRefused(
   if (refusal === undefined || untilMs === undefined) return;
   const { code, refused_at, request_id } = refusal;
   if (!isSchedule && request_id !== requestId) return;
+  const remedy =
+    code === "AUTHORIZATION_EXPIRED"
+      ? "Authorize again with the command that the error of that run names"
+      : "Store other credentials";
   throw new LoginWithheld(
-    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. Store other credentials, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
+    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
 }

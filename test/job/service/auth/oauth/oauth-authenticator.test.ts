@@ -186,6 +186,31 @@ describe("a run that is stopped", () => {
     expect(provider.admits(place.tokens?.access_token ?? "")).toBe(true);
   });
 
+  it("leaves its renewal to the next request, which sends none of its own", async () => {
+    await using world = await RotationWorld.start();
+    const sent = Promise.withResolvers<void>();
+    const transport = {
+      ...world.network,
+      send: async (request: Parameters<typeof world.network.send>[0]) => {
+        sent.resolve();
+        await realSleep(20);
+        return world.network.send(request);
+      },
+    };
+    const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const stop = new AbortController();
+    const first = await authenticator.authorize();
+    const renewal = first.settle(REFUSED, stop.signal).catch(() => undefined);
+    await sent.promise;
+
+    stop.abort(new Error("stop"));
+    await renewal;
+    const next = await authenticator.authorize();
+
+    expect(tokenOf(next)).toBe(`Bearer ${world.authorized.place.tokens?.access_token}`);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
   it("does not wait for the renewal of another process", async () => {
     await using given = await authenticating();
     const { world, authenticator } = given;

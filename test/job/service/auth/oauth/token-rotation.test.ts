@@ -1,6 +1,7 @@
 // What each answer of the identity provider means for a renewal, and how many requests it costs.
 
 import { describe, expect, it } from "vitest";
+import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { RotatedTokens } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
@@ -327,6 +328,28 @@ describe("several processes", () => {
     expect(new Set(renewed.map(({ tokens }) => tokens.access_token)).size).toBe(1);
     expect(renewed.filter(({ isRenewed }) => isRenewed)).toHaveLength(1);
     expect(world.authorized.provider.counts).toMatchObject({ refreshes: 1, maxTokenRequestsInFlight: 1 });
+  });
+
+  it("of which one finishes between the reading and the claim of another send one request in all", async () => {
+    await using world = await RotationWorld.start();
+    const inner = world.store();
+    const late: TokenStore = {
+      place: inner.place,
+      isCreatedEmpty: false,
+      read: () => inner.read(),
+      replace: (version, tokens) => inner.replace(version, tokens),
+      // A place where the claim cannot be bound to the version, as for a moment in Secrets Manager.
+      claim: async () => {
+        await world.renewOnce();
+        return inner.claim(world.authorized.place.version ?? "");
+      },
+    };
+
+    const { tokens, isRenewed } = await world.renewOnce(world.process({ store: late }));
+
+    expect(isRenewed).toBe(false);
+    expect(tokens).toEqual(world.authorized.place.tokens);
+    expect(world.authorized.provider.counts).toMatchObject({ refreshes: 1, spentTokensSeen: 0 });
   });
 
   it("wait no longer than a minute and a half for one that hangs", async () => {
