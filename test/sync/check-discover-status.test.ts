@@ -18,6 +18,14 @@ describe("a request that publishes nothing", () => {
     });
   });
 
+  test("check logs how many events there are and how long a run of them takes", async () => {
+    await using sandbox = await FunctionSandbox.start();
+
+    await sandbox.invoke({ action: "check" });
+
+    expect(sandbox.log.text).toMatch(/^info \d+ events(?:, about .+)? /m);
+  });
+
   test("check and discover meet a run, say so, and send nothing", async () => {
     await using sandbox = await FunctionSandbox.start();
     sandbox.store.put("accounts/uk/lease.json", livingLease(sandbox.clock.now()));
