@@ -1,0 +1,50 @@
+// Where the tokens are without `--tokens`, and what a link leads to.
+
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openTokens } from "../../../bin/cli/wiring/open-tokens.ts";
+import { readProxies } from "../../../lambdas/job/network/proxies.ts";
+import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+
+const proxies = readProxies({});
+
+it.each([
+  ["credentials/uk.json", undefined, "credentials/uk.tokens.json"],
+  ["./credentials.json", undefined, "credentials.tokens.json"],
+  ["secret", undefined, "secret.tokens.json"],
+  ["credentials/uk.json", "elsewhere/tokens.json", "elsewhere/tokens.json"],
+  ["secretsmanager:uk", "tokens.json", "tokens.json"],
+])("with the credentials %s and --tokens %s they are in %s", async (credentials, tokens, file) => {
+  const cwd = await temporaryDirectory();
+
+  const store = await openTokens({ credentials, tokens }, { cwd, proxies });
+
+  expect(store.place).toBe(`the file ${join(cwd, file)}`);
+});
+
+it("with credentials in a secret the option is asked for", async () => {
+  const opening = openTokens({ credentials: "secretsmanager:uk", tokens: undefined }, { cwd: "/", proxies });
+
+  await expect(opening).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining("--tokens secretsmanager:NAME"),
+  });
+});
+
+it("a renewal replaces the file that a link leads to, not the link", async () => {
+  const cwd = await realpath(await temporaryDirectory());
+  await mkdir(join(cwd, "shared"));
+  await writeFile(join(cwd, "shared/uk.tokens.json"), "{}", { mode: 0o600 });
+  await symlink(join(cwd, "shared/uk.tokens.json"), join(cwd, "uk.tokens.json"));
+  const where = { credentials: "uk.json", tokens: undefined };
+
+  const store = await openTokens(where, { cwd, proxies });
+  const stored = await store.read();
+  await store.replace(stored.kind === "none" ? undefined : stored.version, sampleTokens("1"));
+
+  const direct = await openTokens({ ...where, tokens: "shared/uk.tokens.json" }, { cwd, proxies });
+  expect(await direct.read()).toMatchObject({ kind: "tokens" });
+  expect(store.place).toBe(direct.place);
+});
