@@ -14,6 +14,7 @@ export async function healAndRun(world: World): Promise<void> {
   service.isDisabled = false;
   service.keepPromisedLimits();
   if (world.stored.password !== service.password) world.store(service.password);
+  if (world.tokens.refreshToken !== service.provider.refreshToken) reauthorize(world);
   for (const uuid of service.content.listed()) service.content.refuse(uuid, timeline.nowMs, undefined);
   if (service.content.listed().length === 0) service.content.add(3, timeline.nowMs);
   story.tell("world", "the faults stop");
@@ -28,6 +29,13 @@ export async function healAndRun(world: World): Promise<void> {
   else if (row?.outcome !== "PUBLISHED")
     model.fail(`an ordinary run ends as ${row?.outcome} (${ended?.text})`);
   if (model.violation === undefined) checkVisible(world, row?.run_id ?? "");
+}
+
+/** Where an answer was lost for good, only a person can help. Nothing else loses one. */
+function reauthorize(world: World): void {
+  const { model, plan } = world;
+  if (!plan.items.some(({ kind }) => kind === "fault")) model.fail("a refresh token is lost");
+  world.authorize();
 }
 
 async function accept(world: World, snapshotId: string): Promise<void> {

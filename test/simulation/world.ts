@@ -1,10 +1,12 @@
 // One world: a service, a warehouse, and the processes that work on them, in virtual time.
 
 import type { Credentials } from "../../lambdas/job/credentials/credentials.ts";
+import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/oauth-tokens.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
 import { playExecution } from "./hand-over/play-execution.ts";
 import { Model } from "./model/model.ts";
+import { TokenPlace } from "./oauth/token-place.ts";
 import type { ClockFault, Item, Plan, ProcessFault, Start } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
 import type { SimProcess } from "./process/sim-process.ts";
@@ -17,6 +19,7 @@ import { GlueTables } from "./warehouse/glue-tables.ts";
 import { Objects } from "./warehouse/objects.ts";
 
 export const ACCOUNT = "uk";
+const CLIENT_ID = "client";
 /** A Monday. */
 const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);
 
@@ -28,6 +31,7 @@ export class World {
   readonly objects: Objects;
   readonly glue: GlueTables;
   readonly service: VirtualService;
+  readonly tokens: TokenPlace;
   readonly model: Model;
   /** What the operator has stored: it may not be what the service accepts. */
   stored = { password: "first", version: 1 };
@@ -51,12 +55,33 @@ export class World {
       this.executions = twin;
     }
     this.service = new VirtualService(plan.setting, now, (call) => this.model.onCall(call));
+    this.tokens = new TokenPlace(this.#authorized(), now, plan.setting.warehouse === "directory");
     this.service.content.add(plan.setting.events, this.timeline.nowMs);
   }
 
   /** Every process that ever was, dead ones too. */
   get processes(): readonly SimProcess[] {
     return this.#processes;
+  }
+
+  /** A person authorizes again in the browser. */
+  authorize(): void {
+    this.tokens.store(this.#authorized());
+    this.story.tell("operator", "authorizes again");
+  }
+
+  #authorized(): OAuthTokens {
+    const { provider } = this.service;
+    const obtainedAtMs = this.timeline.nowMs;
+    return {
+      format: 1,
+      client_id: CLIENT_ID,
+      access_token: provider.grant(),
+      refresh_token: provider.refreshToken,
+      token_type: "Bearer",
+      obtained_at: new Date(obtainedAtMs).toISOString(),
+      expires_at: new Date(obtainedAtMs + provider.lifeMs).toISOString(),
+    };
   }
 
   /** The operator stores another password. */
@@ -94,7 +119,10 @@ export class World {
           "reads the credentials",
           () => {
             const { password, version } = this.stored;
-            const read = { method, email: EMAIL, password };
+            const read =
+              method === "oauth"
+                ? { method, client_id: CLIENT_ID, client_secret: "secret" }
+                : { method, email: EMAIL, password };
             versions.set(read, `version ${version}`);
             return read;
           },
@@ -146,6 +174,7 @@ function settingsOf({ setting }: Plan): RunSettings {
   return {
     account: ACCOUNT,
     baseUrl: "https://service.example/",
+    authUrl: "https://auth.example/",
     isListed: "true",
     listPointer: undefined,
     detailPointer: undefined,

@@ -56,7 +56,8 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       credentials: read,
       readCredentials: () => credentials.read(),
       versionOf: (current) => credentials.versionOf?.(current),
-      oauth: read.method === "oauth" ? await oauthOptions(settings, authorization) : undefined,
+      oauth:
+        read.method === "oauth" ? await oauthOptions(settings, authorization, ports.transport) : undefined,
     });
   };
 }
@@ -65,6 +66,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
 async function oauthOptions(
   { authUrl }: RunSettings,
   authorization: Authorization | undefined,
+  transport: Transport | undefined,
 ): Promise<OAuthOptions> {
   if (authUrl === undefined || authorization === undefined) throw missingAuthUrl();
   const { command } = authorization;
@@ -73,7 +75,8 @@ async function oauthOptions(
   if (stored.kind === "none" && tokens.isCreatedEmpty) {
     throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
   }
-  return { authUrl, tokens, tokensVersion: tokensVersion(stored), authorize: command };
+  const own = transport === undefined ? {} : { transport };
+  return { authUrl, tokens, tokensVersion: tokensVersion(stored), authorize: command, ...own };
 }
 
 function missingAuthUrl(): SyncError {

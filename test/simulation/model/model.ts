@@ -2,6 +2,8 @@
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
 import type { RequestObserver } from "../network/virtual-transport.ts";
+import { checkAccessToken, checkTokenRequest, type TokenRequest } from "../oauth/check-tokens.ts";
+import { refreshTokenIn } from "../oauth/identity-provider.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
@@ -34,6 +36,7 @@ export class Model implements RequestObserver, PartitionObserver {
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
+  readonly tokenRequests: TokenRequest[] = [];
   /** When a start had a password refused, by the password. */
   readonly refusals = new Map<string, number>();
   /** When a check that found no lease, because the store failed, sent its last request. */
@@ -129,16 +132,29 @@ export class Model implements RequestObserver, PartitionObserver {
 
   onSend(
     process: string,
-    { method, headers, body = "" }: TransportRequest,
+    { method, url, headers, body = "" }: TransportRequest,
   ): (status: number, cookie: string) => void {
     const facts = this.processes.get(process);
     if (facts === undefined) return () => undefined;
-    this.#check(() => checkRequest(this, facts));
+    if (url.pathname === "/oauth/token") return this.#renew(facts, refreshTokenIn(body));
+    this.#check(() => {
+      checkRequest(this, facts);
+      checkAccessToken(this, facts, headers["authorization"] ?? "");
+    });
     facts.hasSent = true;
     if (method === "POST") return this.#logIn(facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
     const session = this.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
     return (status) => {
       if (session && status === 401) session.wasSessionRefused = true;
+    };
+  }
+
+  #renew(process: ProcessFacts, refreshToken: string): (status: number) => void {
+    this.#check(() => checkTokenRequest(this, process, refreshToken));
+    const request: TokenRequest = { process, refreshToken, status: undefined };
+    this.tokenRequests.push(request);
+    return (status) => {
+      request.status = status;
     };
   }
 

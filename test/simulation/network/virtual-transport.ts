@@ -146,14 +146,17 @@ function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): ServiceAnsw
 function responseOf(
   answer: ServiceAnswer,
   wrong: WrongAnswer | undefined,
-  { bodyCapBytes, url }: TransportRequest,
+  { bodyCapBytes, url, readsRefusal }: TransportRequest,
 ): HttpResponse {
   const { status, headers } = answer;
   const bytes = Buffer.from(answer.text);
   // A list with other events is what the service says, and no program can know better.
   const isDetail = url.pathname.startsWith("/v1/events/");
   const sent = wrong?.kind === "wrong-uuid" && !isDetail ? undefined : wrong;
-  const body = status >= 300 ? ({ kind: "unread" } as const) : bodyOf(bytes, sent, bodyCapBytes);
+  const body =
+    status >= 300 && !(readsRefusal && status >= 400 && status < 500)
+      ? ({ kind: "unread" } as const)
+      : bodyOf(bytes, sent, bodyCapBytes);
   return { status, headers, body, decodedBytes: bytes.length };
 }
 

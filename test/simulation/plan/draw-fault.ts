@@ -38,6 +38,7 @@ const CHANGED = [
   "shard-",
   "lease.json",
   "hand-over",
+  "tokens",
   "execution",
   "views.sql",
   "events",

@@ -29,7 +29,7 @@ function drawSetting(chance: Chance): Setting {
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
   return {
     warehouse,
-    method: chance.pick(["session", "session", "basic"]),
+    method: chance.pick(["session", "session", "basic", "oauth"]),
     events: chance.pick([1, 4, 7, 7, 10, 14]),
     requestsPerMinute,
     bytesPerMinute: chance.pick(["unlimited", "unlimited", "unlimited", 4_000]),
@@ -44,6 +44,11 @@ function drawSetting(chance: Chance): Setting {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
       maxRequests: chance.pick([undefined, undefined, 5]),
       exclusive: chance.is(0.2),
+    },
+    tokens: {
+      lifeMs: chance.pick([20 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS]),
+      rotates: chance.is(0.7),
+      graceMs: chance.pick([0, 10 * SECOND_MS]),
     },
     latencyMs,
     catalogLagMs: chance.pick([0, 0, 2_000]),

@@ -11,7 +11,7 @@ export interface Plan {
 
 export interface Setting {
   readonly warehouse: "directory" | "bucket";
-  readonly method: "session" | "basic";
+  readonly method: "session" | "basic" | "oauth";
   /** How many events the service has at first. */
   readonly events: number;
   readonly requestsPerMinute: Limit;
@@ -28,6 +28,13 @@ export interface Setting {
     readonly maxAgeMs: number | undefined;
     readonly maxRequests: number | undefined;
     readonly exclusive: boolean;
+  };
+  readonly tokens: {
+    readonly lifeMs: number;
+    /** Each renewal gives another refresh token. */
+    readonly rotates: boolean;
+    /** For so long a spent refresh token gets the same answer again. */
+    readonly graceMs: number;
   };
   /** The longest usual wait for store, catalog and service. */
   readonly latencyMs: number;

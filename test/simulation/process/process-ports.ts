@@ -53,6 +53,7 @@ export function processPorts(of: ProcessOf): RunPorts {
     logger,
     openService: serviceOpener(settings, {
       credentials,
+      authorization: { tokens: async () => world.tokens.seenBy(process), command: "authorize" },
       clock,
       random,
       logger,

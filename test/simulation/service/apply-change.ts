@@ -30,6 +30,7 @@ export function applyChange(world: World, change: ServiceChange): void {
       return;
     case "end-sessions":
       service.sessions.endAll();
+      service.provider.endAccess();
       return;
     case "password": {
       service.password = `p${Math.floor(nowMs)}`;

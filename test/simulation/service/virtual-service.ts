@@ -1,5 +1,6 @@
 // The service of a world: authentication, limits as it counts them, list and details. Without a network.
 
+import { IdentityProvider } from "../oauth/identity-provider.ts";
 import type { Setting } from "../plan/plan.ts";
 import { Content, listingOf } from "./content.ts";
 import { ServiceLimits } from "./service-limits.ts";
@@ -22,7 +23,7 @@ export interface ServiceAnswer {
 /** A call and its answer, for the model. */
 export interface ServedCall extends ServiceCall {
   readonly atMs: number;
-  readonly kind: "login" | "list" | "detail";
+  readonly kind: "login" | "list" | "detail" | "token";
   readonly status: number;
   /** Refused because there were too many requests in the window. */
   readonly isOverRequests: boolean;
@@ -31,6 +32,7 @@ export interface ServedCall extends ServiceCall {
 export class VirtualService {
   readonly content = new Content();
   readonly sessions: VirtualSessions;
+  readonly provider: IdentityProvider;
   #limits: ServiceLimits;
   readonly #setting: Setting;
   readonly #now: () => number;
@@ -43,6 +45,7 @@ export class VirtualService {
     this.#now = now;
     this.#observe = observe;
     this.sessions = new VirtualSessions(setting.session);
+    this.provider = new IdentityProvider(setting.tokens, now);
     const requests = setting.stricterRequestsPerMinute ?? setting.requestsPerMinute;
     this.#limits = new ServiceLimits(requests, setting.bytesPerMinute);
   }
@@ -56,6 +59,7 @@ export class VirtualService {
   serve(call: ServiceCall): ServiceAnswer {
     const atMs = this.#now();
     const kind = kindOf(call.url);
+    if (kind === "token") return this.provider.refresh(call.body ?? "");
     const refusal = this.#limits.refusal(atMs);
     if (refusal === undefined) this.#limits.count(atMs, 1, 0);
     const answer = refusal
@@ -87,9 +91,11 @@ export class VirtualService {
 
   #isAuthentic({ headers }: ServiceCall, atMs: number): boolean {
     if (this.isDisabled) return false;
+    const { authorization = "" } = headers;
+    if (this.#setting.method === "oauth") return this.provider.isValid(authorization.replace(/^Bearer /, ""));
     if (this.#setting.method === "session") return this.sessions.admits(headers["cookie"], atMs);
     const expected = Buffer.from(`${EMAIL}:${this.password}`).toString("base64");
-    return headers["authorization"] === `Basic ${expected}`;
+    return authorization === `Basic ${expected}`;
   }
 
   #list(url: URL): ServiceAnswer {
@@ -115,6 +121,7 @@ export function answerOf(
 
 function kindOf({ pathname }: URL): ServedCall["kind"] {
   if (pathname === "/v1/auth/login") return "login";
+  if (pathname === "/oauth/token") return "token";
   return pathname === "/v1/events" ? "list" : "detail";
 }
 
