@@ -14,7 +14,8 @@ export interface SnapshotFiles {
   readonly isRetired: boolean;
 }
 
-const retiredSchema = z.object({ retired_at: z.iso.datetime() });
+/** Without the instant the tables may still show the snapshot. */
+const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: Store, account: string): Promise<readonly SnapshotFiles[]> {
@@ -34,28 +35,40 @@ export async function listSnapshots(store: Store, account: string): Promise<read
   }));
 }
 
-/** When the snapshot was retired, in milliseconds since the Unix epoch; undefined if it was not. A damaged mark loses only the instant. */
+/**
+ * Since when no table shows the snapshot, in milliseconds since the Unix epoch; undefined if it was not retired. A mark
+ * that is damaged has lost the instant.
+ */
 export async function readRetired(
   store: Store,
   account: string,
   snapshotId: string,
-): Promise<number | "damaged" | undefined> {
+): Promise<number | "undated" | undefined> {
   try {
     const mark = await readJson(store, layout.retired(account, snapshotId), retiredSchema);
-    return mark && Date.parse(mark.retired_at);
+    if (mark === undefined) return undefined;
+    return mark.retired_at === undefined ? "undated" : Date.parse(mark.retired_at);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return "damaged";
+    return "undated";
   }
 }
 
-/** Keeps an existing mark unless it is damaged. */
-export async function markRetired(
+/** The next refresh of the catalog takes the snapshot out of the tables. Keeps an existing mark unless it is damaged. */
+export async function markRetired(store: Store, account: string, snapshotId: string): Promise<void> {
+  await ensureJson(store, layout.retired(account, snapshotId), retiredSchema, {});
+}
+
+/** From this instant on no table shows the snapshot. Nothing is changed where another process says so as well. */
+export async function dateRetired(
   store: Store,
   account: string,
   snapshotId: string,
   nowMs: number,
 ): Promise<void> {
-  const mark = { retired_at: new Date(nowMs).toISOString() };
-  await ensureJson(store, layout.retired(account, snapshotId), retiredSchema, mark);
+  const key = layout.retired(account, snapshotId);
+  const mark = await store.read(key);
+  if (mark === undefined || (await readRetired(store, account, snapshotId)) !== "undated") return;
+  const dated = { retired_at: new Date(nowMs).toISOString() };
+  await store.replace(key, Buffer.from(`${JSON.stringify(dated)}\n`), mark.version);
 }

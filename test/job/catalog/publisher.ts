@@ -81,7 +81,7 @@ export class Publisher {
   }
 
   async retire(snapshotId: string): Promise<void> {
-    await markRetired(this.#store, this.#account, snapshotId, Date.UTC(2026, 11, 1));
+    await markRetired(this.#store, this.#account, snapshotId);
   }
 
   async giveBack(snapshotId: string): Promise<void> {

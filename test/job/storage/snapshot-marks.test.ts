@@ -1,6 +1,11 @@
 import { beforeEach, expect, it } from "vitest";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { listSnapshots, markRetired, readRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
+import {
+  dateRetired,
+  listSnapshots,
+  markRetired,
+  readRetired,
+} from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const [FIRST, SECOND] = ["2026-01-05T06-00-05.000Z", "2026-01-06T06-00-05.000Z"];
@@ -15,7 +20,7 @@ beforeEach(() => {
 it("lists an account's snapshots with their files and marks, oldest first", async () => {
   const parts = [FIRST, SECOND].map((id) => layout.part("uk", id, 0));
   for (const key of [...parts, layout.held("uk", SECOND), layout.part("us", FIRST, 0)]) store.put(key, "x");
-  await markRetired(store, "uk", FIRST, AT);
+  await markRetired(store, "uk", FIRST);
 
   expect(await listSnapshots(store, "uk")).toEqual([
     {
@@ -28,20 +33,30 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
   ]);
 });
 
-it("knows when a snapshot was retired; the first mark is kept", async () => {
-  expect(await readRetired(store, "uk", FIRST)).toBeUndefined();
+it("knows since when no table shows a snapshot; the first instant is kept", async () => {
+  const found = [await readRetired(store, "uk", FIRST)];
 
-  await markRetired(store, "uk", FIRST, AT);
-  await markRetired(store, "uk", FIRST, AT + 1);
+  await markRetired(store, "uk", FIRST);
+  found.push(await readRetired(store, "uk", FIRST));
+  await dateRetired(store, "uk", FIRST, AT);
+  await markRetired(store, "uk", FIRST);
+  await dateRetired(store, "uk", FIRST, AT + 1);
+  found.push(await readRetired(store, "uk", FIRST));
 
-  expect(await readRetired(store, "uk", FIRST)).toBe(AT);
+  expect(found).toEqual([undefined, "undated", AT]);
 });
 
-it("makes a damaged mark again", async () => {
+it("gives no instant to a snapshot that is not retired", async () => {
+  await dateRetired(store, "uk", FIRST, AT);
+
+  expect(await readRetired(store, "uk", FIRST)).toBeUndefined();
+});
+
+it("dates a damaged mark again", async () => {
   store.put(layout.retired("uk", FIRST), "{");
-  expect(await readRetired(store, "uk", FIRST)).toBe("damaged");
+  const damaged = await readRetired(store, "uk", FIRST);
 
-  await markRetired(store, "uk", FIRST, AT);
+  await dateRetired(store, "uk", FIRST, AT);
 
-  expect(await readRetired(store, "uk", FIRST)).toBe(AT);
+  expect([damaged, await readRetired(store, "uk", FIRST)]).toEqual(["undated", AT]);
 });

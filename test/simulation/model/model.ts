@@ -20,8 +20,6 @@ import type { Login, ProcessFacts } from "./process-facts.ts";
 import { Reader } from "./reader.ts";
 import { Visibility } from "./visibility.ts";
 
-/** Of clocks that are right. */
-const CLOCK_ERROR_MS = 1_000;
 const WINDOW_MS = 60_000;
 /** What a dead process has sent may still arrive for so long. */
 const ECHO_MS = 10 * 60_000;
@@ -121,10 +119,10 @@ export class Model implements RequestObserver, PartitionObserver {
   onCall({ by, isOverRequests, atMs }: ServedCall): void {
     const { setting } = this.world.plan;
     if (this.processes.get(by)?.leaseFromMs === undefined) this.#uncountedAtMs = atMs;
-    // The lease carries instants: a clock that is wrong by more makes used budget look free (docs/limits.md).
+    // The lease carries instants: a clock that is wrong by a second makes used budget look free a second early.
     const isPromised =
       setting.stricterRequestsPerMinute === undefined &&
-      clockErrorMs(this.world) <= CLOCK_ERROR_MS &&
+      clockErrorMs(this.world) === 0 &&
       atMs - this.#uncountedAtMs > WINDOW_MS;
     if (isOverRequests && isPromised)
       this.fail(`${by} sends a request beyond the ${setting.requestsPerMinute} a minute of the service`);

@@ -108,7 +108,14 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "retention deletes a snapshot as soon as it is retired",
     file: "run/publish/retention.ts",
-    from: "retiredAtMs > nowMs - DAY_MS) return;",
-    to: "retiredAtMs > nowMs) return;",
+    from: "retiredAtMs <= nowMs - DAY_MS)",
+    to: "retiredAtMs <= nowMs)",
+  },
+  {
+    name: "the day of a retired snapshot begins before the tables have followed",
+    file: "run/publish/retention.ts",
+    from: "      await markRetired(store, account, snapshotId);\n",
+    to: "      await markRetired(store, account, snapshotId);\n      await dateRetired(store, account, snapshotId, nowMs);\n",
+    isPast: true,
   },
 ];

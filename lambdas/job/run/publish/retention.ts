@@ -1,10 +1,16 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
-// deleted by a run at least a day later.
+// deleted by a run at least a day after it has left the tables.
 
 import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import { runInstant } from "../../storage/run-id.ts";
-import { listSnapshots, markRetired, readRetired, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
+import {
+  dateRetired,
+  listSnapshots,
+  markRetired,
+  readRetired,
+  type SnapshotFiles,
+} from "../../storage/snapshot-marks.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { renewHold } from "./hold.ts";
 
@@ -28,6 +34,8 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
   const inUse = headsSince(log, nowMs - DAY_MS);
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
   let hasCatalogChanged = false;
+  /** Retired, but a table may still show them. */
+  const undated: string[] = [];
   for (const snapshot of await listSnapshots(store, account)) {
     const { snapshotId } = snapshot;
     if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
@@ -36,14 +44,18 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
       await store.delete(layout.retired(account, snapshotId));
       hasCatalogChanged = true;
     } else if (snapshot.isRetired) {
-      await deleteIfDue(task, snapshot, nowMs);
+      const retiredAtMs = await readRetired(store, account, snapshotId);
+      if (retiredAtMs === "undated") undated.push(snapshotId);
+      else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS) await deleteFiles(task, snapshot);
     } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
-      await markRetired(store, account, snapshotId, nowMs);
-      hasCatalogChanged = true;
+      await markRetired(store, account, snapshotId);
+      undated.push(snapshotId);
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
     }
   }
-  if (hasCatalogChanged) await ports.catalog.refresh(account);
+  if (hasCatalogChanged || undated.length > 0) await ports.catalog.refresh(account);
+  // Only now, because a process may die before the tables have followed: queries under way still read the files.
+  for (const snapshotId of undated) await dateRetired(store, account, snapshotId, clock.now());
 }
 
 /** The snapshots that were the head at any time since the instant, the present head among them. */
@@ -62,20 +74,9 @@ function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, no
 }
 
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
-async function deleteIfDue(
-  { ports, account }: RetentionTask,
-  snapshot: SnapshotFiles,
-  nowMs: number,
-): Promise<void> {
+async function deleteFiles({ ports, account }: RetentionTask, snapshot: SnapshotFiles): Promise<void> {
   const { store, logger } = ports;
   const { snapshotId, keys } = snapshot;
-  const retiredAtMs = await readRetired(store, account, snapshotId);
-  if (retiredAtMs === "damaged") {
-    // Its date is lost, so the day begins again: queries under way may still read the files.
-    await markRetired(store, account, snapshotId, nowMs);
-    return;
-  }
-  if (retiredAtMs === undefined || retiredAtMs > nowMs - DAY_MS) return;
   const files = keys.filter((key) => key !== layout.retired(account, snapshotId));
   if (files.length === 0) return;
   for (const key of files) await store.delete(key);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
@@ -108,6 +109,35 @@ describe("retention", () => {
     await world.run();
 
     expect(files(world, first)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
+  });
+
+  test("counts the day from when the tables have followed, however late that is", async () => {
+    const world = new SmallWorld({ retainDays: 3 });
+    const [first = ""] = await daily(world, 3);
+    world.clock.advance(DAY_MS);
+    let refreshes = 0;
+    const dying: Catalog = {
+      columns: () => world.catalog.columns(),
+      refresh: async (account) => {
+        refreshes += 1;
+        // At the start, after the commit, and after the mark of retention.
+        if (refreshes === 3) throw new SyncError("CATALOG_FAILED", "Glue does not respond.");
+        await world.catalog.refresh(account);
+      },
+    };
+    await world.run({}, { catalog: dying });
+    const marked = files(world, first);
+
+    world.clock.advance(2 * DAY_MS);
+    await world.run();
+    const seenJustBefore = files(world, first);
+    world.clock.advance(DAY_MS + MINUTE_MS);
+    await world.run();
+
+    expect(refreshes).toBe(3);
+    expect(marked).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
+    expect(seenJustBefore).toEqual(marked);
+    expect(files(world, first)).toEqual(["_retired.json"]);
   });
 
   test("that fails does not fail the run, and is taken up by the next", async () => {
