@@ -1,0 +1,90 @@
+// The catalog follows the log: Glue, which has no condition, and `views.sql`, which has.
+
+import type { Defect } from "./defects.ts";
+import { changeGlue, look, type Memory, type Program, perform, readHead, readLog } from "./step.ts";
+import { type Head, put } from "./world.ts";
+
+export type CatalogKind = "Glue" | "views.sql";
+
+/** @param when tells the refreshes of one program apart */
+export function* refreshCatalog(
+  when: "at the start" | "after the commit",
+  kind: CatalogKind,
+  memory: Memory,
+  has: (defect: Defect) => boolean,
+): Program<void> {
+  memory.keep("refreshes", when);
+  if (kind === "Glue") yield* refreshGlue(memory, has);
+  else yield* refreshViews(memory, has);
+  memory.forget("refreshes");
+}
+
+function* refreshGlue(memory: Memory, has: (defect: Defect) => boolean): Program<void> {
+  let refreshed = 0;
+  for (;;) {
+    const head = yield* readHead();
+    memory.forget("refreshed");
+    if (head === undefined || head.publication === refreshed) return;
+    yield* moveTo(head, memory, has);
+    refreshed = memory.keep("refreshed", head.publication);
+    if (has("head not read again")) break;
+  }
+  memory.forget("refreshed");
+}
+
+/** `events` is moved last: what it names is then there in the other two tables as well. */
+export function* moveTo(head: Head, memory: Memory, has: (defect: Defect) => boolean): Program<void> {
+  memory.keep("moves to", head);
+  const shown = memory.keep(
+    "shown",
+    yield* look("Glue: finds the partition of events", ({ glue }) => glue.events),
+  );
+  const behind = memory.keep(
+    "behind",
+    has("only the head in the catalog") ? [head] : yield* readLog(shown?.publication ?? 0),
+  );
+  if (has("events first")) yield* moveEvents(head);
+  if (behind.length > 0) {
+    yield* changeGlue(`adds the changes of ${behind.map(({ publication }) => publication)}`, (glue) => ({
+      ...glue,
+      changes: behind.reduce(
+        (all, { publication, snapshot }) => put(all, publication, snapshot),
+        glue.changes,
+      ),
+    }));
+    yield* changeGlue(`adds the snapshots ${behind.map(({ snapshot }) => snapshot)}`, (glue) => ({
+      ...glue,
+      snapshots: [...new Set([...glue.snapshots, ...behind.map(({ snapshot }) => snapshot)])].sort(),
+    }));
+  }
+  memory.forget("behind");
+  if (shown?.publication !== head.publication) yield* moveEvents(head);
+  memory.forget("shown", "moves to");
+}
+
+function moveEvents({ snapshot, publication }: Head): Program<boolean> {
+  return changeGlue(`events shows ${publication}`, (glue) => ({
+    ...glue,
+    events: { snapshot, publication },
+  }));
+}
+
+function* refreshViews(memory: Memory, has: (defect: Defect) => boolean): Program<void> {
+  for (;;) {
+    const current = memory.keep("current", yield* look("reads views.sql", ({ views }) => views));
+    const shown = (yield* readHead())?.publication ?? 0;
+    memory.keep("renders", shown);
+    if (shown === current) break;
+    const isBlind = has("views replaced without condition");
+    const replaced = yield* perform({
+      name: `replaces views.sql by ${shown}`,
+      apply: (world) =>
+        world.views === current || isBlind
+          ? { world: { ...world, views: shown }, result: true }
+          : { world, result: false },
+      lost: false,
+    });
+    if (replaced) break;
+  }
+  memory.forget("current", "renders");
+}

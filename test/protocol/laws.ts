@@ -1,0 +1,106 @@
+// What must hold in every world that can be reached, and of every step to it. Knows files and tables, not programs.
+
+import { type Content, headOf, type World } from "./world.ts";
+
+const SMALLEST_SHARE = 0.8;
+
+/**
+ * The law that this world, or the step that led to it, breaks; undefined if it breaks none.
+ * @param wasPaused a process has worked on after its lease had expired. Two processes of one run may then disagree whether
+ * it is held, if an accept comes between them; nothing else is excused.
+ */
+export function brokenLaw(before: World, after: World, wasPaused: boolean): string | undefined {
+  return (
+    changedHistory(before, after) ??
+    wrongPublication(before, after, wasPaused) ??
+    wrongTables(after) ??
+    wrongOutcome(after, wasPaused)
+  );
+}
+
+/** What is published never changes. */
+function changedHistory(before: World, after: World): string | undefined {
+  for (const [publication, entry] of Object.entries(before.log)) {
+    if (!isSame(after.log[Number(publication)], entry)) return `publication ${publication} has changed`;
+    if (!isSame(after.snapshots[entry.snapshot], before.snapshots[entry.snapshot]))
+      return `the published snapshot ${entry.snapshot} has changed`;
+  }
+  if (after.views < before.views) return `views.sql goes back from ${before.views} to ${after.views}`;
+  return undefined;
+}
+
+function wrongPublication(before: World, after: World, wasPaused: boolean): string | undefined {
+  const head = headOf(before);
+  const entry = headOf(after);
+  if (entry === undefined || entry.publication === head?.publication) return undefined;
+  const { action, snapshot, by, publication } = entry;
+  if (Object.values(before.log).some((each) => each.by === by)) return `${by} has published twice`;
+  const content = after.snapshots[snapshot];
+  if (content === undefined) return `publication ${publication} names a snapshot that is not there`;
+  if (action === "run") {
+    if (head?.pinned) return `${by} publishes over a pinned head`;
+    if (head && head.snapshot >= snapshot) return `${by} publishes over the later snapshot ${head.snapshot}`;
+    if (before.held[snapshot] && !wasPaused) return `${by} publishes a snapshot that is held`;
+    if (head && (after.sizes[snapshot] ?? 0) < SMALLEST_SHARE * (after.sizes[head.snapshot] ?? 0))
+      return `${by} publishes many fewer events than readers see`;
+  }
+  if (action === "accept" && head && head.snapshot > snapshot) return `${by} publishes an older snapshot`;
+  if (action === "rollback" && !entry.pinned) return `${by} does not pin`;
+  return wrongChanges(
+    after,
+    publication,
+    snapshot,
+    (head && after.snapshots[head.snapshot]) ?? null,
+    content,
+  );
+}
+
+/** The changes of a publication lead from what readers saw to what they see. */
+function wrongChanges(
+  { changes }: World,
+  publication: number,
+  snapshot: number,
+  from: Content | null,
+  to: Content,
+): string | undefined {
+  const written = changes[`${publication}/${snapshot}`] ?? changes[publication];
+  if (written === undefined) return `publication ${publication} has no changes`;
+  return isSame(written, { from, to })
+    ? undefined
+    : `the changes of publication ${publication} do not lead to it`;
+}
+
+/** Tables show what is published. What `events` names is in the other tables as well. */
+function wrongTables({ glue, log, views }: World): string | undefined {
+  if (views > Object.keys(log).length) return "views.sql shows what is not published";
+  for (const [publication, snapshot] of Object.entries(glue.changes)) {
+    if (log[Number(publication)]?.snapshot !== snapshot)
+      return `event_changes shows ${publication}, which is not published`;
+  }
+  const { events } = glue;
+  if (events === null) return undefined;
+  if (log[events.publication]?.snapshot !== events.snapshot) return "events shows what is not published";
+  if (!glue.snapshots.includes(events.snapshot)) return "event_snapshots lacks what events shows";
+  for (let publication = 1; publication <= events.publication; publication += 1) {
+    if (glue.changes[publication] === undefined) return `event_changes lacks publication ${publication}`;
+  }
+  return undefined;
+}
+
+/** An outcome never contradicts the log. */
+function wrongOutcome({ outcomes, log }: World, wasPaused: boolean): string | undefined {
+  for (const [run, outcome] of Object.entries(outcomes)) {
+    const isPublished = Object.values(log).some(
+      ({ action, snapshot }) => action === "run" && snapshot === Number(run),
+    );
+    if (outcome === "HELD" && wasPaused) continue;
+    if (isPublished !== (outcome === "PUBLISHED")) {
+      return `run ${run} is recorded as ${outcome}, but the log ${isPublished ? "has" : "lacks"} its publication`;
+    }
+  }
+  return undefined;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

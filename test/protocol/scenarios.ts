@@ -1,0 +1,135 @@
+// Which processes work at once: every pair of a run, its second delivery, another run, accept and rollback.
+
+import type { Actor } from "./actor.ts";
+import type { CatalogKind } from "./catalog.ts";
+import type { Defect } from "./defects.ts";
+import { type Exploration, explore } from "./explore.ts";
+import { type Ending, inTurn, type Rules, reviewProgram, runProgram, type Start } from "./programs.ts";
+import { Memory, type Program } from "./step.ts";
+import { firstWorld, headOf, type World } from "./world.ts";
+
+interface Work {
+  readonly action: "run" | "accept" | "rollback";
+  readonly snapshot: number;
+}
+
+export interface Scenario {
+  readonly world: World;
+  /** What each process does, one after the other. */
+  readonly work: readonly (readonly Work[])[];
+}
+
+const run = (snapshot: number): Work => ({ action: "run", snapshot });
+const accept = (snapshot: number): Work => ({ action: "accept", snapshot });
+const rollback = (snapshot: number): Work => ({ action: "rollback", snapshot });
+
+const equal = { 1: 10, 2: 10, 3: 10, 9: 10 };
+/** Snapshots 2 and 3 have too few events to replace 1, but 3 may replace 2. */
+const shrinking = { 1: 10, 2: 5, 3: 5, 9: 10 };
+
+export const SCENARIOS = {
+  "two runs": { world: firstWorld({ sizes: equal }), work: [[run(2)], [run(3)]] },
+  "one run, delivered twice": { world: firstWorld({ sizes: equal }), work: [[run(2)], [run(2)]] },
+  "one run that is held, delivered twice": {
+    world: firstWorld({ sizes: shrinking }),
+    work: [[run(2)], [run(2)]],
+  },
+  "one run that is refused, delivered twice": {
+    world: firstWorld({ sizes: equal, refused: [2] }),
+    work: [[run(2)], [run(2)]],
+  },
+  "a run, and two others one after the other": {
+    world: firstWorld({ sizes: equal, refused: [3, 4] }),
+    work: [[run(2)], [run(3), run(4)]],
+  },
+  "a run and a rollback": { world: firstWorld({ sizes: equal }), work: [[run(2)], [rollback(1)]] },
+  "a run and an accept": {
+    world: firstWorld({ sizes: shrinking, held: [2] }),
+    work: [[run(3)], [accept(2)]],
+  },
+  "a run, and an accept before its second delivery": {
+    world: firstWorld({ sizes: shrinking, held: [2] }),
+    work: [[run(3)], [accept(2), run(3)]],
+  },
+  "a run that is held and its accept": {
+    world: firstWorld({ sizes: shrinking, held: [2] }),
+    work: [[run(2)], [accept(2)]],
+  },
+  "an accept and a rollback": {
+    world: firstWorld({ sizes: shrinking, held: [2] }),
+    work: [[accept(2)], [rollback(1)]],
+  },
+  "two accepts": { world: firstWorld({ sizes: shrinking, held: [2, 3] }), work: [[accept(2)], [accept(3)]] },
+} as const satisfies Readonly<Record<string, Scenario>>;
+
+export type ScenarioName = keyof typeof SCENARIOS;
+
+export function isScenario(text: string): text is ScenarioName {
+  return Object.hasOwn(SCENARIOS, text);
+}
+
+export interface Terms {
+  readonly catalog: CatalogKind;
+  readonly defect?: Defect;
+  /** How often each process starts: one more than it may crash and come back. */
+  readonly starts: number;
+}
+
+export function exploreScenario(name: ScenarioName, { catalog, defect, starts }: Terms): Exploration {
+  const { world, work }: Scenario = SCENARIOS[name];
+  const rules: Rules = { catalog, has: (each) => each === defect };
+  const actors = work.map(
+    (each, index): Actor => ({
+      name: `P${index + 1}`,
+      starts,
+      program: (start) =>
+        inTurn(
+          each.map((one) => (again) => programOf(one, again, rules)),
+          start,
+        ),
+    }),
+  );
+  const wrongEnd = (end: World, hasCrashed: boolean): string | undefined =>
+    (hasCrashed ? undefined : wrongHead(end, catalog)) ?? brokenByNextRun(end, rules);
+  return explore({ world, actors, wrongEnd });
+}
+
+function programOf({ action, snapshot }: Work, start: Start, rules: Rules): Program<Ending> {
+  return action === "run"
+    ? runProgram(snapshot, start, rules)
+    : reviewProgram(action, snapshot, start, rules);
+}
+
+/** Where no process has crashed, readers see the head. */
+function wrongHead(world: World, catalog: CatalogKind): string | undefined {
+  const head = headOf(world)?.publication;
+  const shown = catalog === "Glue" ? world.glue.events?.publication : world.views;
+  return shown === head ? undefined : `readers see publication ${shown}, and the head is ${head}`;
+}
+
+/** After everything, one ordinary run with as many events as ever publishes, unless a person has pinned the head. */
+function brokenByNextRun(world: World, rules: Rules): string | undefined {
+  const { ending, world: after } = runAlone(
+    world,
+    runProgram(9, { process: "next", start: 1, memory: new Memory() }, rules),
+  );
+  const expected: Ending = headOf(world)?.pinned ? "HELD" : "PUBLISHED";
+  return ending === expected ? wrongHead(after, rules.catalog) : `the next run ends ${ending}`;
+}
+
+/** Every lease it meets has expired. */
+function runAlone(
+  first: World,
+  program: Program<Ending>,
+): { readonly ending: Ending; readonly world: World } {
+  let world = first;
+  let next = program.next();
+  while (!next.done) {
+    const step = next.value;
+    const [expired] = step.choices ?? [];
+    const effect = step.apply(world);
+    world = expired === undefined ? effect.world : world;
+    next = program.next(expired ?? effect.result);
+  }
+  return { ending: next.value, world };
+}
