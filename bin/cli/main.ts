@@ -16,7 +16,7 @@ import { statusCommand } from "./commands/status.ts";
 import type { OptionName } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
 import { PROGRAM_NAME } from "./options/program-name.ts";
-import { type GivenOptions, helpOption, readOptions, wantsJson } from "./options/read-options.ts";
+import { type GivenOptions, helpOption, isGiven, readOptions, wantsJson } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { Output } from "./output/output.ts";
 import type { ProcessContext } from "./wiring/command-context.ts";
@@ -42,10 +42,15 @@ export async function main(
     if (spec.name === args[0]) ({ failureJson } = spec);
     const command = commandOf(program, spec);
     command.action(async () => {
-      const values = readOptions(spec.options, command.opts<GivenOptions>(), environment);
+      const given = command.opts<GivenOptions>();
+      const values = readOptions(spec.options, given, environment);
       exitCode = await spec.execute(
         values,
-        { ...context, proxies: readProxies(environment) },
+        {
+          ...context,
+          proxies: readProxies(environment),
+          isGiven: (name) => isGiven(name, given, environment),
+        },
         command.args[0] ?? "",
       );
     });

@@ -37,14 +37,15 @@ onEmulator("a deployed account", () => {
     const published = await uuids();
     simulator.setEvents(makeEvents(6));
     const held = lastJson(await syncProcess(["run", "--json", ...against(simulator)], { cwd, env }));
-    const status = lastJson(await syncProcess(["status", "--json"], { cwd, env }));
+    const status = lastJson(await syncProcess(["status", "--account", "default", "--json"], { cwd, env }));
+    const old = await syncProcess(["status", "--json", "--max-age", "0.00001"], { cwd, env });
     const kept = await uuids();
     const accept = await syncProcess(["accept", String(held["snapshot_id"])], { cwd, env });
     const accepted = await uuids();
     const rollback = await syncProcess(["rollback", String(run["snapshot_id"])], { cwd, env });
 
     expect(check.stdout).toBe(
-      ["credentials", "login", "list", "detail", "store", "catalog", "snapshot"]
+      ["credentials", "login", "list  12 events", "detail", "store", "catalog", "snapshot"]
         .map((name) => `ok      ${name}\n`)
         .join(""),
     );
@@ -52,6 +53,11 @@ onEmulator("a deployed account", () => {
     expect(run).toMatchObject({ outcome: "PUBLISHED", events: 12 });
     expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
     expect(status).toMatchObject({ head: { events: 12 }, lease: null, held: [held["snapshot_id"]] });
+    expect(lastJson(old)).toEqual({ accounts: [status] });
+    expect(old).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining("older than 0.00001 h: default"),
+    });
     expect([accept.exitCode, rollback.exitCode]).toEqual([0, 0]);
     expect([published, kept, accepted, await uuids()]).toEqual([12, 12, 6, 12]);
   });
@@ -61,7 +67,7 @@ onEmulator("a deployed account", () => {
       what: "a bucket that does not exist",
       args: ["status", "--warehouse", "s3://no-such-bucket-of-ours"],
       exitCode: 1,
-      says: /STORE_FAILED: Could not read s3:\/\/no-such-bucket-of-ours\/\S+: the bucket does not exist/,
+      says: /STORE_FAILED: Could not list s3:\/\/no-such-bucket-of-ours\/\S+: the bucket does not exist/,
     },
     {
       what: "a secret without a value",

@@ -57,7 +57,7 @@ test("status --json is one line, and its texts are whole", async () => {
   const cwd = await temporaryDirectory();
   await warehouseWithHostileLog(cwd);
 
-  const ended = await sync(["status", "--json"], { cwd });
+  const ended = await sync(["status", "--account", "default", "--json"], { cwd });
 
   expect(ended.stdout).not.toMatch(/\u0085|\u009b|\u202e/);
   expect(lastJson(ended)["runs"]).toMatchObject([{ reason: `${HOSTILE}\u0085` }]);

@@ -55,7 +55,7 @@ test("run that meets the lease of an execution is skipped, and names it; status 
   );
 
   const run = await sync(["run", "--json", ...against(simulator)], { cwd });
-  const json = await sync(["status", "--json"], { cwd });
+  const json = await sync(["status", "--account", "default", "--json"], { cwd });
   const shown = await sync(["status"], { cwd });
 
   expect(run.exitCode).toBe(4);
@@ -109,7 +109,7 @@ test("a damaged lease stops neither status nor a run", async () => {
   await writeCredentials(cwd, simulator);
   await leased(cwd, '{"run_id":"2026-');
 
-  const status = await sync(["status", "--json"], { cwd });
+  const status = await sync(["status", "--account", "default", "--json"], { cwd });
   const run = await sync(["run", "--json", ...against(simulator)], { cwd });
 
   expect(lastJson(status)).toMatchObject({ lease: null });

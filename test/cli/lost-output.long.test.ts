@@ -38,7 +38,7 @@ test.each(["2>&1 | true", "2>&1 | head -1", "> /dev/full 2>&1", "2> /dev/full", 
     await chmod(await writeCredentials(cwd, simulator), 0o644);
 
     const ended = await syncInto(redirected, ["run", "--json", ...against(simulator)], cwd);
-    const status = lastJson(await sync(["status", "--json"], { cwd }));
+    const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
 
     expect(ended.code).toBe(0);
     expect(status).toMatchObject({ head: { events: 20 }, lease: null, runs: [{ outcome: "PUBLISHED" }] });

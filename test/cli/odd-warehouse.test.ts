@@ -23,7 +23,7 @@ test("a warehouse whose folders are links is written, read and queried as any ot
   await sync(["run", ...against(simulator)], { cwd });
   simulator.setEvents(makeEvents(6));
   const second = await sync(["run", "--json", ...against(simulator)], { cwd });
-  const status = await sync(["status", "--json"], { cwd });
+  const status = await sync(["status", "--account", "default", "--json"], { cwd });
   const sql =
     "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM publications), (SELECT count(*) FROM sync_runs)";
   const queried = await sync(["query", "--json", sql], { cwd });

@@ -25,7 +25,7 @@ test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 1
 
   run.process.kill(signal);
   const ended = await run.ended;
-  const status = lastJson(await sync(["status", "--json"], { cwd }));
+  const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
 
   expect(ended).toMatchObject({ exitCode: 130, signal: null });
   expect(ended.stdout).toMatch(/^interrupted {2}run /);
@@ -46,7 +46,7 @@ test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and 
   await new Promise((resolve) => setTimeout(resolve, 5));
   run.process.kill("SIGINT");
   const ended = await run.ended;
-  const status = lastJson(await sync(["status", "--json"], { cwd }));
+  const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
 
   const sent = simulator.counts.details;
   const kept = Number(ended.stderr.match(/(\d+) of 40 events are kept/)?.[1]);

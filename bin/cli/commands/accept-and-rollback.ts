@@ -9,10 +9,10 @@ import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
+import { describeHead } from "../output/status/describe-status.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
-import { describeHead } from "./status.ts";
 
 const SHARED = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };

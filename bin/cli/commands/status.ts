@@ -1,107 +1,99 @@
-// `status`: when the data is from, which run is active, what is held and why, what the last runs did.
+// `status`: when the data is from, which run is active, what is held and why, what the last runs did; of one account or
+// of all.
 
-import { nameOfExecution } from "../../../lambdas/job/run/hand-over/execution-name.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { type HeldSnapshot, type Status, status } from "../../../lambdas/job/run/status.ts";
+import { resolve } from "node:path";
+import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status-of-all.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
-import { runInstant } from "../../../lambdas/job/storage/run-id.ts";
+import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
-import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { isS3 } from "../options/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changeCounts, plural } from "../output/progress-text.ts";
+import type { Output } from "../output/output.ts";
+import { describeStatus } from "../output/status/describe-status.ts";
+import { statusTable } from "../output/status/status-table.ts";
+import { tooOld } from "../output/status/too-old.ts";
+import { formatTable } from "../output/table.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { missingWarehouse, refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...PLACE_OPTIONS, "json"] as const;
+const OPTIONS = [...PLACE_OPTIONS, "maxAge", "json"] as const;
+
+type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
-  summary: "show when the data is from, what is held and what the last runs did",
+  summary: "show when the data is from, what is held and what the last runs did; without --account of all",
   options: OPTIONS,
   example: "status --account uk",
   execute: async (values, context) => {
-    const now = systemClock.now();
+    const nowMs = systemClock.now();
     const { store } = await openWarehouse(values, context);
-    const found = await status(store, values.account, now);
-    const { head, lease, held, runs } = found;
-    if (!head && !lease && held.length + runs.length === 0) await refuseUnknownAccount(store, found.account);
+    const isOne = context.isGiven("account");
+    const found = isOne
+      ? [await statusOfOne(store, values.account, nowMs)]
+      : await statusOfAll(store, await accountsOf(store, placeOf(values, context)), nowMs);
     if (values.json) {
-      context.stdout.json({
-        account: found.account,
-        head,
-        lease,
-        held: held.map(({ snapshotId }) => snapshotId),
-        runs,
-      });
-    } else context.stdout.lines(describe(found, now, values));
-    return EXIT.done;
+      const objects = found.map(asJson);
+      context.stdout.json(isOne ? objects[0] : { accounts: objects });
+    } else print(context, found, nowMs, values);
+    return report(context, found, nowMs, values);
   },
 };
 
-/** What readers see, from when, and whether later runs are held. */
-export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
-  if (head === undefined) return ["  readers see  nothing: no snapshot is published yet"];
-  const { events, snapshot_id: snapshotId, published_at, publication, action, pinned } = head;
-  const madeAtMs = runInstant(snapshotId) ?? Date.parse(published_at);
-  const by = action === "run" ? "" : ` by ${action}`;
-  const lines = [
-    `  readers see  ${plural(events, "event")} of ${minute(madeAtMs)}, ${age(madeAtMs, nowMs)} (snapshot ${snapshotId})`,
-    `  published    ${minute(Date.parse(published_at))}${by}, as number ${Number(publication)}: ${changeCounts(head)}`,
-  ];
-  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one (accept ID)");
-  return lines;
+async function statusOfOne(store: Store, account: string, nowMs: number): Promise<AccountStatus> {
+  const [found] = await statusOfAll(store, [account], nowMs);
+  if (found === undefined) throw new Error("the account has no status");
+  if ("damage" in found) throw found.damage;
+  const { head, lease, held, runs } = found;
+  if (!head && !lease && held.length + runs.length === 0) await refuseUnknownAccount(store, account);
+  return found;
 }
 
-function running({ run_id, execution }: NonNullable<Status["lease"]>): string {
-  return execution === undefined ? run_id : `${run_id}, in the execution ${nameOfExecution(execution)}`;
+async function accountsOf(store: Store, place: string): Promise<readonly string[]> {
+  const accounts = await knownAccounts(store);
+  if (accounts.length === 0) throw missingWarehouse(place);
+  return accounts;
 }
 
-function describe(
-  found: Status,
-  nowMs: number,
-  values: OptionValues<(typeof OPTIONS)[number]>,
-): readonly string[] {
-  const { account, head, lease, held, runs, fieldChanges } = found;
-  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
-  lines.push(`  running      ${lease ? running(lease) : "none"}`);
-  const isPublishable = ({ snapshotId }: HeldSnapshot): boolean => snapshotId > (head?.snapshot_id ?? "");
-  for (const { snapshotId, reason, explanation } of held.filter(isPublishable)) {
-    lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
-    lines.push(
-      `               publish it anyway: ${commandLineText(["accept", snapshotId], PLACE_OPTIONS, values)}`,
-    );
+function placeOf({ warehouse }: Values, { cwd }: CommandContext): string {
+  return isS3(warehouse) ? warehouse : resolve(cwd, warehouse);
+}
+
+function asJson(one: AccountStatus): object {
+  if ("damage" in one) {
+    const { code, message } = one.damage;
+    return { account: one.account, error_code: code, error_message: message };
   }
-  for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
-    lines.push(`  fields       ${line}`);
-  const older = held.filter((one) => !isPublishable(one)).length;
-  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
-  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
-  return lines;
+  const { account, head, lease, held, runs } = one;
+  return { account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs };
 }
 
-function describeRun(row: RunLogEntry): string {
-  const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
-  const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
-  const events = row.events === null ? "" : plural(row.events, "event");
-  const what = [events, row.added === null ? why : changeCounts(row)]
-    .filter((part) => part !== "")
-    .join(": ");
-  const took = durationText(row.seconds * 1000).padStart(7);
-  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
+/** A warehouse with one account is described as that account is. */
+function print({ stdout }: Output, found: readonly AccountStatus[], nowMs: number, values: Values): void {
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) {
+    const { account } = only;
+    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, account }));
+    return;
+  }
+  stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
+  const words = ["status", "--account", only?.account ?? ""];
+  stdout.lines([`One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`]);
 }
 
-/** `2026-11-21 06:00 UTC`. */
-function minute(instantMs: number): string {
-  return `${new Date(instantMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-}
-
-function age(instantMs: number, nowMs: number): string {
-  return instantMs > nowMs
-    ? "in the future by this machine's clock"
-    : `${durationText(nowMs - instantMs)} ago`;
+/** Damage weighs more than age. */
+function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: number, values: Values): number {
+  const damaged = found.filter((one) => "damage" in one);
+  for (const { account, damage } of damaged) {
+    stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
+  }
+  const old = tooOld(found, values.maxAge, nowMs);
+  if (old !== undefined) stderr.message(old);
+  if (damaged.length > 0) return EXIT.failed;
+  return old === undefined ? EXIT.done : EXIT.tooOld;
 }

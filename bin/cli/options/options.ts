@@ -4,7 +4,7 @@ import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
-import { eventLimit } from "../../../lambdas/job/settings/value-schemas.ts";
+import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import {
   credentialsPlace,
   liftedTexts,
@@ -182,6 +182,11 @@ export const OPTIONS = {
     description: "let the next run replace the snapshot that is rolled back to",
     fallback: "false",
     parse: switchValue,
+  },
+  maxAge: {
+    flag: "--max-age <hours>",
+    description: "exit with 5 if the data of an account are older, or if it has none",
+    parse: numberOf(hours),
   },
   redirectUri: {
     flag: "--redirect-uri <url>",

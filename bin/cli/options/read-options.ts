@@ -66,6 +66,11 @@ export function readOptions<Name extends OptionName>(
   return Object.fromEntries(values) as OptionValues<Name>;
 }
 
+/** Whether the option or its variable names a value. */
+export function isGiven(name: OptionName, given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
+  return givenValue(name, given) !== undefined || Boolean(environment[variable(name)]);
+}
+
 /** Commander keeps `--no-pin` as the absence of a pin that is there by default. */
 function givenValue(name: OptionName, given: GivenOptions): GivenValue {
   if (!/^no[A-Z]/.test(name)) return given[name];

@@ -3,7 +3,15 @@
 import type { ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 
-export const EXIT = { done: 0, failed: 1, wrongInput: 2, held: 3, skipped: 4, interrupted: 130 } as const;
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  wrongInput: 2,
+  held: 3,
+  skipped: 4,
+  tooOld: 5,
+  interrupted: 130,
+} as const;
 
 const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
   "CONFIG_INVALID",

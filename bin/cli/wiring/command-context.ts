@@ -3,6 +3,7 @@
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Input } from "../authorize/paste-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
+import type { OptionName } from "../options/options.ts";
 import type { Output } from "../output/output.ts";
 
 export interface ProcessContext extends Output {
@@ -17,4 +18,6 @@ export interface ProcessContext extends Output {
 
 export interface CommandContext extends ProcessContext {
   readonly proxies: Proxies;
+  /** Whether a person gave this option, so that its value is no default. */
+  readonly isGiven: (name: OptionName) => boolean;
 }

@@ -6,7 +6,7 @@ import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-change
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { parseJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
-import { type Publication, readLog } from "../storage/publication-log.ts";
+import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store, StoredKey } from "../storage/store.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
@@ -41,16 +41,15 @@ export interface HeldSnapshot extends Hold {
   readonly snapshotId: string;
 }
 
-/** Reads only. Throws `STORE_CORRUPT` for a damaged file. */
+/** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
 export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
   const lease = (await readLease(store, account))?.lease;
-  const log = await readLog(store, account);
-  const head = log.at(-1);
+  const head = await readHead(store, account);
   return {
     account,
     head: head ?? null,
     lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
-    held: await heldSnapshots(store, account, log),
+    held: await heldSnapshots(store, account),
     runs: await lastRuns(store, account),
     fieldChanges: head && (await newsOf(store, account, head)),
   };
@@ -64,16 +63,15 @@ function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
   return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
 }
 
-async function heldSnapshots(
-  store: Store,
-  account: string,
-  log: readonly Publication[],
-): Promise<readonly HeldSnapshot[]> {
-  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+async function heldSnapshots(store: Store, account: string): Promise<readonly HeldSnapshot[]> {
+  const marked = (await listSnapshots(store, account)).filter(
+    ({ isHeld, isRetired }) => isHeld && !isRetired,
+  );
+  if (marked.length === 0) return [];
+  const published = new Set((await readLog(store, account)).map(({ snapshot_id }) => snapshot_id));
   const held: HeldSnapshot[] = [];
-  for (const { snapshotId, isHeld: isMarked, isRetired } of await listSnapshots(store, account)) {
-    const hold =
-      isMarked && !isRetired && !published.has(snapshotId) && (await readHold(store, account, snapshotId));
+  for (const { snapshotId } of marked) {
+    const hold = published.has(snapshotId) ? undefined : await readHold(store, account, snapshotId);
     if (hold) held.push({ snapshotId, ...hold });
   }
   return held;

@@ -12,6 +12,10 @@ export function wholeNumber(least: number, most: number): z.ZodInt {
 /** How many events a dry run or `discover` fetches. */
 export const eventLimit = wholeNumber(1, 1e9);
 
+const HOURS = "expected a number of hours above 0";
+/** How old data may be. */
+export const hours = z.number(HOURS).positive(HOURS);
+
 const PERCENT = "expected a percentage from 0 to 100";
 export const percent = z.number(PERCENT).min(0, PERCENT).max(100, PERCENT);
 

@@ -1,0 +1,77 @@
+// One account in words: what readers see, which run is active, what is held and why, what the last runs did.
+
+import { nameOfExecution } from "../../../../lambdas/job/run/hand-over/execution-name.ts";
+import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
+import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import type { HeldSnapshot, Status } from "../../../../lambdas/job/run/status.ts";
+import { describeFieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import { commandLineText } from "../../options/command-line-text.ts";
+import { PLACE_OPTIONS } from "../../options/given-settings.ts";
+import type { OptionValues } from "../../options/options.ts";
+import { changeCounts, plural } from "../progress-text.ts";
+import { age, minute } from "./minute.ts";
+import { madeAtMs } from "./too-old.ts";
+
+/** What readers see, from when, and whether later runs are held. */
+export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
+  if (head === undefined) return ["  readers see  nothing: no snapshot is published yet"];
+  const { events, snapshot_id: snapshotId, published_at, publication, action, pinned } = head;
+  const madeAt = madeAtMs(head);
+  const by = action === "run" ? "" : ` by ${action}`;
+  const lines = [
+    `  readers see  ${plural(events, "event")} of ${minute(madeAt)}, ${age(madeAt, nowMs)} (snapshot ${snapshotId})`,
+    `  published    ${minute(Date.parse(published_at))}${by}, as number ${Number(publication)}: ${changeCounts(head)}`,
+  ];
+  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one (accept ID)");
+  return lines;
+}
+
+/** The run that is active, and the execution that it was handed over to. */
+export function running({ run_id, execution }: NonNullable<Status["lease"]>): string {
+  return execution === undefined ? run_id : `${run_id}, in the execution ${nameOfExecution(execution)}`;
+}
+
+/** `values` say where the account is, for the commands to paste. */
+export function describeStatus(
+  found: Status,
+  nowMs: number,
+  values: OptionValues<(typeof PLACE_OPTIONS)[number]>,
+): readonly string[] {
+  const { account, head, lease, held, runs, fieldChanges } = found;
+  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
+  lines.push(`  running      ${lease ? running(lease) : "none"}`);
+  const publishable = publishableOf(found);
+  for (const { snapshotId, reason, explanation } of publishable) {
+    lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
+    lines.push(
+      `               publish it anyway: ${commandLineText(["accept", snapshotId], PLACE_OPTIONS, values)}`,
+    );
+  }
+  for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
+    lines.push(`  fields       ${line}`);
+  const older = held.length - publishable.length;
+  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
+  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
+  return lines;
+}
+
+/** The held snapshots that are later than what readers see. */
+export function publishableOf({ head, held }: Pick<Status, "head" | "held">): readonly HeldSnapshot[] {
+  return held.filter(({ snapshotId }) => snapshotId > (head?.snapshot_id ?? ""));
+}
+
+/** Why an attempt ended as it did, in a word or two. */
+export function reasonOf({ reason, error_code }: RunLogEntry): string {
+  return [reason, error_code].filter((part) => part !== null).join(" ");
+}
+
+function describeRun(row: RunLogEntry): string {
+  const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const what = [events, row.added === null ? reasonOf(row) : changeCounts(row)]
+    .filter((part) => part !== "")
+    .join(": ");
+  const took = durationText(row.seconds * 1000).padStart(7);
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
+}

@@ -1,0 +1,190 @@
+// `status` without an account: all accounts of the warehouse, and which have old data.
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { type Ended, lastJson, sync } from "./command-line.ts";
+import { Warehouse } from "./warehouse.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+const EXECUTION = "arn:aws:states:eu-west-1:1:execution:m:uk-20261121T060000000Z-1";
+
+interface World {
+  readonly cwd: string;
+  readonly warehouse: Warehouse;
+  /** The snapshots of de and uk. */
+  readonly snapshots: Readonly<Record<"de" | "uk", string>>;
+}
+
+/** de: data of 30 hours ago; fr: one failed run; uk: data of 2 hours ago, and a run of an execution. */
+async function threeAccounts(): Promise<World> {
+  const cwd = await temporaryDirectory();
+  const warehouse = new Warehouse(join(cwd, "warehouse"));
+  const before = (hours: number): string => formatRunId(Date.now() - hours * HOUR_MS);
+  const snapshots = { de: before(30), uk: before(2) };
+  await warehouse.publish("de", { snapshot_id: snapshots.de, events: 1, pinned: true });
+  await warehouse.publish("uk", { snapshot_id: snapshots.uk, events: 1_002 });
+  await warehouse.put("run-log/fr/2026-11-21T06-00-00.000Z-1.ndjson", [failedRun]);
+  const lease = { run_id: before(1), holder: null, renewed_at: new Date().toISOString(), expires_at: null };
+  await warehouse.put("accounts/uk/lease.json", [{ ...lease, execution: EXECUTION, use: [] }]);
+  return { cwd, warehouse, snapshots };
+}
+
+const status = ({ cwd }: World, ...args: readonly string[]): Promise<Ended> =>
+  sync(["status", ...args], { cwd });
+
+test("shows a line for each account, and how to see more of one", async () => {
+  const world = await threeAccounts();
+
+  const { exitCode, stdout, stderr } = await status(world);
+
+  const cells = stdout.split("\n").map((line) => line.trimEnd().split(/ {2,}/));
+  expect(cells[0]).toEqual(["account", "readers see", "as of", "last outcome", "held", "running"]);
+  expect(cells[2]).toEqual(["de", "1 event, pinned", expect.stringMatching(/UTC, 30 h \d min ago$/)]);
+  expect(cells[3]).toEqual(["fr", "nothing", "FAILED LOGIN_REFUSED"]);
+  expect(cells[4]).toEqual([
+    "uk",
+    "1,002 events",
+    expect.stringMatching(/UTC, 2 h \d min ago$/),
+    expect.stringMatching(/^\S+Z, in the execution uk-20261121T060000000Z-1$/),
+  ]);
+  expect(stdout).toContain("(3 rows)\nOne account with its last runs: npm run sync -- status --account de\n");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+});
+
+test("prints the object of each account as JSON, which is that of one account", async () => {
+  const world = await threeAccounts();
+
+  const all = lastJson(await status(world, "--json"));
+  const each = ["de", "fr", "uk"].map(async (account) =>
+    lastJson(await status(world, "--json", "--account", account)),
+  );
+
+  expect(all).toEqual({ accounts: await Promise.all(each) });
+  expect(all["accounts"]).toMatchObject([
+    { account: "de", head: { snapshot_id: world.snapshots.de }, lease: null, runs: [] },
+    { account: "fr", head: null, runs: [{ outcome: "FAILED" }] },
+    { account: "uk", lease: { execution: EXECUTION } },
+  ]);
+});
+
+test("describes the only account of a warehouse as that account", async () => {
+  const cwd = await temporaryDirectory();
+  const warehouse = new Warehouse(join(cwd, "warehouse"));
+  await warehouse.publish("uk", { events: 3 });
+
+  const all = await sync(["status"], { cwd });
+
+  expect(all.stdout).toMatch(/^account uk\n {2}readers see {2}3 events of /);
+});
+
+test.each([
+  {
+    args: ["--max-age", "26"],
+    exitCode: 5,
+    old: /^older than 26 h: de \(of .*, 30 h \d min ago\), fr \(nothing is published\)$/m,
+  },
+  {
+    args: ["--max-age", "1.5"],
+    exitCode: 5,
+    old: /^older than 1\.5 h: de .*, fr .*, uk \(of .*, 2 h \d min ago\)$/m,
+  },
+  {
+    args: ["--max-age", "26", "--account", "de"],
+    exitCode: 5,
+    old: /^older than 26 h: de [^,]*, 30 h \d min ago\)$/m,
+  },
+  { args: ["--max-age", "31", "--account", "de"], exitCode: 0, old: undefined },
+  {
+    args: ["--max-age", "9999", "--account", "fr"],
+    exitCode: 5,
+    old: /^older than 9999 h: fr \(nothing is published\)$/m,
+  },
+  { args: ["--account", "fr"], exitCode: 0, old: undefined },
+])("$args exits with $exitCode and names the accounts", async ({ args, exitCode, old }) => {
+  const world = await threeAccounts();
+
+  const shown = await status(world, ...args);
+  const json = await status(world, "--json", ...args);
+
+  expect([shown.exitCode, json.exitCode]).toEqual([exitCode, exitCode]);
+  for (const { stderr } of [shown, json]) {
+    if (old) expect(stderr).toMatch(old);
+    else expect(stderr).toBe("");
+  }
+  expect(Object.keys(lastJson(json))[0]).toBe(args.includes("--account") ? "account" : "accounts");
+});
+
+test.each(["0", "-1", "a day", ""])("--max-age %j is refused", async (hours) => {
+  const { exitCode, stderr } = await sync(["status", "--max-age", hours], {
+    cwd: await temporaryDirectory(),
+  });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("--max-age");
+});
+
+test("a variable names the account, too", async () => {
+  const { cwd } = await threeAccounts();
+
+  const ended = await sync(["status", "--json"], { cwd, env: { BRAND_ACCOUNT: "uk", BRAND_MAX_AGE: "1" } });
+
+  expect(lastJson(ended)["account"]).toBe("uk");
+  expect(ended.exitCode).toBe(5);
+});
+
+test("damage of one account does not hide the others", async () => {
+  const world = await threeAccounts();
+  await world.warehouse.store.create("publications/de/0000000002.ndjson", Buffer.from("damaged\n"));
+
+  const shown = await status(world, "--max-age", "26");
+  const json = await status(world, "--json");
+
+  expect(shown.stdout).toMatch(/^de +unknown: STORE_CORRUPT$/m);
+  expect(shown.stdout).toMatch(/^uk +1,002 events/m);
+  expect(shown.stderr).toContain("STORE_CORRUPT: the account de: The publication publications/de/0000000002");
+  expect(shown.stderr).toContain("older than 26 h: fr (nothing is published)");
+  expect([shown.exitCode, json.exitCode]).toEqual([1, 1]);
+  expect(lastJson(json)["accounts"]).toMatchObject([
+    { account: "de", error_code: "STORE_CORRUPT" },
+    { account: "fr" },
+    { account: "uk" },
+  ]);
+});
+
+test("of a warehouse that does not exist is refused", async () => {
+  const cwd = await temporaryDirectory();
+
+  const ended = await sync(["status", "--json", "--max-age", "1"], { cwd });
+
+  expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(ended.stderr).toContain(`There is no warehouse at ${join(cwd, "warehouse")}.`);
+});
+
+const failedRun = {
+  run_id: "2026-11-21T06-00-00.000Z",
+  attempt: 1,
+  trigger: "manual",
+  outcome: "FAILED",
+  snapshot_id: null,
+  listed: null,
+  events: null,
+  added: null,
+  changed: null,
+  removed: null,
+  gone: null,
+  forbidden: null,
+  rejected: null,
+  requests: 1,
+  retries: 0,
+  throttled: 0,
+  logins: 0,
+  bytes: 0,
+  started_at: "2026-11-21T06:00:00.000Z",
+  seconds: 1,
+  reason: null,
+  error_code: "LOGIN_REFUSED",
+  error_message: "refused",
+  version: "0.1.0",
+};
