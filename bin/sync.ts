@@ -1,15 +1,17 @@
-// The entry point of the command line.
+#!/usr/bin/env node
+// The entry point of the command line. The rest loads after it, so that compiled code is kept from its first module on.
 
-import { systemBrowser } from "./cli/authorize/system-browser.ts";
-import { main } from "./cli/main.ts";
-import { Terminal } from "./cli/output/terminal.ts";
-import { stopSignals } from "./cli/wiring/stop-signals.ts";
+import module from "node:module";
+import { homedir } from "node:os";
+import { compileCacheFolder } from "./cli/start/compile-cache-folder.ts";
+import { refusedNode } from "./cli/start/refused-node.ts";
 
-process.exitCode = await main(process.argv.slice(2), process.env, {
-  stdout: Terminal.in(process.env, process.stdout),
-  stderr: Terminal.in(process.env, process.stderr),
-  signal: stopSignals({ process, elapsedMs: () => performance.now() }),
-  cwd: process.cwd(),
-  stdin: () => process.stdin,
-  openBrowser: systemBrowser(process.platform),
-});
+const refusal = refusedNode(process.versions.node, process.execPath);
+if (refusal === undefined) {
+  module.enableCompileCache(compileCacheFolder(process.platform, process.env, homedir()));
+  const { commandLine } = await import("./cli/command-line.ts");
+  process.exitCode = await commandLine({ process, elapsedMs: () => performance.now() });
+} else {
+  process.stderr.write(`${refusal}\n`);
+  process.exitCode = 1;
+}

@@ -11,6 +11,7 @@ const MOST_LINES = 250;
 /** Where a process starts: only these read its environment. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "bin/app.ts",
+  "bin/build.ts",
   "bin/demo.ts",
   "bin/sync.ts",
   "lambdas/sync/handler.ts",

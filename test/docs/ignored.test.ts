@@ -37,6 +37,8 @@ test("git ignores what the command line writes beside the project, and none of i
     "credentials/uk.tokens.json",
     "warehouse/views.sql",
     "demo-warehouse/views.sql",
+    "dist/brand-events-sync.js",
+    "brand-events-sync-0.1.0.tgz",
   ];
   const sources = [
     "lambdas/job/credentials/credentials.ts",

@@ -5,7 +5,6 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isS3 } from "../options/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/table.ts";
-import { query } from "../query/query.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { openDirectory } from "../wiring/open-warehouse.ts";
 import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
@@ -33,6 +32,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { directory } = views;
     await refuseMissingWarehouse(store, directory);
     const { signal } = context;
+    const { query } = await import("../query/query.ts"); // DuckDB loads for this command alone
     const result = await query(views, sql, {
       signal,
       verify: (use) => verifyTables({ store, directory, signal, ...use }),

@@ -1,0 +1,40 @@
+// The licences of the packages whose code a build holds: each text once, below the packages that have it.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** This program's own licence, which some packages name without having its text. */
+const OWN = "Apache-2.0";
+
+/** `inputs` are the files of the build, as paths from `root`. Throws for a package that has no licence. */
+export function thirdPartyLicenses(root: string, inputs: readonly string[]): string {
+  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
+  const packages = [...folders].map((folder) => licensed(join(root, folder)));
+  const byText = Map.groupBy(
+    packages.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ({ text }) => text,
+  );
+  const sections = [...byText].map(([text, those]) =>
+    [...those.map(({ name, license }) => `${name}: ${license}`), "", text].join("\n"),
+  );
+  const rule = `\n${"-".repeat(80)}\n\n`;
+  return ["The built code holds code of these packages.\n", ...sections].join(rule);
+}
+
+interface Licensed {
+  /** With its version. */
+  readonly name: string;
+  readonly license: string;
+  readonly text: string;
+}
+
+function licensed(folder: string): Licensed {
+  const { name, version, license }: Record<string, unknown> = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  );
+  const file = readdirSync(folder).find((one) => /^licen[cs]e(?:\.\w+)?$/i.test(one));
+  if (file === undefined && license !== OWN)
+    throw new Error(`${name} has no text of its licence: ${license}`);
+  const text = file === undefined ? "See LICENSE.\n" : readFileSync(join(folder, file), "utf8");
+  return { name: `${name} ${version}`, license: String(license), text };
+}

@@ -1,0 +1,211 @@
+// The package in an empty folder: what is in it, how large it is, and that the quick start works with it.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdir, rename } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { against, type Ended, lastJson, shellWords, writeCredentials } from "../cli/command-line.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { type InstalledPackage, installPackage } from "./installed-package.ts";
+import { HAS_LOWEST_NODE, installLowestNode, LOWEST_NODE, type LowestNode } from "./lowest-node.ts";
+
+const MAX_INSTALLED_BYTES = 150_000_000;
+/** What every command loads. */
+const MAX_LOADED_BYTES = 3_100_000;
+
+const OWN_BIN = dirname(process.execPath);
+
+let installed: InstalledPackage;
+let lowest: LowestNode | undefined;
+
+beforeAll(async () => {
+  installed = await installPackage();
+  if (HAS_LOWEST_NODE) lowest = await installLowestNode();
+}, 300_000);
+
+afterAll(async () => {
+  await installed?.[Symbol.asyncDispose]();
+  await lowest?.[Symbol.asyncDispose]();
+});
+
+test("the package holds built code and documents, nothing of the development", () => {
+  const others = installed.files.filter(
+    (path) => !/^(?:dist\/chunks\/[\w-]+\.js|docs\/[\w-]+\.md)$/.test(path),
+  );
+
+  expect(others).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "dist/brand-events-sync.js",
+    "dist/third-party-licenses.txt",
+    "package.json",
+  ]);
+});
+
+test(`with its dependencies it has at most ${MAX_INSTALLED_BYTES} bytes, and no Node.js`, () => {
+  const paths = readdirSync(installed.modules, { recursive: true, encoding: "utf8" });
+  const sizes = paths.map((path) => statSync(join(installed.modules, path)).size);
+
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_INSTALLED_BYTES);
+  expect(
+    paths.filter((path) => /(?:^|\/)(?:node|node-(?:linux|darwin|win)-\w+|\w+-runtime)$/.test(path)),
+  ).toEqual([]);
+});
+
+test("it names each package whose code it holds, with its licence", () => {
+  const folder = join(installed.modules, "brand-events-sync/dist");
+  const code = installed.files.filter((path) => path.endsWith(".js"));
+  const texts = code.map((path) => readFileSync(join(folder, "..", path), "utf8")).join("\n");
+  const held = texts.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
+  const licenses = readFileSync(join(folder, "third-party-licenses.txt"), "utf8");
+  const named = [...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|BSD-3-Clause)$/gm)];
+
+  expect(named.map(([, name]) => name).toSorted()).toEqual(
+    [...new Set([...held].map(([, name]) => name))].toSorted(),
+  );
+});
+
+test("no command loads DuckDB or a client of AWS before it uses it", () => {
+  const loaded = loadedByEveryCommand();
+
+  expect(loaded).toContain("// bin/cli/main.ts\n");
+  expect(loaded).not.toMatch(/^\/\/ node_modules\/(?:@aws-sdk|@smithy)\//m);
+  expect(loaded).not.toMatch(/^import .*"@duckdb\//m);
+  expect(Buffer.byteLength(loaded)).toBeLessThan(MAX_LOADED_BYTES);
+});
+
+test("without DuckDB all but query works", async () => {
+  const duckdb = join(installed.modules, "brand-events-sync/node_modules/@duckdb");
+  const { command, simulator } = await newWorld();
+  await rename(duckdb, `${duckdb}-away`);
+  try {
+    const run = await command(["run", ...against(simulator)]);
+    const status = await command(["status"]);
+    const query = await command(["query", "SELECT 1"]);
+
+    expect([run, status, query].map(({ exitCode }) => exitCode)).toEqual([0, 0, 1]);
+  } finally {
+    await rename(`${duckdb}-away`, duckdb);
+  }
+});
+
+const OWN_NODE = { which: "the Node.js of the project", bin: (): string => OWN_BIN };
+const LOWEST = { which: `Node.js ${LOWEST_NODE}`, bin: (): string => lowest?.bin ?? "" };
+
+describe.each(HAS_LOWEST_NODE ? [OWN_NODE, LOWEST] : [OWN_NODE])("on $which", ({ bin }) => {
+  test("it says its version", async () => {
+    const { command } = await newWorld(bin());
+
+    expect(await command(["--version"])).toEqual({
+      exitCode: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: "",
+    });
+  });
+
+  test("the quick start works: check, run, query, status", async () => {
+    const { command, simulator } = await newWorld(bin());
+
+    const check = await command(["check", ...against(simulator)]);
+    const run = await command(["run", "--json", ...against(simulator)]);
+    const query = await command(["query", "--json", "SELECT count(*) AS n FROM events"]);
+    const status = await command(["status"]);
+
+    expect([check, run, query, status].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+    expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED", events: 12 });
+    expect(lastJson(query)).toMatchObject({ rows: [["12"]] });
+    expect(status.stdout).toContain("readers see  12 events");
+  });
+
+  test("the commands that it prints are its own, and work as they are", async () => {
+    const { command, simulator } = await newWorld(bin());
+    await command(["run", ...against(simulator)]);
+    simulator.setEvents(makeEvents(6));
+
+    const held = await command(["run", ...against(simulator)]);
+    const [, accept = ""] = /brand-events-sync (accept .*)/.exec(held.stdout) ?? [];
+    const accepted = await command(shellWords(accept));
+    const help = await command(["run", "--help"]);
+
+    expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("PUBLISHED") });
+    expect(help.stdout).toContain("Usage: brand-events-sync run [options]");
+    expect(help.stdout).toContain("Example:\n  brand-events-sync run --base-url");
+    expect([held, accepted, help].map(({ stdout }) => stdout).join("")).not.toContain("npm run");
+  });
+});
+
+test("compiled code is kept in the user's own cache folder", async () => {
+  const { command, home } = await newWorld();
+
+  await command(["--version"]);
+
+  expect(await readdir(join(home, "cache"))).toEqual(["brand-events-sync"]);
+});
+
+test("an older Node.js is refused in one line", async () => {
+  const { command } = await newWorld();
+  const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.11.1" } })`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
+
+  const ended = await command(["--version"], { NODE_OPTIONS });
+
+  expect(ended).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /^brand-events-sync needs Node\.js 22\.21 or newer, and \S+ is 20\.11\.1: install a newer one from https:\/\/nodejs\.org and start again\.\n$/,
+  );
+});
+
+/** The text of the program's file, of the one that it loads at once, and of all that these import. */
+function loadedByEveryCommand(): string {
+  const dist = join(installed.modules, "brand-events-sync/dist");
+  const texts = new Map<string, string>();
+  const load = (path: string): void => {
+    if (texts.has(path)) return;
+    const text = readFileSync(path, "utf8");
+    texts.set(path, text);
+    for (const [, target = ""] of text.matchAll(/^(?:import|\} from|import .* from) "(\.[^"]+)";$/gm)) {
+      load(join(dirname(path), target));
+    }
+  };
+  load(join(dist, "brand-events-sync.js"));
+  const chunks = readdirSync(join(dist, "chunks"));
+  load(join(dist, "chunks", chunks.find((name) => name.startsWith("command-line-")) ?? ""));
+  return [...texts.values()].join("\n");
+}
+
+interface World {
+  readonly simulator: Simulator;
+  readonly home: string;
+  /** Runs the installed command in a folder with credentials, as a user with a home of its own. */
+  readonly command: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
+}
+
+/** `bin` is the folder of the Node.js that comes first in PATH. */
+async function newWorld(bin = OWN_BIN): Promise<World> {
+  const [cwd, home] = await Promise.all([temporaryDirectory(), temporaryDirectory()]);
+  const simulator = await Simulator.start({ events: makeEvents(12) });
+  onTestFinished(() => simulator.stop());
+  await writeCredentials(cwd, simulator);
+  const PATH = [bin, process.env["PATH"]].join(delimiter);
+  const command: World["command"] = async (args, env = {}) => {
+    const child = spawn(installed.command, args, {
+      cwd,
+      env: { PATH, HOME: home, XDG_CACHE_HOME: join(home, "cache"), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      child.stdout.setEncoding("utf8").toArray(),
+      child.stderr.setEncoding("utf8").toArray(),
+      once(child, "close"),
+    ]);
+    return { exitCode, stdout: stdout.join(""), stderr: stderr.join("") };
+  };
+  return { simulator, home, command };
+}
