@@ -77,6 +77,9 @@ async function respond(
   const host: RunPorts = {
     ...functionRunPorts(ports, accountSettings, settings, limit, awsRequestId),
     onRunId,
+    onAbandoned: async (result) => {
+      await reportResult(result, { ports, account, settings });
+    },
   };
 
   const respondWith = async (result: RunResult): Promise<object> => {

@@ -52,11 +52,15 @@ export class RunSession {
   /** Undefined once the lease is held; otherwise how the start ends. */
   async takeLease(waitForOwnRun: boolean, execution?: string): Promise<RunEnd | undefined> {
     const { runId } = this.state;
-    const { executions, logger } = this.#ports;
-    const leased = await leaseAccount(this.#ports, this.settings, {
+    const { settings } = this;
+    const ports = this.#ports;
+    const { executions } = ports;
+    const mayTakeOver = execution === undefined;
+    const leased = await leaseAccount(ports, settings, {
       runId,
       execution,
-      askExecution: executions && ((other) => askExecution(executions, other, logger)),
+      askExecution:
+        executions && ((other) => askExecution({ ports, executions, settings, mayTakeOver }, other)),
       waitForOwnRun,
       waitForCommand: true,
     });

@@ -1,11 +1,10 @@
 // An execution has ended without success: what the rule that says so is answered.
 
 import { abandonRun } from "../../job/run/hand-over/abandon-run.ts";
-import { reportResult } from "../report-result.ts";
 import type { AbandonRequest } from "../request.ts";
 import { type HandOverTask, ownExecutions } from "./hand-over-task.ts";
 
-/** Reports the failure, which raises the alarm, unless that was done before or the execution works after all. */
+/** The failure is reported, which raises the alarm, unless that was done before or the execution works after all. */
 export async function abandonResponse(
   { ports, host, settings }: HandOverTask,
   { account, executionArn }: AbandonRequest,
@@ -18,7 +17,6 @@ export async function abandonResponse(
     return { abandoned: false, ...abandonment, account, run_id: runId };
   }
   const { result } = abandonment;
-  await reportResult(result, { ports, account, settings });
   const explanation = result.error?.message;
   ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: result.row.error_code });
   return { abandoned: true, explanation, account, run_id: runId };

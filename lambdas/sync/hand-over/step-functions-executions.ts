@@ -50,13 +50,13 @@ export class StepFunctionsExecutions implements Executions {
   }
 }
 
-function stateOf({ status, error, cause }: DescribeExecutionOutput): ExecutionState {
+function stateOf({ status, stopDate, error, cause }: DescribeExecutionOutput): ExecutionState {
   switch (status) {
     case "SUCCEEDED":
     case "FAILED":
     case "TIMED_OUT":
     case "ABORTED":
-      return { kind: "ended", status, error, cause };
+      return { kind: "ended", status, endedAtMs: stopDate?.getTime(), error, cause };
     default:
       return { kind: "running" }; // PENDING_REDRIVE too
   }

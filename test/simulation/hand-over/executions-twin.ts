@@ -23,6 +23,7 @@ const PREFIX = "arn:aws:states:eu-west-1:123456789012:execution:sync:";
 export class ExecutionsTwin {
   readonly #executions = new Map<string, SimExecution>();
   readonly #play: (execution: SimExecution) => void;
+  #ends = 0;
 
   /** @param play acts as the state machine for an execution, from its start to its end */
   constructor(play: (execution: SimExecution) => void) {
@@ -34,7 +35,8 @@ export class ExecutionsTwin {
   }
 
   end(execution: SimExecution, status: EndStatus, error?: string): void {
-    execution.state = { kind: "ended", status, error, cause: undefined };
+    this.#ends += 1;
+    execution.state = { kind: "ended", status, endedAtMs: this.#ends, error, cause: undefined };
   }
 
   /** The port of one process. */

@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
-import { recordAttempt, startNow } from "../record/record-attempt.ts";
+import { type RecordTask, recordAttempt, startNow } from "../record/record-attempt.ts";
 import { type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { NO_COUNTS } from "../run-state.ts";
 import { nameOfExecution } from "./execution-name.ts";
 import type { ExecutionState, Executions } from "./executions.ts";
-import { freeLease } from "./free-lease.ts";
+import { freeLease, readExecutionLease } from "./free-lease.ts";
 import { readRunTrigger } from "./run-trigger.ts";
 
 export interface Abandoned {
@@ -18,36 +18,60 @@ export interface Abandoned {
   readonly execution: string;
 }
 
+type EndState = Extract<ExecutionState, { readonly kind: "ended" }>;
+
 /** The recorded failure, or why nothing was done. */
 export type Abandonment = { readonly result: RunResult } | { readonly explanation: string };
 
 /**
  * Does nothing where the execution has not ended, or no longer has the lease: the event about it may be late, or be
- * delivered twice.
+ * delivered twice. The lease is freed last, so a repetition completes what a process that died has begun.
  */
 export async function abandonRun(
-  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
+  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version" | "onAbandoned">,
   executions: Executions,
   settings: RunSettings,
   { runId, execution }: Abandoned,
 ): Promise<Abandonment> {
-  const { store } = ports;
-  const { account } = settings;
   const name = nameOfExecution(execution);
-  const state = await executions.describe(execution);
-  if (state.kind !== "ended") return { explanation: `The execution ${name} has not ended.` };
-  if (state.status === "SUCCEEDED") return { explanation: `The execution ${name} has succeeded.` };
-  const finished = await readRunResult(store, account, runId);
-  if (!(await freeLease(ports, settings, execution))) {
-    return { explanation: `The execution ${name} does not have the lease of the account any more.` };
+  let result: RunResult | undefined;
+  for (;;) {
+    // Read first: a turn of an execution that is started again writes the lease, which then is not freed.
+    const own = await readExecutionLease(ports, settings, execution);
+    const state = await executions.describe(execution);
+    if (state.kind !== "ended") return { explanation: `The execution ${name} has not ended.` };
+    if (state.status === "SUCCEEDED") return { explanation: `The execution ${name} has succeeded.` };
+    if (own === undefined) {
+      return { explanation: `The execution ${name} does not have the lease of the account any more.` };
+    }
+    const isFinished = (await readRunResult(ports.store, settings.account, runId)) !== undefined;
+    if (!isFinished && result === undefined) {
+      result = await record(ports, settings, runId, { state, name });
+      await ports.onAbandoned?.(result);
+    }
+    if (!(await freeLease(ports, settings, own))) continue;
+    if (result) return { result };
+    return { explanation: `The run ${runId} was finished before the execution ${name} ended.` };
   }
-  if (finished) return { explanation: `The run ${runId} was finished before the execution ${name} ended.` };
-  const error = errorOf(state, name);
-  const trigger = await readRunTrigger(store, account, runId);
+}
+
+interface End {
+  readonly state: EndState;
+  readonly name: string;
+}
+
+async function record(
+  ports: RecordTask["ports"],
+  { account }: RunSettings,
+  runId: string,
+  { state, name }: End,
+): Promise<RunResult> {
+  const trigger = await readRunTrigger(ports.store, account, runId);
   const attempt = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
-  const started = startNow(ports.clock);
+  const { atMs, monotonicMs } = startNow(ports.clock);
+  const started = { atMs: state.endedAtMs ?? atMs, monotonicMs };
   const task = { ports, account, trigger, started, state: attempt, isAbandoned: true } as const;
-  return { result: await recordAttempt(task, { error }) };
+  return recordAttempt(task, { error: errorOf(state, name) });
 }
 
 const ownCode = z.enum(ERROR_CODES);
@@ -55,10 +79,7 @@ const ownCode = z.enum(ERROR_CODES);
 const ownCause = z.object({ errorMessage: z.string() });
 
 /** The error that the function threw last, if that ended the execution. */
-function errorOf(
-  { status, error, cause }: Extract<ExecutionState, { readonly kind: "ended" }>,
-  name: string,
-): SyncError {
+function errorOf({ status, error, cause }: EndState, name: string): SyncError {
   const code = ownCode.safeParse(error).data;
   const message = code && ownCause.safeParse(parsed(cause)).data?.errorMessage;
   if (code !== undefined && message !== undefined) {

@@ -4,7 +4,7 @@ import type { RunResult } from "../record/run-result.ts";
 import { run } from "../run.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { freeLease } from "./free-lease.ts";
+import { freeLease, readExecutionLease } from "./free-lease.ts";
 import { readRunTrigger } from "./run-trigger.ts";
 
 export interface Turn {
@@ -34,8 +34,15 @@ export async function continueRun(
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = await run(ports, settings, { trigger, runId, execution: own });
   // The invocation before may have died between the outcome and the release of the lease.
-  if (result.isRepeat) await freeLease(ports, settings, execution);
+  if (result.isRepeat) await freeLeaseOf(ports, settings, execution);
   const { handedOver } = result;
   if (handedOver?.execution !== execution) return { result, isDone: true, waitSeconds: 0 };
   return { result, isDone: false, waitSeconds: Math.ceil(handedOver.waitMs / 1_000) };
+}
+
+async function freeLeaseOf(ports: RunPorts, settings: RunSettings, execution: string): Promise<void> {
+  for (;;) {
+    const own = await readExecutionLease(ports, settings, execution);
+    if (own === undefined || (await freeLease(ports, settings, own))) return;
+  }
 }

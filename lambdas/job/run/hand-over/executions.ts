@@ -14,6 +14,8 @@ export type ExecutionState =
   | {
       readonly kind: "ended";
       readonly status: EndStatus;
+      /** Milliseconds since the Unix epoch: one that is started again and ends again has another one. */
+      readonly endedAtMs: number | undefined;
       /** The name of the error that ended it. */
       readonly error: string | undefined;
       /** What AWS knows about that error: for an error of the function, JSON with its message. */

@@ -4,7 +4,14 @@ import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
-import { appendRunLog, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import {
+  appendRunLog,
+  appendRunLogOnce,
+  isRun,
+  type Outcome,
+  type RunLogEntry,
+  type Trigger,
+} from "./run-log.ts";
 import { type RunResult, writeRunResult } from "./run-result.ts";
 
 /** When an attempt began. */
@@ -25,7 +32,10 @@ export interface RecordTask {
   readonly trigger: Trigger;
   readonly started: Start;
   readonly state: RunState;
-  /** True where another process found the end of this attempt: whatever ended it, the run can be resumed. */
+  /**
+   * True where another process found the end of this attempt: whatever ended it, the run can be resumed. Its beginning is
+   * the instant at which it was found to have ended, so several processes that find it write it once.
+   */
   readonly isAbandoned?: true;
 }
 
@@ -63,12 +73,14 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   const { ports, account, isAbandoned } = task;
   const { error } = failure;
   const entry = rowOf(task, failure);
+  if (isAbandoned && error instanceof SyncError) {
+    return { row: await appendRunLogOnce(ports.store, account, entry), error, isAbandoned };
+  }
   const row = await appendRunLog(ports.store, account, entry).catch(() => {
     warnNotWritten(ports);
     return { ...entry, attempt: 1 };
   });
   if (!(error instanceof SyncError)) throw error;
-  if (isAbandoned) return { row, error, isAbandoned };
   const result: RunResult = { row, error };
   if (!error.isRetryable)
     await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));

@@ -1,8 +1,10 @@
 // One line of the run log: what one attempt of a run did. A row of the table `sync_runs`.
 
 import { z } from "zod";
+import { isDamage } from "../../errors/is-damage.ts";
 import { ERROR_CODES } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
+import { readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
@@ -64,10 +66,37 @@ export async function appendRunLog(
   account: string,
   row: Omit<RunLogEntry, "attempt">,
 ): Promise<RunLogEntry> {
+  return append(store, account, row, async () => undefined);
+}
+
+/** The same, unless the run log has a row of this run with the same beginning and outcome, which is returned. */
+export async function appendRunLogOnce(
+  store: Store,
+  account: string,
+  row: Omit<RunLogEntry, "attempt">,
+): Promise<RunLogEntry> {
+  return append(store, account, row, async (key) => {
+    const found = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
+    return found?.started_at === row.started_at && found.outcome === row.outcome ? found : undefined;
+  });
+}
+
+async function append(
+  store: Store,
+  account: string,
+  row: Omit<RunLogEntry, "attempt">,
+  isThere: (key: string) => Promise<RunLogEntry | undefined>,
+): Promise<RunLogEntry> {
   const { run_id, ...rest } = row;
   for (let attempt = 1; ; attempt += 1) {
     const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest });
-    const line = Buffer.from(`${jsonLine(numbered)}\n`);
-    if ((await store.create(layout.runLog(account, run_id, attempt), line)) !== undefined) return numbered;
+    const key = layout.runLog(account, run_id, attempt);
+    if ((await store.create(key, Buffer.from(`${jsonLine(numbered)}\n`))) !== undefined) return numbered;
+    const found = await isThere(key);
+    if (found) return found;
   }
+}
+
+function undefinedIfDamaged(error: unknown): undefined {
+  if (!isDamage(error)) throw error;
 }

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { EndStatus } from "../../../../lambdas/job/run/hand-over/executions.ts";
+import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 
@@ -93,10 +95,85 @@ test("the event about the end delivered twice does nothing the second time", asy
   expect(world.log().filter(({ outcome }) => outcome === "FAILED")).toHaveLength(1);
 });
 
+describe.each<Moment>(["before", "after"])("killed %s", (moment) => {
+  test.each(["create run-log/", "replace accounts/", "report"])(
+    "%s, a repetition completes it, and the row is written once",
+    async (effect) => {
+      const { world, arn } = await ended("FAILED");
+      const point = new CrashPoint(effect, moment);
+      const reported: RunResult[] = [];
+      const onAbandoned = async (result: RunResult): Promise<void> => {
+        reported.push(result);
+      };
+      const dying = {
+        ...point.wrap(world.ports()),
+        onAbandoned: (result: RunResult) => point.effect("report", () => onAbandoned(result)),
+      };
+
+      await expect(world.abandon(arn, dying)).rejects.toThrow(Crashed);
+      await world.abandon(arn, { onAbandoned });
+
+      const failed = world.log().filter(({ outcome }) => outcome === "FAILED");
+      expect(failed).toHaveLength(1);
+      expect(reported.length).toBeGreaterThan(0);
+      expect(new Set(reported.map(({ row }) => row.attempt))).toEqual(new Set([failed[0]?.["attempt"]]));
+      expect(world.lease()).toMatchObject({ run_id: null });
+    },
+  );
+});
+
+test("an execution that is started again and fails again is a failure of its own", async () => {
+  const { world, arn } = await ended("FAILED");
+  const left = world.small.store.text(layout.lease(ACCOUNT)) ?? "";
+  await world.abandon(arn);
+  world.small.store.put(layout.lease(ACCOUNT), left);
+  world.executions.redrive(arn);
+  world.executions.end(arn, "ABORTED");
+
+  await world.abandon(arn);
+
+  expect(world.log().filter(({ outcome }) => outcome === "FAILED")).toHaveLength(2);
+});
+
+test("a turn of an execution that is started again meanwhile keeps its lease", async () => {
+  const { world, arn } = await ended("FAILED");
+  const redriven = JSON.stringify({ ...world.lease(), holder: { token: "turn" } });
+  const onAbandoned = async (): Promise<void> => {
+    world.executions.redrive(arn);
+    world.small.store.put(layout.lease(ACCOUNT), redriven);
+  };
+
+  const abandonment = await world.abandon(arn, { onAbandoned });
+
+  expect(abandonment).toEqual({ explanation: expect.stringContaining("has not ended") });
+  expect(world.lease()).toMatchObject({ execution: arn, holder: { token: "turn" } });
+});
+
+test("a start that takes over before the event came records and reports the failure, once", async () => {
+  const { world, arn } = await ended("FAILED", "SERVICE_UNAVAILABLE", CAUSE);
+  const reported: RunResult[] = [];
+
+  const { row } = await world.first({ onAbandoned: async (result) => void reported.push(result) });
+  await world.abandon(arn);
+
+  expect(row.outcome).toBe("HANDED_OVER");
+  expect(reported).toMatchObject([{ isAbandoned: true, error: { code: "SERVICE_UNAVAILABLE" } }]);
+  expect(world.log().map(({ outcome }) => outcome)).toEqual(["HANDED_OVER", "FAILED", "HANDED_OVER"]);
+});
+
+test("a start that takes over from an execution that has succeeded records no failure", async () => {
+  const { world } = await ended("SUCCEEDED");
+
+  await world.first();
+
+  expect(world.log().map(({ outcome }) => outcome)).toEqual(["HANDED_OVER", "HANDED_OVER"]);
+});
+
 test("a late event does nothing to a start that has taken over, or to an execution that runs again", async () => {
   const { world, arn } = await ended("FAILED");
   await world.first();
   const lease = world.lease();
+  const lines = world.log();
 
   const afterTakeOver = await world.abandon(arn);
   world.executions.redrive(arn);
@@ -105,7 +182,7 @@ test("a late event does nothing to a start that has taken over, or to an executi
   expect(afterTakeOver).toEqual({ explanation: expect.stringContaining("does not have the lease") });
   expect(afterRedrive).toEqual({ explanation: expect.stringContaining("has not ended") });
   expect(world.lease()).toEqual(lease);
-  expect(world.log().filter(({ outcome }) => outcome === "FAILED")).toEqual([]);
+  expect(world.log()).toEqual(lines);
 });
 
 test("an execution that has succeeded is not abandoned", async () => {

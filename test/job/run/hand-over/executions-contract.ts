@@ -46,7 +46,11 @@ export function executionsContract(open: () => Promise<ExecutionsUnderTest>): vo
       await executions.start(NAME, INPUT);
       const status = await end(arn);
 
-      expect(await executions.describe(arn)).toMatchObject({ kind: "ended", status });
+      expect(await executions.describe(arn)).toMatchObject({
+        kind: "ended",
+        status,
+        endedAtMs: expect.any(Number),
+      });
       expect(await executions.start(NAME, INPUT)).toBe("taken");
     });
   });

@@ -128,9 +128,9 @@ export class HandOverWorld {
     }
   }
 
-  abandon(arn: string) {
+  abandon(arn: string, changes: Partial<RunPorts> = {}) {
     const runId = parseExecutionName(nameOfExecution(arn))?.runId ?? "";
-    return abandonRun(this.ports(), this.executions, this.small.settings, { runId, execution: arn });
+    return abandonRun(this.ports(changes), this.executions, this.small.settings, { runId, execution: arn });
   }
 
   lease(): Record<string, unknown> {

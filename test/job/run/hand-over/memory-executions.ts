@@ -25,6 +25,7 @@ export function withoutStart(executions: Executions, error: Error): Executions {
 export class MemoryExecutions implements Executions {
   readonly #prefix: string;
   readonly #executions = new Map<string, Execution>();
+  #ends = 0;
 
   constructor(prefix = "arn:aws:states:eu-west-1:123456789012:execution:sync:") {
     this.#prefix = prefix;
@@ -63,7 +64,8 @@ export class MemoryExecutions implements Executions {
   }
 
   end(arn: string, status: EndStatus, error?: string, cause?: string): void {
-    this.#get(arn).state = { kind: "ended", status, error, cause };
+    this.#ends += 1;
+    this.#get(arn).state = { kind: "ended", status, endedAtMs: this.#ends, error, cause };
   }
 
   /** It runs again, as after a redrive. */
