@@ -1,7 +1,7 @@
 // The command line: reads options, starts a command, turns its result into words and an exit code.
 
 import { Command, CommanderError } from "commander";
-import { withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
+import { onlyHosts, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
@@ -35,7 +35,7 @@ export async function main(
     .configureOutput({
       writeOut: (text) => context.stdout.text(text),
       writeErr: (text) => context.stderr.text(text),
-      outputError: (text) => context.stderr.message(withoutUserinfo(text.trimEnd())),
+      outputError: (text) => context.stderr.message(onlyHosts(text.trimEnd())),
     })
     .exitOverride();
   const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
@@ -72,7 +72,7 @@ export async function main(
     if (!isUsage && !(error instanceof SyncError)) return unexpected(error, context);
     if (isUsage && error.exitCode === 0) return EXIT.done;
     const code = isUsage ? "CONFIG_INVALID" : error.code;
-    const message = withoutUserinfo(error.message);
+    const message = isUsage ? onlyHosts(error.message) : withoutUserinfo(error.message);
     if (failureJson && wantsJson(args, environment)) context.stdout.json(failureJson(code, message));
     // Commander has written its own message already.
     if (!isUsage) context.stderr.message(`${code}: ${message}`);

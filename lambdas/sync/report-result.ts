@@ -1,13 +1,11 @@
 // Reports the result of a run, an accept or a rollback: metrics, an event on the bus, a line in the log.
 
-import { isRun, type RunLogEntry } from "../job/run/record/run-log.ts";
+import { publicationOf } from "../job/run/record/publication-of.ts";
+import { runEvent } from "../job/run/record/run-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import { findPublicationOf, readLog } from "../job/storage/publication-log.ts";
-import type { Store } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { attemptMetrics } from "./telemetry/attempt-metrics.ts";
-import { runEvent } from "./telemetry/run-event.ts";
 
 export interface ReportOptions {
   readonly ports: Pick<FunctionPorts, "store" | "log" | "metrics" | "sendEvent">;
@@ -39,14 +37,4 @@ export async function reportResult(
     ports.metrics(account, { EventNotSent: 1 });
   }
   return publication;
-}
-
-async function publicationOf(
-  store: Store,
-  account: string,
-  { outcome, trigger, run_id: runId }: RunLogEntry,
-): Promise<string | undefined> {
-  if (outcome !== "PUBLISHED") return undefined;
-  if (isRun(trigger)) return (await findPublicationOf(store, account, runId))?.publication;
-  return (await readLog(store, account)).findLast(({ run_id }) => run_id === runId)?.publication;
 }

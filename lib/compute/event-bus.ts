@@ -3,8 +3,8 @@
 import { EventBus, type IEventBus } from "aws-cdk-lib/aws-events";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
-import { EVENT_SOURCE } from "../../lambdas/sync/telemetry/run-event.ts";
 
 export class DefaultEventBus extends Construct {
   private readonly bus: IEventBus;

@@ -144,7 +144,7 @@ test.each([
   { what: "an unknown option", args: ["run", "--nonsense"], says: "unknown option" },
   {
     what: "an option that is not built",
-    args: ["run", ...LOOPBACK, "--notify-on", "failure"],
+    args: ["run", ...LOOPBACK, "--log-file", "x"],
     says: "unknown option",
   },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },

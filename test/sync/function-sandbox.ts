@@ -3,6 +3,7 @@
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
+import type { RunEvent } from "../../lambdas/job/run/record/run-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings/account-settings.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
@@ -11,7 +12,6 @@ import { handleRequest } from "../../lambdas/sync/handle-request.ts";
 import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
-import type { RunEvent } from "../../lambdas/sync/telemetry/run-event.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
 import { MemoryTokenStore, TokenPlace } from "../job/credentials/tokens/memory-token-store.ts";
 import { MemoryExecutions } from "../job/run/hand-over/memory-executions.ts";

@@ -1,15 +1,32 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { publicationOf } from "../../../lambdas/job/run/record/publication-of.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { Notifier } from "../notify/notifier.ts";
+import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS, "dryRun", "limit", "fresh", "overDamaged"] as const;
+const OPTIONS = [
+  ...SERVICE_OPTIONS,
+  ...RUN_OPTIONS,
+  ...NOTIFY_OPTIONS,
+  "dryRun",
+  "limit",
+  "fresh",
+  "overDamaged",
+] as const;
+
+type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "run",
@@ -17,26 +34,46 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: "run --base-url https://service.example --account uk",
   execute: async (values, context) => {
-    const settings = givenSettings(values);
-    if (values.limit !== undefined && !values.dryRun) {
-      throw new SyncError(
-        "CONFIG_INVALID",
-        "--limit goes with --dry-run only: a published snapshot is never partial.",
-      );
-    }
-    const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
-    await credentials.read();
-    if (!warehouse.expiresByItself) {
-      await expireRuns(warehouse.store, settings.account, systemClock.now());
-    }
-    const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-    const result = await run(ports, settings, {
-      trigger: "manual",
-      fresh: values.fresh,
-      overDamaged: values.overDamaged,
-      ...dryRun,
-    }).finally(() => display.end());
-    return reportRun(context, result, values);
+    const notifier = new Notifier({
+      values,
+      terminal: context.stderr,
+      proxies: context.proxies,
+      signal: context.signal,
+      clock: systemClock,
+      random: systemRandom,
+    });
+    const { result, store } = await started(values, context).catch(async (error: unknown) => {
+      await notifier.notStarted(error);
+      throw error;
+    });
+    const exitCode = reportRun(context, result, values);
+    await notifier.ended(result, () => publicationOf(store, values.account, result.row));
+    return exitCode;
   },
   failureJson,
 };
+
+async function started(
+  values: Values,
+  context: CommandContext,
+): Promise<{ result: RunResult; store: Store }> {
+  const settings = givenSettings(values);
+  if (values.limit !== undefined && !values.dryRun) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      "--limit goes with --dry-run only: a published snapshot is never partial.",
+    );
+  }
+  const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
+  await credentials.read();
+  const { store, expiresByItself } = warehouse;
+  if (!expiresByItself) await expireRuns(store, settings.account, systemClock.now());
+  const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
+  const result = await run(ports, settings, {
+    trigger: "manual",
+    fresh: values.fresh,
+    overDamaged: values.overDamaged,
+    ...dryRun,
+  }).finally(() => display.end());
+  return { result, store };
+}

@@ -33,6 +33,9 @@ export const SERVICE_OPTIONS = [
 /** The options that only a run takes. */
 export const RUN_OPTIONS = ["maxDrop", "maxMissing", "resumeWithin", "retainDays", "lift"] as const;
 
+/** The options that say who is told how a run ended. */
+export const NOTIFY_OPTIONS = ["notifyUrl", "notifyOn"] as const;
+
 type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
   Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
 

@@ -55,6 +55,17 @@ export const numberOf =
   <Value>(schema: z.ZodType<Value>) =>
   (value: string): Value =>
     parseSetting(schema, /^\d+(\.\d+)?$/.test(value) ? Number(value) : value);
+/** The text is a list, separated by commas. */
+export const listOf =
+  <Value>(schema: z.ZodType<Value>) =>
+  (value: string): Value => {
+    const parsed = schema.safeParse(value.split(",").map((each) => each.trim()));
+    if (parsed.success) return parsed.data;
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `${parsed.error.issues[0]?.message}, separated by commas, and got ${shownText(value)}`,
+    );
+  };
 export const liftedTexts = (value: string): readonly LiftedColumn[] => {
   const texts = stringArray(value);
   if (texts) return parseLiftedColumns(texts);

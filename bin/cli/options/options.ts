@@ -4,10 +4,13 @@ import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
+import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
+import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
 import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import {
   credentialsPlace,
   liftedTexts,
+  listOf,
   logLevel,
   numberOf,
   switchValue,
@@ -205,6 +208,17 @@ export const OPTIONS = {
     description: "read the address that the browser ended at from standard input, instead of listening",
     fallback: "false",
     parse: switchValue,
+  },
+  notifyUrl: {
+    flag: "--notify-url <url>",
+    description: "where to post that a run is held or has failed, for Slack, Teams or a program; a secret",
+    parse: textOf(notifyUrl),
+  },
+  notifyOn: {
+    flag: "--notify-on <ends>",
+    description: "which ends of a run to post: published, held, failed, separated by commas",
+    fallback: "held,failed",
+    parse: listOf(notifyOn),
   },
   logLevel: {
     flag: "--log-level <level>",

@@ -15,3 +15,11 @@ export function withoutUserinfo(text: string): string {
     })
     .join(" ");
 }
+
+/** Of each web address only scheme and host: who has the path of a webhook may post there. */
+export function onlyHosts(text: string): string {
+  return withoutUserinfo(text).replaceAll(
+    /(https?:\/\/[^\s/'"?#]+)([^\s'"]*)/gi,
+    (_, host: string, rest: string) => (rest === "" || rest === "/" ? host : `${host}/…`),
+  );
+}

@@ -1,7 +1,7 @@
 // Sends run events to an EventBridge bus.
 
 import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
-import { EVENT_SOURCE, type RunEvent } from "./run-event.ts";
+import { EVENT_SOURCE, type RunEvent } from "../../job/run/record/run-event.ts";
 
 /** Sends one event, or throws. Performs no retries of its own. */
 export type SendEvent = (event: RunEvent) => Promise<void>;

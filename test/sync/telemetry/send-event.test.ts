@@ -1,6 +1,6 @@
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect, test } from "vitest";
-import type { RunEvent } from "../../../lambdas/sync/telemetry/run-event.ts";
+import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { eventBridgeSender } from "../../../lambdas/sync/telemetry/send-event.ts";
 import { httpServer } from "../../job/service/http/local-server.ts";
 

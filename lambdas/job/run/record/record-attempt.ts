@@ -4,6 +4,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
+import { errorColumns } from "./error-columns.ts";
 import {
   appendRunLog,
   appendRunLogOnce,
@@ -109,17 +110,7 @@ function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "a
     started_at: new Date(started.atMs).toISOString(),
     seconds: Math.round(ports.clock.monotonicMs() - started.monotonicMs) / 1000,
     reason: failed ? null : end.reason,
-    ...(failed ? describe(end.error) : { error_code: null, error_message: null }),
+    ...(failed ? errorColumns(end.error) : { error_code: null, error_message: null }),
     version: ports.version,
-  };
-}
-
-/** The message of an error that is not ours may quote data, so only its kind is written. */
-function describe(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
-  if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
-  const kind = error instanceof Error ? error.name : typeof error;
-  return {
-    error_code: null,
-    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
   };
 }

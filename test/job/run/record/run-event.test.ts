@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { runEvent } from "../../../lambdas/sync/telemetry/run-event.ts";
-import { FAILED, HELD, PUBLISHED, SKIPPED } from "../rows.ts";
+import { type ErrorCode, SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { runEvent } from "../../../../lambdas/job/run/record/run-event.ts";
+import { FAILED, HELD, PUBLISHED, SKIPPED } from "../../../sync/rows.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const ABOUT = { account: "uk", run_id: RUN, trigger: "schedule" };

@@ -1,7 +1,8 @@
 // The events about a run: a snapshot was published, a snapshot is held, a run failed.
 
-import { isRun, leftOutCount } from "../../job/run/record/run-log.ts";
-import type { RunResult } from "../../job/run/record/run-result.ts";
+import { errorColumns } from "./error-columns.ts";
+import { isRun, leftOutCount } from "./run-log.ts";
+import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
 export const EVENT_SOURCE = "brand-events-sync";
@@ -54,4 +55,13 @@ export function runEvent(
     case "DRY_RUN":
       return undefined;
   }
+}
+
+/** The event of a start that failed before it was a run: its settings or its credentials are wrong, for example. */
+export function failedStartEvent(account: string, error: unknown): RunEvent {
+  const about = { account, run_id: null, snapshot_id: null, trigger: "manual", attempt: null };
+  return {
+    detailType: DETAIL_TYPES.failed,
+    detail: { ...about, ...errorColumns(error), finished: true },
+  };
 }

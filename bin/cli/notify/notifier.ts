@@ -1,0 +1,92 @@
+// Tells a chat or a program how a run ended. Whatever happens here changes neither the outcome nor the exit code.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
+import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
+import type { NotifiedEnd } from "../../../lambdas/job/settings/notify-on.ts";
+import type { OptionValues } from "../options/options.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { type NextCommandValues, nextCommand } from "./next-command.ts";
+import { notificationText } from "./notification-text.ts";
+import { postNotification } from "./post-notification.ts";
+
+export interface NotifierOptions {
+  readonly values: NextCommandValues & OptionValues<"notifyUrl" | "notifyOn">;
+  readonly terminal: Pick<Terminal, "message">;
+  readonly proxies: Proxies;
+  readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  readonly random: Random;
+  /** For one attempt; default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+export class Notifier {
+  readonly #options: NotifierOptions;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+  }
+
+  /** @param publicationOf its number, ten digits; asked only where it is needed */
+  async ended(result: RunResult, publicationOf: () => Promise<string | undefined>): Promise<void> {
+    await this.#tell(async () => {
+      const publication = result.row.outcome === "PUBLISHED" ? await publicationOf() : undefined;
+      return runEvent(this.#options.values.account, result, publication);
+    });
+  }
+
+  /** The start failed before it was a run. */
+  async notStarted(error: unknown): Promise<void> {
+    await this.#tell(async () => failedStartEvent(this.#options.values.account, error));
+  }
+
+  async #tell(eventOf: () => Promise<RunEvent | undefined>): Promise<void> {
+    const { values, terminal, signal } = this.#options;
+    // A person who stops a run knows how it ended.
+    if (values.notifyUrl === undefined || signal.aborted) return;
+    const url = new URL(values.notifyUrl);
+    let problem: string | undefined;
+    try {
+      const event = await eventOf();
+      if (event === undefined || !values.notifyOn.includes(END_OF[event.detailType])) return;
+      problem = await this.#post(url, event);
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    terminal.message(
+      problem === undefined
+        ? `The notification is delivered to ${url.host}.`
+        : `The notification is not delivered to ${url.host}: ${problem}. This changes nothing about the run. Check --notify-url.`,
+    );
+  }
+
+  async #post(url: URL, event: RunEvent): Promise<string | undefined> {
+    const { values, proxies, clock, random, signal, timeoutMs = 10_000 } = this.#options;
+    const { detailType, detail } = event;
+    const text = notificationText(event, nextCommand(event, values));
+    const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: proxyFor(url, proxies) });
+    try {
+      const body = JSON.stringify({ "detail-type": detailType, detail, text });
+      return await postNotification(body, { url, transport, clock, random, signal });
+    } finally {
+      await transport.close();
+    }
+  }
+}
+
+const END_OF: Readonly<Record<RunEvent["detailType"], NotifiedEnd>> = {
+  "Snapshot Published": "published",
+  "Snapshot Held": "held",
+  "Run Failed": "failed",
+};
+
+/** An error that is not ours may name the URL. */
+function problemOf(error: unknown): string {
+  if (error instanceof SyncError) return `${error.code}: ${error.message}`;
+  return `an unexpected error (${error instanceof Error ? error.name : typeof error})`;
+}

@@ -1,0 +1,269 @@
+import type { RequestListener } from "node:http";
+import { expect, test } from "vitest";
+import { Notifier } from "../../../bin/cli/notify/notifier.ts";
+import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
+import { proxyServer } from "../../job/service/http/proxy-server.ts";
+import { FAILED, HELD, PUBLISHED, SKIPPED } from "../../sync/rows.ts";
+
+const SECRET_PATH = "/services/T0CANARY/B0?sig=CANARY";
+const HELD_RESULT: RunResult = { row: HELD, explanation: "Only 6 of 12 <events> & more" };
+const NOTHING = { http: undefined, https: undefined, none: undefined };
+
+interface Given {
+  readonly url: string;
+  readonly options?: GivenOptions;
+  readonly proxies?: typeof NOTHING | { http: string; https: string; none: undefined };
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** What the terminal says; the clock moves on by itself. */
+async function told(given: Given, result: RunResult): Promise<{ text: string; waitedMs: number }> {
+  const { url, options = {}, proxies = NOTHING, signal = new AbortController().signal } = given;
+  let text = "";
+  let waitedMs = 0;
+  const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS];
+  const address = { baseUrl: "https://service.example", account: "uk" };
+  const notifier = new Notifier({
+    values: readOptions(names, { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options }, {}),
+    terminal: {
+      message: (line) => {
+        text += `${line}\n`;
+      },
+    },
+    proxies,
+    signal,
+    clock: {
+      now: () => 0,
+      sleep: async (ms) => {
+        waitedMs += ms;
+      },
+    },
+    random: { next: () => 0.5, token: () => "t" },
+    ...(given.timeoutMs === undefined ? {} : { timeoutMs: given.timeoutMs }),
+  });
+  await notifier.ended(result, async () => "0000000007");
+  return { text, waitedMs };
+}
+
+interface Receiver extends LocalServer {
+  readonly bodies: readonly unknown[];
+}
+
+/** Keeps each body, and answers with these statuses in turn; the last one stays. */
+async function receiver(
+  statuses: readonly number[] = [200],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Receiver> {
+  const bodies: unknown[] = [];
+  const listener: RequestListener = async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const status = statuses[bodies.length] ?? statuses.at(-1) ?? 200;
+    const { method, url } = request;
+    const type = request.headers["content-type"];
+    bodies.push({ method, url, type, ...JSON.parse(Buffer.concat(chunks).toString()) });
+    response.writeHead(status, headers).end("CANARY of the server");
+  };
+  return Object.assign(await httpServer(listener), { bodies });
+}
+
+const host = (server: LocalServer): string => new URL(server.url).host;
+
+test("a held run posts the event of the bus and a sentence with the command that publishes it", async () => {
+  await using server = await receiver();
+
+  const { text } = await told({ url: server.url }, HELD_RESULT);
+
+  expect(server.bodies).toEqual([
+    {
+      method: "POST",
+      url: SECRET_PATH,
+      type: "application/json",
+      "detail-type": "Snapshot Held",
+      detail: {
+        account: "uk",
+        run_id: HELD.run_id,
+        snapshot_id: HELD.snapshot_id,
+        trigger: "schedule",
+        listed: 1_007,
+        events: 1_000,
+        left_out: 7,
+        reason: "DROPPED",
+        explanation: "Only 6 of 12 <events> & more",
+      },
+      text: "brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED), and readers keep what they have. Only 6 of 12 &lt;events&gt; &amp; more. To publish it anyway: `npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk`",
+    },
+  ]);
+  expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);
+});
+
+test.each([
+  {
+    code: "LOGIN_REFUSED",
+    text: "the run failed with LOGIN_REFUSED. What happened. To find the cause: `npm run sync -- check --base-url https://service.example/ --account uk`",
+  },
+  {
+    code: "SERVICE_UNAVAILABLE",
+    text: "To resume it: `npm run sync -- run --base-url https://service.example/ --account uk --lift brand=/brand/name`",
+  },
+  { code: "AUTHORIZATION_EXPIRED", text: "To authorize again: `npm run sync -- authorize" },
+] as const)("a run that failed with $code posts the command that helps", async ({ code, text }) => {
+  await using server = await receiver();
+  const error = new SyncError(code, "What\n happened");
+  const row = { ...FAILED, trigger: "manual", error_code: code, error_message: error.message } as const;
+
+  await told({ url: server.url, options: { lift: ["brand=/brand/name"] } }, { row, error });
+
+  expect(server.bodies).toEqual([
+    expect.objectContaining({ "detail-type": "Run Failed", text: expect.stringContaining(text) }),
+  ]);
+});
+
+test("a publication is posted where --notify-on names it, with its number and its counts", async () => {
+  await using server = await receiver();
+
+  await told({ url: server.url, options: { notifyOn: "published" } }, { row: PUBLISHED });
+
+  expect(server.bodies).toEqual([
+    expect.objectContaining({
+      "detail-type": "Snapshot Published",
+      detail: expect.objectContaining({ publication: "0000000007", added: 3 }),
+      text: "brand-events-sync, account uk: readers see a new snapshot, 2026-11-21T06-00-00.000Z. Events: 1000; 3 added, 2 changed, 1 removed. To see what readers have: `npm run sync -- status --account uk`",
+    }),
+  ]);
+});
+
+test.each([
+  { what: "a publication", result: { row: PUBLISHED }, options: {} },
+  { what: "a held run without held in --notify-on", result: HELD_RESULT, options: { notifyOn: "failed" } },
+  { what: "a skipped run", result: { row: SKIPPED }, options: { notifyOn: "published,held,failed" } },
+])("nothing is posted and nothing is said for $what", async ({ result, options }) => {
+  await using server = await receiver();
+
+  const { text } = await told({ url: server.url, options }, result);
+
+  expect([server.connections, text]).toEqual([0, ""]);
+});
+
+test("nothing is posted for a run that a person has stopped", async () => {
+  await using server = await receiver();
+
+  await told({ url: server.url, signal: AbortSignal.abort(new Error("stopped")) }, HELD_RESULT);
+
+  expect(server.connections).toBe(0);
+});
+
+test.each([
+  { what: "a full answer", statuses: [500, 200], posts: 2, says: "is delivered to" },
+  { what: "an overloaded server", statuses: [503], posts: 3, says: "status 503, after 3 attempts" },
+  { what: "a wrong address", statuses: [404], posts: 1, says: "status 404. This changes nothing" },
+  { what: "a login page", statuses: [401], posts: 1, says: "status 401." },
+])("$what ($statuses) gets $posts attempts", async ({ statuses, posts, says }) => {
+  await using server = await receiver(statuses);
+
+  const { text, waitedMs } = await told({ url: server.url }, HELD_RESULT);
+
+  expect(server.bodies).toHaveLength(posts);
+  expect(text).toContain(says);
+  expect(waitedMs).toBe([0, 500, 1_500][posts - 1]);
+  expect(text).not.toContain("CANARY");
+});
+
+test.each([
+  { seconds: "20", posts: 3, waitedMs: 40_000 },
+  { seconds: "31", posts: 1, waitedMs: 0 },
+])(
+  "a Retry-After of $seconds s is obeyed, and waited for up to 30 s",
+  async ({ seconds, posts, waitedMs }) => {
+    await using server = await receiver([429], { "retry-after": seconds });
+
+    const ended = await told({ url: server.url }, HELD_RESULT);
+
+    expect([server.bodies.length, ended.waitedMs]).toEqual([posts, waitedMs]);
+  },
+);
+
+test.each([301, 302, 303, 307, 308])("a redirect (%i) is told and not followed", async (status) => {
+  await using target = await receiver();
+  await using server = await receiver([status], { location: `${target.url}/CANARY` });
+
+  const { text } = await told({ url: server.url }, HELD_RESULT);
+
+  expect([server.bodies.length, target.connections]).toEqual([1, 0]);
+  expect(text).toContain(
+    `not delivered to ${host(server)}: the answer was status ${status}, a redirect to ${host(target)}, which is not followed`,
+  );
+  expect(text).not.toContain("CANARY");
+});
+
+test("a server that never answers gets three attempts, each with its time limit", async () => {
+  let requests = 0;
+  await using server = await httpServer(() => {
+    requests += 1;
+  });
+
+  const { text } = await told({ url: server.url, timeoutMs: 40 }, HELD_RESULT);
+
+  expect(requests).toBe(3);
+  expect(text).toContain("there was no answer (TIMED_OUT), after 3 attempts");
+});
+
+test("a server that answers and then hangs has got the notification", async () => {
+  await using server = await httpServer((_, response) => void response.writeHead(200).write("o"));
+
+  const { text } = await told({ url: server.url, timeoutMs: 5_000 }, HELD_RESULT);
+
+  expect(text).toContain("is delivered");
+});
+
+test("a server that breaks the connection gets three attempts", async () => {
+  await using server = await rawServer((socket) => socket.destroy());
+
+  const { text } = await told({ url: server.url }, HELD_RESULT);
+
+  expect(server.connections).toBe(3);
+  expect(text).toContain(`is not delivered to ${host(server)}: there was no answer`);
+});
+
+test("a port where nothing listens is told", async () => {
+  const server = await receiver();
+  await server[Symbol.asyncDispose]();
+
+  const { text } = await told({ url: server.url }, HELD_RESULT);
+
+  expect(text).toContain("there was no answer (ECONNREFUSED), after 3 attempts");
+});
+
+test("the notification goes through the proxy of the environment, which the message names", async () => {
+  await using proxy = await proxyServer(403);
+  const proxies = { http: proxy.url, https: proxy.url, none: undefined };
+
+  const { text } = await told({ url: "https://hooks.test", proxies }, HELD_RESULT);
+
+  expect(proxy.requests).toEqual(Array(3).fill("CONNECT hooks.test:443"));
+  expect(text).toContain(
+    `not delivered to hooks.test: there was no answer through the proxy ${proxy.url} (PROXY_STATUS_403)`,
+  );
+});
+
+test("an unusable proxy is told, and throws nothing", async () => {
+  const proxies = { http: "socks5://x", https: "socks5://x", none: undefined };
+
+  const { text } = await told({ url: "https://hooks.test", proxies }, HELD_RESULT);
+
+  expect(text).toContain("not delivered to hooks.test: CONFIG_INVALID: The environment variable HTTPS_PROXY");
+});
+
+test("a stop while the server is slow ends the wait at once", async () => {
+  const stop = new AbortController();
+  await using server = await httpServer(() => stop.abort(new Error("stopped")));
+
+  const { text } = await told({ url: server.url, signal: stop.signal }, HELD_RESULT);
+
+  expect(text).toContain("the program was stopped");
+});

@@ -1,0 +1,105 @@
+// A run of the command line tells how it ended; whether that works changes neither its result nor its exit code.
+
+import { rm } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { httpServer } from "../../job/service/http/local-server.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { CANARY } from "../../simulator/account.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { Simulator } from "../../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "../command-line.ts";
+
+const SECRET_PATH = "/services/T0CANARY/B0";
+
+/** A receiver of notifications, what came to it, and the options that name it. */
+async function webhook(status = 200) {
+  const bodies: string[] = [];
+  const server = await httpServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    bodies.push(body);
+    response.writeHead(status, { location: "https://elsewhere.example/CANARY" }).end();
+  });
+  return {
+    bodies,
+    options: ["--notify-url", `${server.url}${SECRET_PATH}`],
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+test.each([
+  { answer: 200, says: "is delivered to 127.0.0.1" },
+  { answer: 404, says: "is not delivered to 127.0.0.1" },
+  { answer: 302, says: "a redirect to elsewhere.example" },
+])(
+  "each outcome is told, and an answer with $answer changes no exit code and no line of JSON",
+  async ({ answer, says }) => {
+    const cwd = await temporaryDirectory();
+    await using hook = await webhook(answer);
+    await using simulator = await Simulator.start({ events: makeEvents(12) });
+    const file = await writeCredentials(cwd, simulator);
+    const args = ["run", ...against(simulator), ...hook.options, "--notify-on", "published,held,failed"];
+
+    const published = await sync(args, { cwd });
+    simulator.setEvents(makeEvents(6));
+    const held = await sync([...args, "--json"], { cwd });
+    await rm(file);
+    const failed = await sync([...args, "--json"], { cwd });
+
+    expect([published, held, failed].map(({ exitCode }) => exitCode)).toEqual([0, 3, 2]);
+    expect([held, failed].map((ended) => lastJson(ended)["outcome"])).toEqual(["HELD", "FAILED"]);
+    expect(hook.bodies.map((body) => JSON.parse(body)["detail-type"])).toEqual([
+      "Snapshot Published",
+      "Snapshot Held",
+      "Run Failed",
+    ]);
+    expect(JSON.parse(hook.bodies[2] ?? "").detail).toMatchObject({
+      account: "default",
+      run_id: null,
+      error_code: "CREDENTIALS_INVALID",
+      finished: true,
+    });
+    for (const { stdout, stderr } of [published, held, failed]) {
+      expect(stderr).toContain(says);
+      expect(stdout + stderr).not.toContain("CANARY");
+    }
+    expect(hook.bodies.join().toLowerCase()).not.toContain(CANARY.password.toLowerCase());
+  },
+);
+
+test("no notification holds an event, a secret or an e-mail address", async () => {
+  const cwd = await temporaryDirectory();
+  await using hook = await webhook();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const { email, password } = simulator.credentials;
+  const uuids = makeEvents(12).map(({ uuid }) => uuid);
+
+  await sync(["run", ...against(simulator), ...hook.options, "--notify-on", "published"], { cwd });
+
+  expect(hook.bodies).toHaveLength(1);
+  for (const secret of [email, password, SECRET_PATH, ...uuids]) {
+    expect(hook.bodies[0]).not.toContain(secret);
+  }
+});
+
+test.each([
+  { args: ["--notify-url", "http://hooks.example/CANARY"], says: "expected an https: URL" },
+  { args: ["--notify-url", "hooks.example/CANARY"], says: "expected an https: URL" },
+  { args: ["--notify-url", "https://u:CANARY@hooks.example/"], says: "without a user name and password" },
+  { args: ["--notify-url", "https://hooks.example/#CANARY"], says: "without a fragment" },
+  {
+    args: ["--notfy-url=https://hooks.example/CANARY"],
+    says: "unknown option '--notfy-url=https://hooks.example/…'",
+  },
+  { args: ["https://hooks.example/CANARY"], says: "too many arguments" },
+  { args: ["--notify-on", "held,CANARY"], says: "--notify-on: expected some of", shows: true },
+])("$args is refused ($says), and no URL is repeated", async ({ args, says, shows }) => {
+  const cwd = await temporaryDirectory();
+
+  const { exitCode, stdout, stderr } = await sync(["run", "--json", ...args], { cwd });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(says);
+  expect((stdout + stderr).includes("CANARY")).toBe(shows === true);
+});
