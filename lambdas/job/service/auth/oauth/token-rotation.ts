@@ -97,7 +97,17 @@ export class TokenRotation {
         return { tokens: stored.tokens, isRenewed: false };
       return await this.#rotate(stored, claim);
     } finally {
+      await this.#release(claim);
+    }
+  }
+
+  /** A claim that is not released ends by itself: that hides neither new tokens nor why there are none. */
+  async #release(claim: RenewalClaim): Promise<void> {
+    try {
       await claim.release();
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      this.#options.logger.debug(`the claim on the tokens lasts for another minute: ${error.message}`);
     }
   }
 
@@ -167,7 +177,7 @@ export class TokenRotation {
     if (stored.kind === "none")
       throw notAuthorized(`There are no tokens in ${store.place} yet. Authorize once: ${authorize}`);
     if (stored.kind === "unusable") {
-      throw authorizationExpired(`What is stored in ${store.place} is no tokens of this program.`, authorize);
+      throw authorizationExpired(`There is something other than tokens in ${store.place}.`, authorize);
     }
     if (stored.tokens.client_id !== credentials.current.client_id) {
       const why = `The tokens in ${store.place} belong to another client_id than the credentials have.`;

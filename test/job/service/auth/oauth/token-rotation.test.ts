@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RotatedTokens } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
@@ -46,6 +47,35 @@ describe("a renewal", () => {
     expect(isRenewed).toBe(true);
     expect(world.counters.counts).toMatchObject({ logins: 1, requests: 1, retries: 0 });
     expect(await world.isWhole()).toBe(true);
+  });
+
+  it.each([
+    ["new tokens", {}, undefined],
+    [
+      "the reason for a failure",
+      always({ kind: "error", status: 400, error: "invalid_grant" }),
+      "AUTHORIZATION_EXPIRED",
+    ],
+  ] as const)("brings %s also where the claim cannot be released", async (_, identity, code) => {
+    await using world = await RotationWorld.start(identity);
+    const store = world.store();
+    const claimed: TokenStore = {
+      place: store.place,
+      isCreatedEmpty: false,
+      read: () => store.read(),
+      replace: (version, tokens) => store.replace(version, tokens),
+      claim: async (version) => {
+        const claim = await store.claim(version);
+        if (claim === undefined) return undefined;
+        const release = (): Promise<void> => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
+        return { isHeld: true, release };
+      },
+    };
+
+    const renewal = world.renewOnce(world.process({ store: claimed }));
+
+    if (code === undefined) expect(await renewal).toMatchObject({ isRenewed: true });
+    else await expect(renewal).rejects.toMatchObject({ code });
   });
 
   it.each([
@@ -303,7 +333,7 @@ describe("a renewal that is refused", () => {
 
   it.each([
     ["nothing", undefined, "There are no tokens in the place in memory yet"],
-    ["something else", "{}", "is no tokens of this program"],
+    ["something else", "{}", "something other than tokens"],
   ])("because %s is stored names the place and the command", async (_, text, says) => {
     await using world = await RotationWorld.start();
     world.authorized.place.text = text;
