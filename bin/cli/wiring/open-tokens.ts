@@ -4,15 +4,21 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { warnIfOthersMayRead } from "../../../lambdas/job/credentials/warn-if-others-may-read.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { secretIdOf } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named. */
+/**
+ * Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named.
+ * @param logger where a warning goes that others may read them; without one there is none
+ */
 export async function openTokens(
   { credentials, tokens }: OptionValues<"credentials" | "tokens">,
   { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
+  logger?: Pick<Logger, "warn">,
 ): Promise<TokenStore> {
   const place = tokens ?? besideCredentials(credentials);
   const secretId = secretIdOf(place);
@@ -21,6 +27,7 @@ export async function openTokens(
     return secretTokens(secretId, proxies);
   }
   const file = resolve(cwd, place);
+  if (logger) await warnIfOthersMayRead(file, logger);
   // A renewal replaces the file, and must not replace a link to it.
   return new FileTokenStore({ file: await realpath(file).catch(() => file) });
 }

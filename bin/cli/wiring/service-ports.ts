@@ -37,7 +37,7 @@ export async function servicePorts(
     warehouse,
     credentials,
     authorization: {
-      tokens: () => openTokens(values, context),
+      tokens: () => openTokens(values, context, display),
       command: commandLineText(["authorize"], ["authUrl", "credentials", "tokens"], values),
     },
     settings,

@@ -1,9 +1,10 @@
 // The account's credentials from a JSON file beside the project.
 
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
+import { warnIfOthersMayRead } from "./warn-if-others-may-read.ts";
 
 const EXAMPLE = `{"method":"session","email":"you@example.com","password":"…"}`;
 
@@ -22,7 +23,7 @@ export class FileCredentials implements Credentials {
     const text = await readFile(this.#file, "utf8").catch((error: unknown) => {
       throw this.#unreadable(error);
     });
-    await this.#warnIfOthersMayRead();
+    this.#warned ||= await warnIfOthersMayRead(this.#file, this.#logger);
     return parseCredentials(text);
   }
 
@@ -38,12 +39,5 @@ export class FileCredentials implements Credentials {
       "CREDENTIALS_INVALID",
       `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
     );
-  }
-
-  async #warnIfOthersMayRead(): Promise<void> {
-    const { mode } = await stat(this.#file);
-    if ((mode & 0o077) === 0 || this.#warned || process.platform === "win32") return;
-    this.#warned = true;
-    this.#logger.warn(`other users of this machine may read ${this.#file}: chmod 600 ${this.#file}`);
   }
 }

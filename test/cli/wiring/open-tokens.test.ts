@@ -1,11 +1,12 @@
 // Where the tokens are without `--tokens`, and what a link leads to.
 
-import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openTokens } from "../../../bin/cli/wiring/open-tokens.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
+import { LogLines } from "../../job/runtime/log-lines.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const proxies = readProxies({});
@@ -47,4 +48,28 @@ it("a renewal replaces the file that a link leads to, not the link", async () =>
   const direct = await openTokens({ ...where, tokens: "shared/uk.tokens.json" }, { cwd, proxies });
   expect(await direct.read()).toMatchObject({ kind: "tokens" });
   expect(store.place).toBe(direct.place);
+});
+
+it.each([
+  [0o600, []],
+  [0o640, ["other users of this machine may read"]],
+  [0o644, ["other users of this machine may read"]],
+])("a file with mode %o has these warnings: %j", async (mode, warnings) => {
+  const cwd = await temporaryDirectory();
+  const file = join(cwd, "uk.tokens.json");
+  await writeFile(file, "{}");
+  await chmod(file, mode);
+  const log = new LogLines();
+
+  await openTokens({ credentials: "uk.json", tokens: undefined }, { cwd, proxies }, log);
+
+  expect(log.lines).toEqual(warnings.map((text) => `warn ${text} ${file}: chmod 600 ${file} {}`));
+});
+
+it("a file that is not there has no warning", async () => {
+  const log = new LogLines();
+
+  await openTokens({ credentials: "/none/uk.json", tokens: undefined }, { cwd: "/", proxies }, log);
+
+  expect(log.lines).toEqual([]);
 });
