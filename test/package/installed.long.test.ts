@@ -16,7 +16,7 @@ import { HAS_LOWEST_NODE, installLowestNode, LOWEST_NODE, type LowestNode } from
 
 const MAX_INSTALLED_BYTES = 150_000_000;
 /** What every command loads. */
-const MAX_LOADED_BYTES = 3_100_000;
+const MAX_LOADED_BYTES = 2_500_000;
 
 const OWN_BIN = dirname(process.execPath);
 

@@ -1,6 +1,7 @@
 // Collects one response from undici: status and headers, then the body up to a cap.
 
-import { type Dispatcher, errors } from "undici";
+import type { Dispatcher } from "undici";
+import errors from "undici/lib/core/errors.js";
 import { BodyDelivery } from "./body-delivery.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { ProxyError } from "./proxy-tunnel.ts";

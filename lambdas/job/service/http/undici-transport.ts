@@ -1,6 +1,7 @@
 // Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
 
-import { Agent, buildConnector } from "undici";
+import buildConnector from "undici/lib/core/connect.js";
+import Agent from "undici/lib/dispatcher/agent.js";
 import { decodeReceived } from "./decode-received.ts";
 import { skippingInterimResponses } from "./interim-responses.ts";
 import { proxyTunnel } from "./proxy-tunnel.ts";
