@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
 import { expect, test } from "vitest";
+import { readManifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { awsWarehouse } from "../aws/aws-warehouse.ts";
 import { awsClients, awsEnvironment, onEmulator } from "../aws/emulator.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -60,6 +61,26 @@ onEmulator("a deployed account", () => {
     });
     expect([accept.exitCode, rollback.exitCode]).toEqual([0, 0]);
     expect([published, kept, accepted, await uuids()]).toEqual([12, 12, 6, 12]);
+  });
+
+  test("has the columns of its tables: a run that names none takes the pointers of an earlier run", async () => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(3) });
+    await writeCredentials(cwd, simulator);
+    const { location, database, store } = await awsWarehouse(["brand"]);
+    const env = { ...awsEnvironment(), BRAND_WAREHOUSE: location, BRAND_DATABASE: database };
+    const run = async (...args: readonly string[]) =>
+      lastJson(await syncProcess(["run", "--json", ...args, ...against(simulator)], { cwd, env }));
+
+    const unknown = await run("--account", "uk");
+    const named = await run("--account", "uk", "--lift", "brand=/name");
+    const unnamed = await run("--account", "de");
+
+    expect(unknown).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
+    expect(unknown["error_message"]).toContain("--lift brand=POINTER");
+    expect([named, unnamed]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
+    const { lifted } = await readManifest(store, "de", String(unnamed["snapshot_id"]));
+    expect(lifted).toEqual([{ name: "brand", pointer: "/name" }]);
   });
 
   test.each([

@@ -34,7 +34,7 @@ test("a column that is lifted later shows numbers as they were, and null in olde
   expect(second).toMatchObject({ added: 0, changed: 0, removed: 0 });
 });
 
-test("BRAND_LIFT is a JSON array; a run without it is refused with 2 and the options to give", async () => {
+test("BRAND_LIFT is a JSON array; a run with fewer is refused with 2 and the options to give", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(3) });
   await writeCredentials(cwd, simulator);

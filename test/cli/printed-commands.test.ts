@@ -37,12 +37,14 @@ test("the columns that discover suggests, and those that a refused run names, wo
   await writeCredentials(cwd, simulator);
 
   const discovered = await sync(["discover", ...against(simulator)], { cwd });
-  const [, suggested = ""] = /in the same order:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
+  const [, suggested = ""] = /without the options:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
   const first = await sync(["run", ...shellWords(suggested), ...against(simulator)], { cwd });
-  const refused = await sync(["run", ...against(simulator)], { cwd });
+  const again = await sync(["discover", ...against(simulator)], { cwd });
+  const refused = await sync(["run", "--lift", "other=/other", ...against(simulator)], { cwd });
   const [, named = ""] = /Give (--lift .*) first, in this order/.exec(refused.stderr) ?? [];
   const second = await sync(["run", ...shellWords(named), ...against(simulator)], { cwd });
 
   expect(shellWords(suggested)).toHaveLength(6);
+  expect(again.stdout).toContain("No other field that half of them have");
   expect([first, refused, second].map(({ exitCode }) => exitCode)).toEqual([0, 2, 0]);
 });

@@ -6,13 +6,13 @@ import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { count } from "../output/progress-text.ts";
+import { count, plural } from "../output/progress-text.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "limit"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit"] as const;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
@@ -46,7 +46,8 @@ function asJson({ fields, suggestions }: Discovery): object {
   };
 }
 
-function print({ listed, events, fields, isComplete, suggestions }: Discovery, terminal: Terminal): void {
+function print(discovery: Discovery, terminal: Terminal): void {
+  const { listed, events, fields, isComplete } = discovery;
   if (events === 0) {
     terminal.line("The service lists no events, so there is nothing to discover yet.");
     return;
@@ -59,18 +60,24 @@ function print({ listed, events, fields, isComplete, suggestions }: Discovery, t
   terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }));
   terminal.lines([
     `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
-    ...advice(suggestions),
+    ...advice(discovery),
   ]);
 }
 
-function advice(suggestions: readonly LiftedColumn[]): readonly string[] {
-  if (suggestions.length === 0) return ["No field that half of them have is fit for a column of its own."];
+function advice({ columns, suggestions }: Discovery): readonly string[] {
+  const other = columns.length === 0 ? "" : "other ";
+  if (suggestions.length === 0) {
+    return [`No ${other}field that half of them have is fit for a column of its own.`];
+  }
+  const options = [
+    ...columns.map(({ name, pointers: [pointer = "POINTER"] }) => liftText({ name, pointer })),
+    ...suggestions.map(liftText),
+  ].map((text) => `--lift ${shellWord(text)}`);
   return [
-    "Columns of your own: give run those you want, after any that it has already, and always in the same order:",
-    ...suggestions.map((column, index) => {
-      const isLast = index === suggestions.length - 1;
-      return `  --lift ${shellWord(liftText(column))}${isLast ? "" : " \\"}`;
-    }),
+    columns.length === 0
+      ? "Columns of your own: give run those that you want. Later runs use them without the options:"
+      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, give run what is there first, then the new ones that you want:`,
+    ...options.map((option, index) => `  ${option}${index === options.length - 1 ? "" : " \\"}`),
   ];
 }
 

@@ -1,14 +1,17 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
+import { readHead } from "../storage/publication-log.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { unusedRateLimiter } from "./lease/lease-account.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
 import { openAccount } from "./login/open-account.ts";
+import { columnsOfRun } from "./publish/columns-of-run.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -78,7 +81,7 @@ export async function check(
   }
   const isStoreWritable = await runCheck("store", () => tryStore(ports, settings.account));
   if (isStoreWritable) {
-    await runCheck("catalog", () => ports.catalog.refresh(settings.account));
+    await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", () => (deep ? checkEverything : checkHead)(ports, settings.account));
   }
   return checks;
@@ -119,6 +122,18 @@ async function tryDetail(
     "NOT_ENTITLED",
     `This account may not read the details of any of the first ${tried.length} listed events. Ask the service's operator what the account is licensed for.`,
   );
+}
+
+/** The columns are those that a run would have. The check of the snapshot names what is damaged. */
+async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void> {
+  const { account } = settings;
+  await ports.catalog.refresh(account);
+  try {
+    const head = await readHead(ports.store, account);
+    await columnsOfRun(ports, settings, head?.snapshot_id ?? null);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
 }
 
 async function tryStore(ports: RunPorts, account: string): Promise<true> {

@@ -1,13 +1,16 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import { readHead } from "../storage/publication-log.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { withLease } from "./lease/with-lease.ts";
+import { type WarehouseColumn, warehouseColumns } from "./publish/warehouse-columns.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -18,6 +21,8 @@ export interface Discovery {
   readonly fields: readonly Field[];
   /** False where events have more fields than are counted. */
   readonly isComplete: boolean;
+  /** The lifted columns that a run has without these suggestions. */
+  readonly columns: readonly WarehouseColumn[];
   readonly suggestions: readonly LiftedColumn[];
 }
 
@@ -40,13 +45,30 @@ export async function discover(
 ): Promise<Discovery | Skipped> {
   if (limit > MAX_SAMPLE) throw tooLarge(limit);
   return withLease(ports, settings, "discover", async (open, leased) => {
+    const columns = await presentColumns(leased, settings);
     const service = await open();
     try {
-      return await readSample(service, leased, settings.concurrency, limit);
+      const sample = await readSample(service, leased, settings.concurrency, limit);
+      return { ...sample, columns, suggestions: suggestColumns(sample.fields, sample.events, columns) };
     } finally {
       await service.close();
     }
   });
+}
+
+/** What is damaged is for `check` to say. */
+async function presentColumns(
+  ports: RunPorts,
+  { account, lifted }: RunSettings,
+): Promise<readonly WarehouseColumn[]> {
+  if (lifted.length > 0) return lifted.map(({ name, pointer }) => ({ name, pointers: [pointer] }));
+  try {
+    const head = await readHead(ports.store, account);
+    return await warehouseColumns(ports, account, head?.snapshot_id ?? null);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return [];
+  }
 }
 
 async function readSample(
@@ -54,7 +76,7 @@ async function readSample(
   ports: RunPorts,
   concurrency: number,
   limit: number,
-): Promise<Discovery> {
+): Promise<Omit<Discovery, "columns" | "suggestions">> {
   const list = await service.list(ports.signal);
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
@@ -83,7 +105,6 @@ async function readSample(
     events,
     fields,
     isComplete: fields_complete,
-    suggestions: suggestColumns(fields, events),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
 import type { BaseOf } from "./publish/base.ts";
-import { checkAgainstBase } from "./publish/columns.ts";
+import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/explain-damage.ts";
 import { guard } from "./publish/guard.ts";
@@ -25,9 +25,10 @@ export interface DryRunTask {
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
 export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const { session, head, limit, baseOf } = task;
-  const { ports, settings, state } = session;
+  const { ports, state } = session;
   const base = await baseOf(head);
-  await checkAgainstBase(ports, settings, base);
+  session.useColumns((await columnsOfRun(ports, session.settings, base)).columns);
+  const { settings } = session;
   const service = await session.openService();
   const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;

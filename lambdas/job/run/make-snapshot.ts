@@ -1,5 +1,6 @@
 // PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
@@ -9,7 +10,7 @@ import { EstimateNotice } from "./collect/estimate-notice.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
-import { checkAgainstBase } from "./publish/columns.ts";
+import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
@@ -28,9 +29,9 @@ export interface MakeSnapshotTask {
 /** Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else. */
 export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const { session, head, baseOf } = task;
-  const { ports, settings, state } = session;
+  const { ports, state } = session;
   const { store } = ports;
-  const { account } = settings;
+  const { account } = session.settings;
 
   const published = await publishedRun(store, account, state.runId);
   if (published) {
@@ -39,9 +40,10 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
     return published.end;
   }
   if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
-  await checkAgainstBase(ports, settings, await baseOf(head));
+  const { columns, earlier } = await columnsOfRun(ports, session.settings, await baseOf(head));
 
-  const unfinished = await findUnfinished(task);
+  const unfinished = await findUnfinished(task, [columns, ...earlier]);
+  if (unfinished === undefined) session.useColumns(columns);
   if (unfinished) session.isPlanned = true;
   if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
     return publishRun({ session, head, baseOf, plan: unfinished.plan });
@@ -53,15 +55,32 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   return publishRun({ session, head, baseOf, plan: work.plan });
 }
 
-async function findUnfinished(task: MakeSnapshotTask): Promise<UnfinishedRun | undefined> {
-  const { session, head, mayAdopt } = task;
+/** What is staged with one of these lists of columns, which the session then uses. */
+async function findUnfinished(
+  task: MakeSnapshotTask,
+  possible: readonly (readonly LiftedColumn[])[],
+): Promise<UnfinishedRun | undefined> {
+  const { session } = task;
+  const columnsBy = new Map(
+    possible.map((lifted) => [fingerprint({ ...session.settings, lifted }), lifted] as const),
+  );
+  const unfinished = await findWork(task, new Set(columnsBy.keys()));
+  const columns = unfinished && columnsBy.get(unfinished.plan.header.fingerprint);
+  if (columns) session.useColumns(columns);
+  return unfinished;
+}
+
+async function findWork(
+  { session, head, mayAdopt }: MakeSnapshotTask,
+  fingerprints: ReadonlySet<string>,
+): Promise<UnfinishedRun | undefined> {
   const { ports, settings, state } = session;
   const { store, clock, logger } = ports;
   const { account } = settings;
-  const own = await findOwnWork(store, account, state.runId, fingerprint(settings));
+  const own = await findOwnWork(store, account, state.runId, fingerprints);
   if (own || !mayAdopt) return own;
   const unfinished = await findAdoptable(store, account, {
-    fingerprint: fingerprint(settings),
+    fingerprints,
     head: head?.snapshot_id,
     progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
     settle: (runId) => recordPublishedRun(ports, account, runId),

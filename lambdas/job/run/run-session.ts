@@ -4,6 +4,7 @@ import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { longPauseMs } from "../service/rate-limit/long-pause-ms.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import { askExecution } from "./hand-over/ask-execution.ts";
@@ -25,7 +26,8 @@ export interface Baseline {
 }
 
 export class RunSession {
-  readonly settings: RunSettings;
+  /** Without it the run uses the lifted columns of the warehouse. */
+  readonly namesColumns: boolean;
   readonly trigger: Trigger;
   readonly state: RunState;
   /** True once the run has a plan, so that another process can resume it. */
@@ -33,12 +35,14 @@ export class RunSession {
   /** True once this attempt has brought the run further. */
   hasAdvanced = false;
   #ports: RunPorts;
+  #settings: RunSettings;
   #leased: LeasedAccount | undefined;
   #service: CountingService | undefined;
 
   constructor(ports: RunPorts, settings: RunSettings, trigger: Trigger, runId: string) {
     this.#ports = ports;
-    this.settings = settings;
+    this.#settings = settings;
+    this.namesColumns = settings.lifted.length > 0;
     this.trigger = trigger;
     this.state = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
     ports.onRunId?.(runId);
@@ -47,6 +51,18 @@ export class RunSession {
   /** Their signal also aborts when the lease is lost. */
   get ports(): RunPorts {
     return this.#ports;
+  }
+
+  /** With the columns that the run uses. */
+  get settings(): RunSettings {
+    return this.#settings;
+  }
+
+  useColumns(lifted: readonly LiftedColumn[]): void {
+    this.#settings = { ...this.#settings, lifted };
+    if (this.namesColumns || lifted.length === 0) return;
+    const columns = lifted.map(({ name, pointer }) => `${name} (${pointer})`).join(", ");
+    this.#ports.logger.info(`uses the lifted columns of the warehouse: ${columns}`);
   }
 
   /** Undefined once the lease is held; otherwise how the start ends. */

@@ -22,11 +22,11 @@ export async function findOwnWork(
   store: Store,
   account: string,
   runId: string,
-  fingerprint: string,
+  fingerprints: ReadonlySet<string>,
 ): Promise<UnfinishedRun | undefined> {
   const files = await Array.fromAsync(store.list(layout.run(account, runId)));
   const unfinished = await open(store, account, runId, files);
-  if (unfinished && unfinished.plan.header.fingerprint !== fingerprint) {
+  if (unfinished && !fingerprints.has(unfinished.plan.header.fingerprint)) {
     throw new SyncError(
       "CONFIG_INVALID",
       `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
@@ -37,7 +37,8 @@ export async function findOwnWork(
 }
 
 export interface AdoptionTerms {
-  readonly fingerprint: string;
+  /** Of the settings, with each list of columns that an unfinished run may have. */
+  readonly fingerprints: ReadonlySet<string>;
   /** The snapshot that readers see: only a later run can still be published. */
   readonly head: string | undefined;
   /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
@@ -68,7 +69,7 @@ export async function findAdoptable(
     if (finished || progressMs < terms.progressSinceMs) continue;
     if ((await terms.settle(runId)) || runId === terms.head) continue;
     const unfinished = await open(store, account, runId, files);
-    if (unfinished?.plan.header.fingerprint === terms.fingerprint) return unfinished;
+    if (unfinished && terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;
   }
   return undefined;
 }

@@ -3,12 +3,10 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
-import { readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
-import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { liftedOf, warehouseColumns } from "./warehouse-columns.ts";
 
 /** At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed. */
 export async function checkAgainstBase(
@@ -16,8 +14,13 @@ export async function checkAgainstBase(
   { account, lifted }: Pick<RunSettings, "account" | "lifted">,
   base: string | null,
 ): Promise<void> {
-  const before = base === null ? [] : await liftedOf(store, account, base);
-  await checkColumns(catalog, lifted, before);
+  const before = await liftedOf(store, account, base);
+  await checkColumns(catalog, lifted, async () => {
+    const there = await warehouseColumns({ store, catalog }, account, base);
+    return there.flatMap(({ name, pointers: [pointer] }) =>
+      pointer === undefined ? [] : [{ name, pointer }],
+    );
+  });
   for (const { name, pointer } of lifted) {
     const earlier = before.find((column) => column.name === name)?.pointer;
     if (earlier !== undefined && earlier !== pointer) {
@@ -28,35 +31,38 @@ export async function checkAgainstBase(
   }
 }
 
-async function liftedOf(store: Store, account: string, snapshotId: string): Promise<readonly LiftedColumn[]> {
-  try {
-    return (await readManifest(store, account, snapshotId)).lifted;
-  } catch (error) {
-    throw addDamagedHeadRemedy(error, account);
-  }
-}
-
 /**
  * Throws `CONFIG_INVALID` unless the columns of the tables are a run's columns or the first of them.
- * @param known columns whose pointer is known, for the remedy.
+ * @param known finds columns whose pointer is known, for the remedy
  */
 export async function checkColumns(
-  catalog: Catalog,
+  catalog: Pick<Catalog, "columns">,
   lifted: readonly LiftedColumn[],
-  known: readonly LiftedColumn[] = [],
+  known: () => Promise<readonly LiftedColumn[]> = async () => [],
 ): Promise<void> {
   const tables = await catalog.columns();
   const problem = misplaced(tables, eventColumns(lifted));
   if (problem === undefined) return;
   const taken = eventColumns([]);
+  const pointers = [...(await known()), ...lifted];
   const first = tables
     .filter((name) => !taken.includes(name))
-    .map((name) => `--lift ${shellWord(`${name}=${pointerOf(name, [...known, ...lifted])}`)}`);
+    .map((name) => `--lift ${shellWord(`${name}=${pointerOf(name, pointers)}`)}`);
   throw new SyncError(
     "CONFIG_INVALID",
     `${problem} Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
     { fields: { columns: tables.join(",") } },
   );
+}
+
+/**
+ * At the commit of a run that named no columns: another account may have appended some since it began. Its rows have
+ * none of those, which readers see as null until the account's next run.
+ */
+export async function checkUnnamedColumns(catalog: Catalog, lifted: readonly LiftedColumn[]): Promise<void> {
+  const own = eventColumns(lifted);
+  const tables = (await catalog.columns()).slice(0, own.length);
+  await checkColumns({ columns: async () => tables }, lifted);
 }
 
 /** Undefined where a run's columns begin with those of the tables. */

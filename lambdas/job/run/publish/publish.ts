@@ -10,7 +10,7 @@ import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
-import { checkColumns } from "./columns.ts";
+import { checkColumns, checkUnnamedColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { guard, type Hold } from "./guard.ts";
 import { hold, readHold } from "./hold.ts";
@@ -92,7 +92,8 @@ async function decide(
   if (!timeBudget.covers(events + (head?.events ?? 0)))
     throw outOfTime(`the snapshot of ${events} events is made`);
   await session.confirmLease();
-  await checkColumns(ports.catalog, settings.lifted); // another account may have published since this run began
+  // Another account may have published since this run began.
+  await (session.namesColumns ? checkColumns : checkUnnamedColumns)(ports.catalog, settings.lifted);
   return undefined;
 }
 

@@ -17,10 +17,30 @@ const MAX_NAME_LENGTH = 60;
 /** Of a pointer, in a name. */
 const MAX_TOKENS = 4;
 
-/** Scalar fields outside of arrays that at least half of the events have; in the order of their pointers. */
-export function suggestColumns(fields: readonly Field[], events: number): readonly LiftedColumn[] {
-  const chosen = fields.filter((field) => field.count * 2 >= events && isSuitable(field));
-  const names = uniqueNames(chosen.map(({ pointer }) => parsePointer(pointer)));
+/** A column that there is already. */
+interface PresentColumn {
+  readonly name: string;
+  readonly pointers: readonly string[];
+}
+
+/**
+ * Scalar fields outside of arrays that at least half of the events have, and that are no column yet; in the order of
+ * their pointers.
+ */
+export function suggestColumns(
+  fields: readonly Field[],
+  events: number,
+  present: readonly PresentColumn[] = [],
+): readonly LiftedColumn[] {
+  const lifted = new Set(present.flatMap(({ pointers }) => pointers));
+  const chosen = fields.filter(
+    (field) => field.count * 2 >= events && isSuitable(field) && !lifted.has(field.pointer),
+  );
+  const reserved = new Set([...RESERVED_NAMES, ...present.map(({ name }) => name)]);
+  const names = uniqueNames(
+    chosen.map(({ pointer }) => parsePointer(pointer)),
+    reserved,
+  );
   return chosen.map(({ pointer }, index) => ({ name: names[index] ?? "", pointer }));
 }
 
@@ -40,18 +60,21 @@ function isSuitable(field: Field): boolean {
  * A name for each path: its last token, or where others have that too or it is reserved, as many tokens more
  * as it takes. What is not unique with those gets a number.
  */
-function uniqueNames(paths: readonly (readonly string[])[]): readonly string[] {
+function uniqueNames(
+  paths: readonly (readonly string[])[],
+  reserved: ReadonlySet<string>,
+): readonly string[] {
   let names = paths.map((path) => snakeCase(path.slice(-1)));
   for (let tokens = 2; tokens <= MAX_TOKENS; tokens += 1) {
     const times = new Map<string, number>();
     for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
     names = names.map((name, index) => {
       const path = paths[index] ?? [];
-      const isTaken = RESERVED_NAMES.has(name) || (times.get(name) ?? 0) > 1;
+      const isTaken = reserved.has(name) || (times.get(name) ?? 0) > 1;
       return isTaken ? snakeCase(path.slice(-tokens)) : name;
     });
   }
-  const taken = new Set(RESERVED_NAMES);
+  const taken = new Set(reserved);
   return names.map((name) => {
     let free = name;
     for (let n = 2; taken.has(free); n += 1) free = `${name}_${n}`;

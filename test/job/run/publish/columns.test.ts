@@ -68,7 +68,7 @@ describe("columns that do not", () => {
   test("are refused with the options to give instead, as far as their pointers are known", async () => {
     const known = [{ name: "a", pointer: "/old/a" }];
 
-    const checked = checkColumns(tablesWith("a", "b", "c"), lift("c", "a"), known);
+    const checked = checkColumns(tablesWith("a", "b", "c"), lift("c", "a"), async () => known);
 
     await expect(checked).rejects.toThrow(
       "Give --lift a=/old/a --lift b=POINTER --lift c=/c first, in this order, and new ones at the end.",

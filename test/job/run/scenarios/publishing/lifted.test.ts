@@ -79,7 +79,6 @@ test("a column that is added later is no change of the events", async () => {
 test.each([
   { what: "without a column", start: {}, settings: lifted("b=/b") },
   { what: "in another order", start: {}, settings: lifted("b=/b", "a=/a") },
-  { what: "without any", start: {}, settings: lifted() },
   {
     what: "dry, in another order",
     start: { dryRun: { limit: undefined } },
