@@ -69,4 +69,22 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: 'if (!isSame(value["uuid"], uuid)) {',
     to: 'if (value["uuid"] === uuid && uuid === "") {',
   },
+  {
+    name: "a renewed access token is used before it is stored",
+    file: "service/auth/oauth/token-rotation.ts",
+    from: "const kept = await storeRotated(this.#options, stored, tokens);",
+    to: "const kept = { version: stored.version, tokens };",
+  },
+  {
+    name: "processes renew tokens at the same time",
+    file: "service/auth/oauth/token-rotation.ts",
+    from: "const claim = await store.claim(stored.version);",
+    to: "const claim: RenewalClaim | undefined = { isHeld: true, release: async () => undefined };",
+  },
+  {
+    name: "a renewal without an answer is repeated without end",
+    file: "service/auth/oauth/token-rotation.ts",
+    from: "if (requests >= REQUESTS || isLate) throw",
+    to: "if (requests >= 3 * REQUESTS) throw",
+  },
 ];

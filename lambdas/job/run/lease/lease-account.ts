@@ -6,6 +6,7 @@ import type { RunSettings } from "../run-settings.ts";
 import { acquireLease, type LeaseRequest, type LeaseTaken } from "./acquire-lease.ts";
 import { earlierUse } from "./earlier-use.ts";
 import { Lease } from "./lease.ts";
+import { permitWhileHeld } from "./permit-while-held.ts";
 
 export interface LeasedAccount {
   readonly lease: Lease;
@@ -31,6 +32,7 @@ export async function leaseAccount(
   // What is assumed beyond the lease stays assumed also if this process crashes at once.
   if (use.length > lease.earlier.length) await lease.record();
   rateLimiter.recordWith(() => lease.record());
+  permitWhileHeld(rateLimiter, lease);
   return { lease, rateLimiter };
 }
 

@@ -7,6 +7,7 @@ import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts"
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import {
+  EXPIRY_MS,
   encodeLease,
   type HandedOver,
   type Holder,
@@ -60,6 +61,9 @@ export class Lease {
   #renewing: Promise<void>;
   #lastWrite: Promise<void> = Promise.resolve();
   #isPassedOn = false;
+  /** When the last write that succeeded was sent: other processes count from then, or later. */
+  #writtenAt: { readonly wallMs: number; readonly monotonicMs: number };
+  #onWritten = (): void => undefined;
 
   constructor(options: LeaseOptions, taken: TakenLease) {
     this.#options = options;
@@ -71,6 +75,7 @@ export class Lease {
     this.knownSinceMs = taken.knownSinceMs;
     this.crashedAtMs = taken.crashedAtMs;
     this.lost = this.#lost.signal;
+    this.#writtenAt = instantOf(options.clock);
     this.#renewing = this.#renewUntilStopped();
   }
 
@@ -83,6 +88,22 @@ export class Lease {
   get nextHandOver(): number {
     const last = this.#handedOver;
     return last?.run_id === this.#runId ? last.n + 1 : 1;
+  }
+
+  /**
+   * True where it has not been written for so long that another process may have taken it: this one was stopped for a
+   * while, or the store fails. A clock that stands still while a computer sleeps hides it, so both are asked.
+   */
+  get isOverdue(): boolean {
+    if (this.#execution !== undefined) return false;
+    const now = instantOf(this.#options.clock);
+    const { wallMs, monotonicMs } = this.#writtenAt;
+    return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs) >= EXPIRY_MS;
+  }
+
+  /** Called after each write that succeeded. */
+  whenWritten(onWritten: () => void): void {
+    this.#onWritten = onWritten;
   }
 
   /** Sets the source of the budget's use, which is written at every renewal and at the release. */
@@ -175,12 +196,15 @@ export class Lease {
   async #replace(facts: LeaseFacts): Promise<void> {
     const { store, account, holder, clock } = this.#options;
     const key = layout.lease(account);
-    const bytes = encodeLease(leaseOf(facts, clock.now()));
-    const version = await store.replace(key, bytes, this.#version);
-    if (version !== undefined) {
+    const sentAt = instantOf(clock);
+    const written = (version: string): void => {
       this.#version = version;
-      return;
-    }
+      this.#writtenAt = sentAt;
+      this.#onWritten();
+    };
+    const bytes = encodeLease(leaseOf(facts, sentAt.wallMs));
+    const version = await store.replace(key, bytes, this.#version);
+    if (version !== undefined) return written(version);
     const stored = await readLease(store, account);
     const found = stored?.lease;
     const isDamaged = stored !== undefined && found === undefined;
@@ -190,7 +214,7 @@ export class Lease {
     }
     const again = await store.replace(key, bytes, stored.version);
     if (again === undefined) this.#lost.abort(new LeaseLost(null));
-    else this.#version = again;
+    else written(again);
   }
 
   #warnNotWritten(): void {
@@ -198,6 +222,10 @@ export class Lease {
       run_id: this.#runId,
     });
   }
+}
+
+function instantOf(clock: Clock): { readonly wallMs: number; readonly monotonicMs: number } {
+  return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
 }
 
 /** Another process has taken the lease over and works on the account now. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
 import { type BudgetUse, budgetUse } from "./budget-use.ts";
 import { type BudgetState, freeAtMs } from "./free-at.ts";
-import type { Permit, RequestKind } from "./permit.ts";
+import type { Permit, RequestKind, Waiter } from "./permit.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type RecordUsage, UsageRecord } from "./usage-record.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
@@ -27,11 +27,6 @@ export interface RateLimiterOptions {
   readonly earlier?: RateLimiterUsage;
 }
 
-interface Waiter {
-  readonly kind: RequestKind;
-  readonly grant: (permit: Permit) => void;
-}
-
 /**
  * A request counts from its permit until one window after its *response*. The service counts it at some point in
  * between, so no window of the service holds more than the limit, whatever the latency. First come, first served.
@@ -47,6 +42,7 @@ export class RateLimiter {
   readonly #waiters: Waiter[] = [];
   readonly #details = new RecentSizes();
   #record: UsageRecord | undefined;
+  #mayPermit: () => boolean = () => true;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #detailsInFlight = 0;
@@ -139,6 +135,12 @@ export class RateLimiter {
     this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
   }
 
+  /** From now on permits depend on it as well. Returns what asks again after a no. */
+  permitWhile(mayPermit: () => boolean): () => void {
+    this.#mayPermit = mayPermit;
+    return () => this.#serve();
+  }
+
   /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
   usage(): RateLimiterUsage {
     const buckets = this.#window.buckets();
@@ -165,12 +167,9 @@ export class RateLimiter {
     };
   }
 
-  #isUnlimited(): boolean {
-    return this.#requests === Number.POSITIVE_INFINITY && this.#bytes === Number.POSITIVE_INFINITY;
-  }
-
   #isPermitted(kind: RequestKind): boolean {
-    if (this.#isUnlimited()) return true;
+    if (Math.min(this.#requests, this.#bytes) === Number.POSITIVE_INFINITY) return true;
+    if (!this.#mayPermit()) return false;
     this.#window.forget();
     if (this.#window.requests + this.#inFlight >= this.#requests) return false;
     if (this.#bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
@@ -182,7 +181,7 @@ export class RateLimiter {
     if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
     if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
     const reserve = this.#details.largest;
-    const next = kind === "detail" ? Math.max(1, reserve) : 1;
+    const next = Math.max(1, kind === "detail" ? reserve : 0);
     return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
   }
 
