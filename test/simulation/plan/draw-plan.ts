@@ -3,6 +3,7 @@
 import { Chance } from "../chance.ts";
 import { drawChange } from "./draw-change.ts";
 import { drawClockFault, drawProcessFault } from "./draw-fault.ts";
+import { drawScript } from "./draw-script.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
 const SECOND_MS = 1_000;
@@ -20,6 +21,8 @@ export function drawPlan(seed: number): Plan {
   const faults = chance.is(0.1) ? 0 : chance.between(1, 6);
   for (let n = 0; n < faults; n += 1) items.push(drawProcessFault(chance, starts));
   if (chance.is(0.2)) items.push(drawClockFault(chance, starts));
+  const script = new Chance(seed, "script");
+  if (script.is(0.35)) items.push(...drawScript(script, setting, lastMs + script.between(0, HOUR_MS)));
   return { seed, setting, items };
 }
 
@@ -65,7 +68,7 @@ function drawStarts(chance: Chance, setting: Setting): readonly Start[] {
   const starts: Start[] = [];
   let afterMs = 0;
   const isCrowded = chance.is(0.4);
-  for (let n = chance.between(2, 7); n > 0; n -= 1) {
+  for (let n = chance.between(1, 6); n > 0; n -= 1) {
     afterMs += isCrowded ? chance.between(0, chance.pick([5, 60, 600]) * SECOND_MS) : drawGapMs(chance);
     const by =
       setting.warehouse === "bucket"
