@@ -17,7 +17,7 @@ import { canListenOn } from "../options/redirect-address.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openCredentials } from "../wiring/open-credentials.ts";
+import { openCredentials, STANDARD_INPUT } from "../wiring/open-credentials.ts";
 import { openTokens } from "../wiring/open-tokens.ts";
 import type { CommandSpec } from "./command.ts";
 
@@ -34,6 +34,7 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const authUrl = parseAuthUrl(givenAuthUrl(values));
     const { redirectUri, paste } = values;
     if (!paste && !canListenOn(redirectUri)) throw notLoopback(redirectUri);
+    if (paste && values.credentials === STANDARD_INPUT) throw oneInput();
     const credentials = await oauthCredentials(values, context);
     const tokens = await openTokens(values, context);
     await refuseUnusable(tokens);
@@ -94,6 +95,13 @@ async function refuseUnusable(tokens: TokenStore): Promise<void> {
   // A version that no tokens have: the claim is never given, and writes no tokens, but a folder may refuse its lock.
   const claim = await tokens.claim("none");
   await claim?.release();
+}
+
+function oneInput(): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    "--credentials - and --paste both read standard input. Name a file with --credentials, or leave out --paste.",
+  );
 }
 
 function notLoopback(redirectUri: string): SyncError {

@@ -47,7 +47,7 @@ export const OPTIONS = {
   },
   credentials: {
     flag: "--credentials <where>",
-    description: "the account's credentials: a JSON file, or secretsmanager:NAME",
+    description: "the account's credentials: a JSON file, secretsmanager:NAME, or - for standard input",
     fallback: "./credentials.json",
     parse: credentialsPlace,
   },

@@ -11,7 +11,7 @@ export interface ProcessContext extends Output {
   readonly signal: AbortSignal;
   /** The directory that relative paths start from. */
   readonly cwd: string;
-  /** Standard input, for the one command that reads it. */
+  /** Standard input, for what reads it. */
   readonly stdin: () => Input;
   readonly openBrowser: OpenBrowser;
 }

@@ -1,18 +1,23 @@
-// Where `--credentials` says the account's credentials are: in a file, or in AWS Secrets Manager.
+// Where `--credentials` says the account's credentials are: in a file, in AWS Secrets Manager, or on standard input.
 
 import { resolve } from "node:path";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { FileCredentials } from "../../../lambdas/job/credentials/file-credentials.ts";
+import { InputCredentials } from "../../../lambdas/job/credentials/input-credentials.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { secretIdOf } from "../options/option-parsers.ts";
 import type { CommandContext } from "./command-context.ts";
 
+/** A file of that name is `./-`. */
+export const STANDARD_INPUT = "-";
+
 /** Reads nothing yet. The AWS clients load only for a secret. A relative path starts from `cwd`. */
 export async function openCredentials(
   place: string,
-  { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
+  { cwd, proxies, stdin, signal }: Pick<CommandContext, "cwd" | "proxies" | "stdin" | "signal">,
   logger: Logger,
 ): Promise<Credentials> {
+  if (place === STANDARD_INPUT) return new InputCredentials({ input: stdin(), signal });
   const secretId = secretIdOf(place);
   if (secretId === undefined) return new FileCredentials(resolve(cwd, place), logger);
   const { secretCredentials } = await import("./secret-credentials.ts");

@@ -10,6 +10,7 @@ import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { secretIdOf } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command-context.ts";
+import { STANDARD_INPUT } from "./open-credentials.ts";
 
 /**
  * Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named.
@@ -34,10 +35,11 @@ export async function openTokens(
 
 /** `credentials/uk.json` → `credentials/uk.tokens.json`. */
 function besideCredentials(credentials: string): string {
-  if (secretIdOf(credentials) === undefined) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
+  const isFile = credentials !== STANDARD_INPUT && secretIdOf(credentials) === undefined;
+  if (isFile) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
   throw new SyncError(
     "CONFIG_INVALID",
-    "The place of the tokens is missing: the credentials are in a secret, so there is no file beside them. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
+    "The place of the tokens is missing: the credentials are in no file that it could be beside. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
     { fields: { setting: "tokens" } },
   );
 }

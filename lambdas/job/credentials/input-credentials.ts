@@ -1,0 +1,60 @@
+// The account's credentials from standard input, so that they are in no file and in no list of processes.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
+
+const MAX_CHARACTERS = 65_536;
+
+export interface InputCredentialsOptions {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly signal: AbortSignal;
+}
+
+export class InputCredentials implements Credentials {
+  readonly #options: InputCredentialsOptions;
+  #read: Promise<ServiceCredentials> | undefined;
+
+  constructor(options: InputCredentialsOptions) {
+    this.#options = options;
+  }
+
+  /** The input can be read once, so every call gives the same. Throws `CREDENTIALS_INVALID`, or the signal's reason. */
+  read(): Promise<ServiceCredentials> {
+    this.#read ??= readAll(this.#options).then(parseCredentials);
+    return this.#read;
+  }
+}
+
+async function readAll({ input, signal }: InputCredentialsOptions): Promise<string> {
+  if (input.isTTY) throw unusable("is a terminal, which would show what is typed");
+  signal.throwIfAborted();
+  const ended = Promise.withResolvers<void>();
+  let text = "";
+  const add = (piece: string): void => {
+    text += piece;
+    if (text.length > MAX_CHARACTERS) ended.reject(unusable("has more than 65,536 characters"));
+  };
+  const stop = (): void => ended.reject(signal.reason);
+  signal.addEventListener("abort", stop);
+  input.setEncoding("utf8");
+  input.on("data", add);
+  input.once("end", ended.resolve);
+  input.once("error", () => ended.reject(unusable("cannot be read")));
+  try {
+    await ended.promise;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    input.removeListener("data", add);
+    // An input that is still open must not keep the process.
+    input.pause();
+  }
+  if (text.trim() === "") throw unusable("ended before any came");
+  return text;
+}
+
+function unusable(problem: string): SyncError {
+  return new SyncError(
+    "CREDENTIALS_INVALID",
+    `The credentials were to come from standard input (--credentials -), which ${problem}. Pipe them into the program, as one JSON: {"method":"session","email":"…","password":"…"}. Or name a file with --credentials.`,
+  );
+}

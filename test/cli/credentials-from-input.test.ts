@@ -1,0 +1,83 @@
+// What `--credentials -` takes from standard input, and what it refuses; a secret is repeated nowhere.
+
+import { PassThrough, Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { CANARY } from "../simulator/account.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, sync } from "./command-line.ts";
+
+const LOOPBACK = ["--base-url", "http://127.0.0.1:1"];
+const FROM_INPUT = ["--credentials", "-"];
+const JSON_TEXT = `{"method":"session","email":"${CANARY.email}","password":"${CANARY.password}"}`;
+
+test.each(["check", "discover", "run"])("%s works with credentials from standard input", async (command) => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(3) });
+  const json = JSON.stringify({ method: "session", ...simulator.credentials });
+  // A session that the service ends in the middle is renewed with the same credentials.
+  simulator.configure({ session: { maxRequests: 3 } });
+
+  const stdin = Readable.from([`\uFEFF${json.slice(0, 30)}`, `${json.slice(30)}\n`]);
+  const { exitCode, stderr } = await sync([command, ...FROM_INPUT, ...against(simulator)], { cwd, stdin });
+
+  expect(exitCode, stderr).toBe(0);
+});
+
+test.each([
+  { what: "nothing", text: "", says: "standard input (--credentials -), which ended before any came" },
+  { what: "only white space", text: " \n", says: "which ended before any came" },
+  { what: "half of it", text: JSON_TEXT.slice(0, -9), says: "they are not valid JSON" },
+  { what: "two of them", text: `${JSON_TEXT}\n${JSON_TEXT}`, says: "they are not valid JSON" },
+  { what: "another key", text: `{"pass":"${CANARY.password}"}`, says: "not usable" },
+  { what: "too much", text: CANARY.password.repeat(9_999), says: "more than 65,536 characters" },
+])("$what on standard input is refused: $says", async ({ text, says }) => {
+  const cwd = await temporaryDirectory();
+
+  const { exitCode, stdout, stderr } = await sync(["run", ...LOOPBACK, ...FROM_INPUT], {
+    cwd,
+    stdin: Readable.from([text]),
+  });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`CREDENTIALS_INVALID: `);
+  expect(stderr).toContain(says);
+  expect(`${stdout}${stderr}`.toLowerCase()).not.toContain("canary");
+});
+
+test("a terminal is refused, because it would show the password", async () => {
+  const cwd = await temporaryDirectory();
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+
+  const { exitCode, stderr } = await sync(["run", ...LOOPBACK, ...FROM_INPUT], { cwd, stdin });
+
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("is a terminal")]);
+});
+
+test("a stop ends the wait, and lets go of the input", async () => {
+  const cwd = await temporaryDirectory();
+  const stdin = new PassThrough();
+  const stop = new AbortController();
+  stdin.once("resume", () => stop.abort(new SyncError("INTERRUPTED", "Stopped.")));
+
+  const { exitCode } = await sync(["run", ...LOOPBACK, ...FROM_INPUT], { cwd, stdin, signal: stop.signal });
+
+  expect([exitCode, stdin.isPaused()]).toEqual([130, true]);
+});
+
+test.each([
+  { args: ["--paste"], says: "--credentials - and --paste both read standard input" },
+  { args: [], says: "The place of the tokens is missing" },
+])("authorize $args with credentials from standard input is refused: $says", async ({ args, says }) => {
+  const cwd = await temporaryDirectory();
+  const oauth = `{"method":"oauth","client_id":"c","client_secret":"${CANARY.password}"}`;
+
+  const { exitCode, stderr } = await sync(
+    ["authorize", "--auth-url", "http://127.0.0.1:1", ...FROM_INPUT, ...args],
+    { cwd, stdin: Readable.from([oauth]) },
+  );
+
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(says)]);
+});
