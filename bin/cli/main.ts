@@ -17,6 +17,7 @@ import type { OptionName } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
 import { PROGRAM_NAME } from "./options/program-name.ts";
 import { type GivenOptions, helpOption, isGiven, readOptions, wantsJson } from "./options/read-options.ts";
+import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { Output } from "./output/output.ts";
 import type { ProcessContext } from "./wiring/command-context.ts";
@@ -65,7 +66,7 @@ export async function main(
   add(authorizeCommand);
   try {
     refusePastedArguments(args);
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(args.map(asArgumentIfSql), { from: "user" });
     return exitCode;
   } catch (error) {
     const isUsage = error instanceof CommanderError;
@@ -86,7 +87,10 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
     .description(spec.summary)
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
   for (const name of spec.options) command.addOption(helpOption(name));
-  if (spec.argument) command.argument(`<${spec.argument.name}>`, spec.argument.description);
+  if (spec.argument) {
+    const { name, description, isOptional } = spec.argument;
+    command.argument(isOptional ? `[${name}]` : `<${name}>`, description);
+  }
   return command;
 }
 

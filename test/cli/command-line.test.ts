@@ -148,7 +148,7 @@ test.each([
     says: "unknown option",
   },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },
-  { what: "no SQL", args: ["query"], says: "missing required argument" },
+  { what: "no SQL", args: ["query"], says: "There is no SQL." },
   { what: "no base URL", args: ["run"], says: "--base-url" },
   { what: "a base URL that is none", args: ["run", "--base-url", "example"], says: "--base-url" },
   {

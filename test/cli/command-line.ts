@@ -46,6 +46,8 @@ export interface SyncOptions extends StartOptions {
   /** What is typed; default: nothing. */
   readonly stdin?: Readable;
   readonly onStderr?: (text: string) => void;
+  /** Standard output is a terminal of this width; default: a pipe. */
+  readonly columns?: number;
   readonly openBrowser?: OpenBrowser;
 }
 
@@ -53,6 +55,7 @@ export interface SyncOptions extends StartOptions {
 export async function sync(args: readonly string[], options: SyncOptions): Promise<Ended> {
   const { cwd, env = {}, signal = new AbortController().signal, stdin = Readable.from([]) } = options;
   const stdout = new Recorded();
+  if (options.columns !== undefined) Object.assign(stdout, { isTTY: true, columns: options.columns });
   const stderr = new Recorded(options.onStderr);
   const exitCode = await main(args, env, {
     stdout: new Terminal(stdout),
@@ -141,9 +144,11 @@ class Recorded extends PassThrough {
     this.#onText = onText;
   }
 
-  override write(chunk: unknown): boolean {
+  override write(chunk: unknown, ...[encoding, written]: readonly unknown[]): boolean {
     this.text += chunk;
     this.#onText?.(String(chunk));
+    const callback = typeof encoding === "function" ? encoding : written;
+    if (typeof callback === "function") queueMicrotask(() => callback());
     return true;
   }
 }

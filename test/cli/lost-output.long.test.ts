@@ -66,3 +66,15 @@ test("a query whose reader leaves after a line ends quietly", async () => {
 
   expect(ended).toEqual({ code: 0, output: "range\n" });
 });
+
+test("a query whose result cannot be written to the end fails, for the rows that are there are not all", async () => {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "warehouse/accounts/default"), { recursive: true });
+  await writeFile(join(cwd, "warehouse/accounts/default/lease.json"), "{}\n");
+  const query = ["query", "SELECT * FROM range(50000)", "--format", "csv"];
+
+  const full = await syncInto("2>&1 > /dev/full", query, cwd);
+
+  expect(full.code).toBe(1);
+  expect(full.output).toContain("cannot be written to standard output: the disk is full (ENOSPC)");
+});

@@ -80,4 +80,4 @@ test.each(Object.entries(TABLES))("%s is described with its columns and types, i
   expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
 });
 
-const longFlag = (name: OptionName): string => OPTIONS[name].flag.split(" ")[0] ?? "";
+const longFlag = (name: OptionName): string => /--[\w-]+/.exec(OPTIONS[name].flag)?.[0] ?? "";

@@ -7,7 +7,11 @@ export interface CommandSpec<Name extends OptionName> {
   readonly name: string;
   readonly summary: string;
   /** Arguments without a dash, as `--help` shows them: `<sql>`. */
-  readonly argument?: { readonly name: string; readonly description: string };
+  readonly argument?: {
+    readonly name: string;
+    readonly description: string;
+    readonly isOptional?: true;
+  };
   readonly options: readonly Name[];
   /** What follows the name of the program. */
   readonly example: string;

@@ -57,7 +57,7 @@ function print(discovery: Discovery, terminal: Terminal): void {
     typesOf(field).join(", "),
     `${Math.round((field.count / events) * 100)} %`,
   ]);
-  terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }));
+  terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }, { maxWidth: 60 }));
   terminal.lines([
     `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
     ...advice(discovery),

@@ -33,6 +33,10 @@ export const credentialsPlace = (value: string): string => {
   if (isFile || (secretId !== undefined && /^[\w/+=.@:-]{1,2048}$/.test(secretId))) return value;
   throw expected("a file, or secretsmanager: and the name or ARN of a secret");
 };
+export const filePlace = (value: string): string => {
+  if (value.trim() === "" || URL_OF_ANY_KIND.test(value)) throw expected("a file, and no URL");
+  return value;
+};
 export const switchValue = (value: string): boolean => {
   if (["true", "1", "yes"].includes(value)) return true;
   if (["false", "0", "no"].includes(value)) return false;

@@ -17,6 +17,7 @@ import {
   textOf,
   warehousePlace,
 } from "./option-parsers.ts";
+import { QUERY_OPTIONS } from "./query-options.ts";
 import { redirectAddress } from "./redirect-address.ts";
 
 const SETTINGS = accountSettings.shape;
@@ -220,6 +221,7 @@ export const OPTIONS = {
     fallback: "held,failed",
     parse: listOf(notifyOn),
   },
+  ...QUERY_OPTIONS,
   logLevel: {
     flag: "--log-level <level>",
     description: "what to log: error, warn, info or debug",

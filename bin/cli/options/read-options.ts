@@ -6,7 +6,7 @@ import { OPTIONS, type OptionName, type OptionSpec, type OptionValue, type Optio
 import { refusePastedCredentials } from "./pasted-secret.ts";
 
 /** Long name without dashes, `base-url`; and as environment variable, `BRAND_BASE_URL`. */
-export const longName = (name: OptionName): string => (OPTIONS[name].flag.split(" ")[0] ?? "").slice(2);
+export const longName = (name: OptionName): string => /--([\w-]+)/.exec(OPTIONS[name].flag)?.[1] ?? "";
 const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
 
 /** The option as `--help` shows it. */

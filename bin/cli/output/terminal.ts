@@ -1,7 +1,9 @@
 // The one place that writes to stdout and stderr, so that nothing written there can harm a terminal or a run.
 
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { withColours } from "./colours.ts";
+import { systemReason } from "./system-reason.ts";
 import { indentedLines, oneLine, ownLines } from "./terminal-text.ts";
 
 export type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
@@ -29,6 +31,8 @@ export class Terminal {
   /** Whether a line can be drawn again. */
   readonly isInteractive: boolean;
 
+  readonly #isTerminal: boolean;
+
   /** The terminal of a process with this environment. */
   static in(environment: TerminalEnvironment, stream: TerminalStream): Terminal {
     return new Terminal(stream, environment);
@@ -36,7 +40,8 @@ export class Terminal {
 
   constructor(stream: TerminalStream, { TERM, NO_COLOR = "" }: TerminalEnvironment = {}) {
     this.#stream = stream;
-    this.isInteractive = stream.isTTY === true && TERM !== "dumb";
+    this.#isTerminal = stream.isTTY === true;
+    this.isInteractive = this.#isTerminal && TERM !== "dumb";
     this.#hasColours = this.isInteractive && NO_COLOR === "";
     stream.on("error", (error) => {
       this.#isClosed ||= isErrno(error, "EPIPE");
@@ -66,6 +71,33 @@ export class Terminal {
   /** The value on one line, for programs. */
   json(value: unknown): void {
     this.line(JSON.stringify(value));
+  }
+
+  /** How many columns a line has; undefined for a file or a pipe. */
+  get width(): number | undefined {
+    return this.#isTerminal ? this.#columns : undefined;
+  }
+
+  /**
+   * A piece of a result, for a program as it is, for a terminal without what controls it. Resolves once it is
+   * written, so that a slow reader slows down what makes the pieces: to false once the reader has left. Throws
+   * `QUERY_FAILED` where it cannot be written, because a result that lacks rows must not pass for a whole one.
+   */
+  async piece(text: string): Promise<boolean> {
+    if (this.#isClosed) return false;
+    const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
+    const error = await new Promise<unknown>((resolve) => {
+      this.#stream.write(shown, (failure) => resolve(failure ?? undefined));
+    });
+    if (error === undefined) return true;
+    if (isErrno(error, "EPIPE") || isErrno(error, "ERR_STREAM_DESTROYED")) return false;
+    throw new SyncError(
+      "QUERY_FAILED",
+      `The result cannot be written to standard output: ${systemReason(error)}. Make room, or choose another place with --out.`,
+      {
+        cause: error,
+      },
+    );
   }
 
   /** Draws the line under the cursor again: the first text that fits the terminal's width, or else the last one, cut. */

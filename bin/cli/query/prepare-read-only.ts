@@ -19,8 +19,12 @@ const READERS: ReadonlySet<string> = new Set([
   ...["pragma_version", "pragma_table_info", "pragma_show"],
 ]);
 
-/** What may stand before the statement that EXPLAIN explains, and that EXPLAIN ANALYZE runs. */
-const EXPLAIN = /^\s*EXPLAIN\s+(?:ANALY[SZ]E\s+|\([^()]*\)\s*(?=[\w(]))?/i;
+/**
+ * What may stand before the statement that EXPLAIN explains, and that EXPLAIN ANALYZE runs. A comment ends where
+ * DuckDB ends it, or earlier: then this SQL is refused.
+ */
+const EXPLAIN =
+  /^(?:\s|--[^\r\n]*[\r\n]|\/\*(?:[^*]|\*(?!\/))*\*\/)*EXPLAIN\s+(?:ANALY[SZ]E\s+|\([^()]*\)\s*(?=[\w(]))?/i;
 
 /** SQL that does more than read. */
 export class NotReadOnly extends Error {}

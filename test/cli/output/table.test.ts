@@ -1,5 +1,6 @@
 // A result on a terminal: columns in line, long values cut, nothing that controls the terminal.
 
+import terminalWidth from "fast-string-truncated-width";
 import { describe, expect, it } from "vitest";
 import { formatTable } from "../../../bin/cli/output/table.ts";
 
@@ -54,12 +55,54 @@ describe("formatTable", () => {
   });
 
   it("takes no time for a value of megabytes", () => {
-    const text = formatTable({
-      columns: ["a"],
-      rows: Array.from({ length: 50 }, () => ["x".repeat(1_000_000)]),
-    });
+    const text = formatTable(
+      { columns: ["a"], rows: Array.from({ length: 50 }, () => ["x".repeat(1_000_000)]) },
+      { maxWidth: 60 },
+    );
 
     expect(text.split("\n")[2]).toBe(`${"x".repeat(59)}…`);
+  });
+});
+
+describe("a table on a terminal", () => {
+  it("is whole where it fits to the column", () => {
+    const rows = { columns: ["ab", "c"], rows: [["12345678", "x"]] };
+
+    expect(formatTable(rows, { width: 11 })).toBe("ab        c\n────────  ─\n12345678  x\n(1 row)\n");
+    expect(formatTable(rows, { width: 500 })).toBe(formatTable(rows));
+  });
+
+  it("cuts the widest columns only, and says how to see everything", () => {
+    const rows = { columns: ["id", "a", "b"], rows: [["123", "x".repeat(100), "y".repeat(100)]] };
+
+    expect(formatTable(rows, { width: 40 }).split("\n")).toEqual([
+      "id   a                 b",
+      "───  ────────────────  ────────────────",
+      `123  ${"x".repeat(15)}…  ${"y".repeat(15)}…`,
+      "(1 row, cut to fit; whole: --full, or --format vertical)",
+      "",
+    ]);
+  });
+
+  it("leaves out the last columns where all would be too narrow to read", () => {
+    const names = Array.from({ length: 20 }, (_, index) => `column_${index}`);
+
+    expect(formatTable({ columns: names, rows: [names] }, { width: 40 }).split("\n")).toEqual([
+      "column_0  column_1  column_2  …",
+      "────────  ────────  ────────  ─",
+      "column_0  column_1  column_2",
+      "(1 row, cut to fit; whole: --full, or --format vertical)",
+      "",
+    ]);
+  });
+
+  it("has no line wider than the terminal, at any width", () => {
+    const rows = { columns: ["a", "日本", "long name"], rows: [["日本語".repeat(9), "x", null]] };
+    for (let width = 4; width <= 60; width++) {
+      const lines = formatTable(rows, { width }).split("\n").slice(0, 3);
+
+      expect(Math.max(...lines.map((line) => terminalWidth(line).width))).toBeLessThanOrEqual(width);
+    }
   });
 });
 

@@ -1,0 +1,28 @@
+// The options of `query` alone: where its SQL comes from, and the form and the place of its result.
+
+import { filePlace, switchValue } from "./option-parsers.ts";
+import { RESULT_FORMATS, resultFormat } from "./result-format.ts";
+
+export const QUERY_OPTIONS = {
+  file: {
+    flag: "-f, --file <file>",
+    description: "read the SQL from this file",
+    parse: filePlace,
+  },
+  format: {
+    flag: "--format <format>",
+    description: `form of the result: ${RESULT_FORMATS.join(", ")}; without it the ending of --out decides, else table`,
+    parse: resultFormat,
+  },
+  out: {
+    flag: "--out <file>",
+    description: "write the result to this file, in place of one that is there",
+    parse: filePlace,
+  },
+  full: {
+    flag: "--full",
+    description: "cut no table to the width of the terminal",
+    fallback: "false",
+    parse: switchValue,
+  },
+} as const;

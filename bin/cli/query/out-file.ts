@@ -1,0 +1,96 @@
+// The file that a result goes to: whole or not at all, and never one of the warehouse.
+
+import { open, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { systemReason } from "../output/system-reason.ts";
+import { warehouseFolders } from "./warehouse-folders.ts";
+
+const NEW_FILE_MODE = 0o666;
+
+export class OutFile {
+  readonly path: string;
+  /** Beside it, so that one step gives it its name. */
+  readonly temporary: string;
+  readonly #mode: number | undefined;
+
+  private constructor(path: string, mode: number | undefined) {
+    this.path = path;
+    this.temporary = join(dirname(path), `.${basename(path)}.${systemRandom.token()}.tmp`);
+    this.#mode = mode;
+  }
+
+  /**
+   * Before the query runs, so that what cannot be written is known at once. A link is followed, and the file that
+   * it names is replaced. Throws `CONFIG_INVALID` for what is no file, and for files of the warehouse.
+   */
+  static async in(path: string, warehouse: string): Promise<OutFile> {
+    const refused = (reason: string): SyncError =>
+      new SyncError("CONFIG_INVALID", `--out: ${path} cannot be written: ${reason}. Choose another file.`);
+    const failed = (error: unknown): never => {
+      throw refused(systemReason(error));
+    };
+    const folder = await realpath(dirname(path)).catch(failed);
+    const real = await realpath(path).catch((error: unknown) =>
+      isErrno(error, "ENOENT") ? join(folder, basename(path)) : failed(error),
+    );
+    const existing = await stat(real).catch((error: unknown) =>
+      isErrno(error, "ENOENT") ? undefined : failed(error),
+    );
+    if (existing?.isDirectory()) throw refused("it is a folder");
+    if (existing && !existing.isFile()) throw refused("it is no ordinary file");
+    for (const place of await warehouseFolders(warehouse)) {
+      const lies = await realpath(place).catch(() => place);
+      if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which query only reads");
+    }
+    const file = new OutFile(real, existing && existing.mode & 0o777);
+    // Made now: a folder that this user may not write in is found before the query takes its time.
+    await (await open(file.temporary, "wx", file.#mode ?? NEW_FILE_MODE).catch(failed)).close();
+    return file;
+  }
+
+  get replaces(): boolean {
+    return this.#mode !== undefined;
+  }
+
+  /** Writes the pieces, one after the other. */
+  async fill(pieces: AsyncIterable<string>): Promise<void> {
+    const file = await this.#try(open(this.temporary, "w"));
+    try {
+      for await (const piece of pieces) await this.#try(file.writeFile(piece));
+    } finally {
+      await this.#try(file.close());
+    }
+  }
+
+  /** Gives what was written its name. */
+  async keep(): Promise<void> {
+    const file = await this.#try(open(this.temporary, "r+"));
+    try {
+      if (this.#mode !== undefined) await this.#try(file.chmod(this.#mode));
+      await this.#try(file.sync());
+    } finally {
+      await this.#try(file.close());
+    }
+    await this.#try(rename(this.temporary, this.path));
+  }
+
+  /** Deletes what was written and not kept. */
+  async discard(): Promise<void> {
+    await unlink(this.temporary).catch(() => undefined);
+  }
+
+  #try<T>(step: Promise<T>): Promise<T> {
+    return step.catch((error: unknown) => {
+      throw new SyncError(
+        "QUERY_FAILED",
+        `The result cannot be written to ${this.path}: ${systemReason(error)}. Make room, or choose another place with --out.`,
+        {
+          cause: error,
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,64 @@
+// The SQL of a query: from the command line, a file, or standard input.
+
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { PROGRAM_NAME } from "../options/program-name.ts";
+import { systemReason } from "../output/system-reason.ts";
+import { readAll } from "../wiring/read-all.ts";
+
+const WAYS =
+  'query "SELECT …" takes it from the command line, query -f FILE from a file, and query - from standard input.';
+
+/** In the saved queries of the stack (`lib/data/queries`). */
+const PLACEHOLDER = "{{account}}";
+
+export interface SqlSource {
+  /** Empty if there is none; `-` for standard input. */
+  readonly argument: string;
+  /** A relative path starts from `cwd`. */
+  readonly file: string | undefined;
+  readonly cwd: string;
+  readonly stdin: () => NodeJS.ReadableStream;
+  readonly signal: AbortSignal;
+}
+
+/** Throws `CONFIG_INVALID` unless there is exactly one of them and it can be run as it is; the signal's reason. */
+export async function readSql(source: SqlSource): Promise<string> {
+  const sql = await readSource(source);
+  if (!sql.includes(PLACEHOLDER)) return sql;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The SQL has the placeholder ${PLACEHOLDER} of a saved query, so it would find nothing. Replace it with the name of an account: sed 's/${PLACEHOLDER}/NAME/' FILE | ${PROGRAM_NAME} query -`,
+  );
+}
+
+async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Promise<string> {
+  if (argument !== "" && file !== undefined) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `There is SQL twice: an argument, and the file ${file} (--file). ${WAYS}`,
+    );
+  }
+  if (argument === "" && file === undefined)
+    throw new SyncError("CONFIG_INVALID", `There is no SQL. ${WAYS}`);
+  if (argument === "-" || file === "-") return textOf(await readAll(stdin(), signal), "Standard input");
+  if (file === undefined) return argument;
+  const path = resolve(cwd, file);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `The SQL in ${path} cannot be read: ${systemReason(error)}. Correct --file.`,
+    );
+  });
+  return textOf(bytes, path);
+}
+
+/** Without a byte order mark, which some editors write. */
+function textOf(bytes: Uint8Array, place: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new SyncError("CONFIG_INVALID", `${place} holds no SQL: it is no UTF-8 text. Save it as UTF-8.`);
+  }
+}

@@ -1,0 +1,189 @@
+// A result as text that a program reads: whatever the values hold, it reads the same values.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { columnsAndRows } from "../../../bin/cli/formats/columns-and-rows.ts";
+import { formatResult } from "../../../bin/cli/formats/format-result.ts";
+import type { ResultRows, Row } from "../../../bin/cli/formats/result-rows.ts";
+import type { ResultFormat } from "../../../bin/cli/options/result-format.ts";
+
+const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({
+  columns,
+  batches: (async function* () {
+    yield* batches;
+  })(),
+});
+
+const textOf = async (format: ResultFormat, result: ResultRows): Promise<string> =>
+  (await Array.fromAsync(formatResult(format, result, {}))).join("");
+
+/** A reader of RFC 4180 of our own, which tells an empty field from an empty text in quotes. */
+function readCsv(text: string): readonly (readonly (string | null)[])[] {
+  const records: (string | null)[][] = [];
+  let record: (string | null)[] = [];
+  const fields = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  for (const [, quoted, plain, end] of text.matchAll(fields)) {
+    record.push(quoted?.replaceAll('""', '"') ?? (plain === "" ? null : (plain ?? null)));
+    if (end === ",") continue;
+    records.push(record);
+    record = [];
+  }
+  return records;
+}
+
+const hostile = fc.oneof(
+  fc.constantFrom(
+    "",
+    '"',
+    '""',
+    ",",
+    "\n",
+    "\r",
+    "\r\n",
+    "\u2028",
+    "\u2029",
+    "\u0085",
+    "\0",
+    "NULL",
+    "\\",
+    "'",
+  ),
+  fc.constantFrom("9007199254740993", "1.10", "-0", "1e400", " x ", "=1+1", "\u202e", "日本", "😀", "\ufeff"),
+  fc.string({ unit: "binary" }),
+);
+const value = fc.option(
+  fc.oneof(
+    hostile,
+    fc.array(hostile).map((texts) => texts.join("")),
+  ),
+);
+/** V8's `JSON.parse` takes a key of one escaped character for `\\` where an object before it had that key. */
+const name = hostile.filter((text) => text !== "\\");
+const tables = fc.integer({ min: 1, max: 4 }).chain((width) =>
+  fc.record({
+    columns: fc.uniqueArray(name, { minLength: width, maxLength: width }),
+    rows: fc.array(fc.array(value, { minLength: width, maxLength: width }), { maxLength: 5 }),
+  }),
+);
+
+describe("a result of any texts", () => {
+  it("is the same read from CSV, null and empty text apart", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        tables.filter(({ columns }) => columns.length > 1),
+        async ({ columns, rows }) => {
+          const text = await textOf("csv", resultOf(columns, rows));
+
+          expect(readCsv(text)).toEqual([columns, ...rows]);
+        },
+      ),
+    );
+  });
+
+  it.each<[ResultFormat, (text: string) => unknown]>([
+    ["json", (text) => JSON.parse(text)],
+    [
+      "ndjson",
+      (text) =>
+        text
+          .split("\n")
+          .slice(0, -1)
+          .map((line) => JSON.parse(line)),
+    ],
+  ])("is the same read from %s, in the order of the columns", async (format, read) => {
+    await fc.assert(
+      fc.asyncProperty(tables, async ({ columns, rows }) => {
+        const text = await textOf(format, resultOf(columns, rows.slice(0, 2), [], rows.slice(2)));
+
+        expect(read(text)).toEqual(
+          rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]]))),
+        );
+        expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Control}\u2028\u2029\u202a-\u202e]/u);
+      }),
+    );
+  });
+
+  it("is the same read from the line of --json", async () => {
+    await fc.assert(
+      fc.asyncProperty(tables, async ({ columns, rows }) => {
+        const [line = "", ...others] = await Array.fromAsync(columnsAndRows(resultOf(columns, rows)));
+
+        expect(others).toEqual([]);
+        expect(JSON.parse(line)).toEqual({ columns, rows });
+      }),
+    );
+  });
+
+  it("has one line for each value when it is vertical", async () => {
+    await fc.assert(
+      fc.asyncProperty(tables, async ({ columns, rows }) => {
+        const text = await textOf("vertical", resultOf(columns, rows));
+
+        expect(text.split("\n")).toHaveLength(rows.length * (columns.length + 1) + 2);
+        expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Control}\u2028\u2029\u202a-\u202e]/u);
+      }),
+    );
+  });
+});
+
+describe("csv", () => {
+  it.each([
+    ["a plain text", "x", "x"],
+    ["null", null, ""],
+    ["an empty text", "", '""'],
+    ["a quote", 'a"b', '"a""b"'],
+    ["a comma", "a,b", '"a,b"'],
+    ["a line break", "a\nb", '"a\nb"'],
+    ["blanks at an edge", " a", '" a"'],
+    ["a large number", "9007199254740993", "9007199254740993"],
+  ])("writes %s", async (_, text, expected) => {
+    expect(await textOf("csv", resultOf(["a", "b"], [[text, "1"]]))).toBe(`a,b\r\n${expected},1\r\n`);
+  });
+
+  it("writes no empty line, which readers skip", async () => {
+    expect(await textOf("csv", resultOf(["a"], [[null], [""], ["x"]]))).toBe('a\r\n""\r\n""\r\nx\r\n');
+  });
+
+  it("writes the header of a result without rows", async () => {
+    expect(await textOf("csv", resultOf(["a", "b"]))).toBe("a,b\r\n");
+  });
+});
+
+describe("json", () => {
+  it("is an array of objects, each on a line of its own", async () => {
+    const result = resultOf(["a", "b"], [["1", null]], [["2", "x"]]);
+
+    expect(await textOf("json", result)).toBe('[\n{"a":"1","b":null},\n{"a":"2","b":"x"}\n]\n');
+  });
+
+  it("is an empty array where there are no rows", async () => {
+    expect(await textOf("json", resultOf(["a"]))).toBe("[]\n");
+  });
+});
+
+describe("ndjson", () => {
+  it("keeps columns of the same name apart, and the order of names that are numbers", async () => {
+    const result = resultOf(["b", "1", "b", "b_1"], [["w", "x", "y", "z"]]);
+
+    expect(await textOf("ndjson", result)).toBe('{"b":"w","1":"x","b_1":"y","b_1_1":"z"}\n');
+  });
+});
+
+describe("vertical", () => {
+  it("shows one value a line, whole, below the number of its row", async () => {
+    const result = resultOf(["id", "name"], [["1", null]], [["2", "a\nb"]]);
+
+    expect(await textOf("vertical", result)).toBe(
+      [
+        "─── row 1 ──────────────────────────────",
+        "id    1",
+        "name  NULL",
+        "─── row 2 ──────────────────────────────",
+        "id    2",
+        "name  a\\nb",
+        "(2 rows)",
+        "",
+      ].join("\n"),
+    );
+  });
+});

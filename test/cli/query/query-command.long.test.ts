@@ -1,0 +1,241 @@
+// `query` as a person and a script use it: where the SQL comes from, what form the result has, where it goes.
+
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { Simulator } from "../../simulator/simulator.ts";
+import { against, type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
+
+const SQL =
+  "SELECT v.* FROM (VALUES ('a', 'uk'), ('b', NULL)) v(uuid, scope) WHERE (SELECT count(*) FROM events) = 2 ORDER BY uuid";
+
+/** A folder with a warehouse of two events. */
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "brand-events-"));
+  await using simulator = await Simulator.start({ events: makeEvents(2) });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", ...against(simulator)], { cwd });
+});
+
+afterAll(() => rm(cwd, { recursive: true }));
+
+const run = (args: readonly string[], options: Partial<SyncOptions> = {}): Promise<Ended> =>
+  sync(["query", ...args], { cwd, ...options });
+
+describe("the SQL of a query", () => {
+  it.each([
+    ["-- a title\nSELECT 1 AS n", "n\r\n1\r\n"],
+    ["--title\nSELECT 1 AS n", "n\r\n1\r\n"],
+    ["--a=b\nSELECT 1 AS n", "n\r\n1\r\n"],
+    ["-- a title\r\nSELECT 1 AS n", "n\r\n1\r\n"],
+    ["/* a title */ SELECT 1 AS n", "n\r\n1\r\n"],
+    ["-- one\n/* two */ -- three\nEXPLAIN SELECT 1", "physical_plan"],
+  ])("may begin with a comment: %j", async (sql, expected) => {
+    const { exitCode, stdout, stderr } = await run(["--format", "csv", sql]);
+
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(expected);
+  });
+
+  it("is no comment where it is an option that does not exist", async () => {
+    const { exitCode, stderr } = await run(["--formt=csv", "SELECT 1"]);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("unknown option '--formt=csv'");
+  });
+
+  it.each([["-f"], ["--file"]])("comes from a file with %s, with a byte order mark too", async (option) => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, "q.sql"), `\ufeff-- Title\n${SQL};\n`);
+
+    const { exitCode, stdout } = await run([option, join(folder, "q.sql"), "--format", "csv"]);
+
+    expect([exitCode, stdout]).toEqual([0, "uuid,scope\r\na,uk\r\nb,\r\n"]);
+  });
+
+  it.each([[["-"]], [["-f", "-"]]])("comes from standard input with %j", async (args) => {
+    const stdin = Readable.from([Buffer.from("-- ä"), Buffer.from("\nSELECT 'ü' AS x")]);
+
+    const { exitCode, stdout } = await run([...args, "--format", "csv"], { stdin });
+
+    expect([exitCode, stdout]).toEqual([0, "x\r\nü\r\n"]);
+  });
+
+  it.each([
+    ["no SQL", [], "There is no SQL. query "],
+    ["SQL and a file", ["SELECT 1", "-f", "q.sql"], "There is SQL twice"],
+    ["standard input and a file", ["-", "-f", "q.sql"], "There is SQL twice"],
+    [
+      "a file that does not exist",
+      ["-f", "none.sql"],
+      "there is no such file or folder (ENOENT). Correct --file.",
+    ],
+    ["a folder", ["-f", "warehouse"], "it is a folder (EISDIR)"],
+    ["a text that is no UTF-8", ["-f", "latin1.sql"], "it is no UTF-8 text"],
+    ["a saved query with its placeholder", ["SELECT '{{account}}'"], "has the placeholder {{account}}"],
+    ["two forms", ["--json", "--format", "csv", "SELECT 1"], "--json and --format csv are two forms"],
+    ["an unknown form", ["--format", "xml", "SELECT 1"], "--format: expected table, vertical, csv"],
+  ])("%s exits with 2 and says what to do", async (_, args, expected) => {
+    await writeFile(join(cwd, "latin1.sql"), Buffer.from("SELECT 'ü'", "latin1"));
+
+    const { exitCode, stdout, stderr } = await run(args);
+
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(expected);
+  });
+
+  it("stops when it is interrupted while it waits for standard input", async () => {
+    const stop = new AbortController();
+    const ending = run(["-"], { stdin: new PassThrough(), signal: stop.signal });
+    setImmediate(() => stop.abort(new SyncError("INTERRUPTED", "stopped")));
+
+    expect((await ending).exitCode).toBe(130);
+  });
+
+  it.each(savedQueries("default").map(({ title, sql }) => [title, sql]))(
+    "may be the saved query %s",
+    async (_, sql) => {
+      const folder = await temporaryDirectory();
+      await writeFile(join(folder, "q.sql"), sql);
+
+      expect(await run(["-f", join(folder, "q.sql")])).toMatchObject({ exitCode: 0, stderr: "" });
+    },
+  );
+});
+
+describe("the result of a query", () => {
+  it.each([
+    [["--format", "table"], "uuid  scope\n────  ─────\na     uk\nb     NULL\n(2 rows)\n"],
+    [[], "uuid  scope\n────  ─────\na     uk\nb     NULL\n(2 rows)\n"],
+    [["--format", "csv"], "uuid,scope\r\na,uk\r\nb,\r\n"],
+    [["--format", "json"], '[\n{"uuid":"a","scope":"uk"},\n{"uuid":"b","scope":null}\n]\n'],
+    [["--format", "ndjson"], '{"uuid":"a","scope":"uk"}\n{"uuid":"b","scope":null}\n'],
+    [["--json"], '{"columns":["uuid","scope"],"rows":[["a","uk"],["b",null]]}\n'],
+  ])("has the form of %j", async (args, expected) => {
+    expect(await run([...args, SQL])).toEqual({ exitCode: 0, stdout: expected, stderr: "" });
+  });
+
+  const WIDE = "SELECT repeat('x', 200) AS a, repeat('y', 200) AS b";
+
+  it("is cut to the terminal, unless --full", async () => {
+    const cut = await run([WIDE], { columns: 40 });
+    const full = await run([WIDE, "--full"], { columns: 40 });
+    const piped = await run([WIDE]);
+
+    expect(
+      Math.max(
+        ...cut.stdout
+          .split("\n")
+          .slice(0, 3)
+          .map((line) => line.length),
+      ),
+    ).toBe(40);
+    expect(full.stdout).toContain("x".repeat(200));
+    expect(piped.stdout).toBe(full.stdout);
+  });
+
+  it("controls no terminal, and is exact in a pipe", async () => {
+    const sql = "SELECT 'a' || chr(27) || '[2J' || chr(8232) AS x, 1 AS y";
+
+    const shown = await run([sql, "--format", "csv"], { columns: 80 });
+    const piped = await run([sql, "--format", "csv"]);
+
+    expect(shown.stdout).toBe('x,y\n"a\\u001b[2J\\u2028",1\n');
+    expect(piped.stdout).toBe('x,y\r\n"a\u001b[2J\u2028",1\r\n');
+  });
+
+  it("says TRY_CAST where a value does not convert", async () => {
+    const { exitCode, stderr } = await run(["SELECT uuid::DATE FROM events"]);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("TRY_CAST converts it");
+  });
+});
+
+describe("query --out", () => {
+  it("writes a file of the form that its ending says, and tells how many rows", async () => {
+    const folder = await temporaryDirectory();
+
+    const { exitCode, stdout, stderr } = await run([SQL, "--out", join(folder, "x.csv")]);
+
+    expect([exitCode, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/^2 rows in .*x\.csv\n$/);
+    expect(await readFile(join(folder, "x.csv"), "utf8")).toBe("uuid,scope\r\na,uk\r\nb,\r\n");
+    expect(await readdir(folder)).toEqual(["x.csv"]);
+  });
+
+  it.each([
+    ["x.ndjson", [], '{"n":"1"}\n'],
+    ["x.JSON", [], '[\n{"n":"1"}\n]\n'],
+    ["x.csv", ["--format", "ndjson"], '{"n":"1"}\n'],
+    ["x.json", ["--json"], '{"columns":["n"],"rows":[["1"]]}\n'],
+    ["x", [], "n\n─\n1\n(1 row)\n"],
+  ])("writes %s with %j", async (name, args, expected) => {
+    const folder = await temporaryDirectory();
+
+    await run(["SELECT 1 AS n", "--out", join(folder, name), ...args], { columns: 10 });
+
+    expect(await readFile(join(folder, name), "utf8")).toBe(expected);
+  });
+
+  it("replaces a file, keeps its mode, follows a link to it, and says so", async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, "old.csv"), "before");
+    await chmod(join(folder, "old.csv"), 0o640);
+    await symlink("old.csv", join(folder, "link.csv"));
+
+    const { stderr } = await run(["SELECT 1 AS n", "--out", join(folder, "link.csv")]);
+
+    expect(stderr).toMatch(/^1 row in .*old\.csv, in place of the file before\n$/);
+    expect(await readFile(join(folder, "link.csv"), "utf8")).toBe("n\r\n1\r\n");
+    expect((await stat(join(folder, "old.csv"))).mode & 0o777).toBe(0o640);
+    expect((await readdir(folder)).toSorted()).toEqual(["link.csv", "old.csv"]);
+  });
+
+  it("leaves the file before as it is when the query fails half-way, and nothing beside it", async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, "x.csv"), "before");
+
+    const { exitCode } = await run([
+      "SELECT CASE WHEN range < 100000 THEN '1' ELSE 'x' END::INTEGER FROM range(200000)",
+      "--out",
+      join(folder, "x.csv"),
+    ]);
+
+    expect(exitCode).toBe(1);
+    expect(await readFile(join(folder, "x.csv"), "utf8")).toBe("before");
+    expect(await readdir(folder)).toEqual(["x.csv"]);
+  });
+
+  it.each([
+    ["a folder", "folder", "it is a folder"],
+    ["a folder that does not exist", "none/x.csv", "there is no such file or folder (ENOENT)"],
+    ["a device", "/dev/null", "it is no ordinary file"],
+    ["a file of the warehouse", "$W/views.sql", "it lies in the warehouse, which query only reads"],
+    ["a new file in the warehouse", "$W/publications/default/x.csv", "it lies in the warehouse"],
+    ["a link into the warehouse", "inside/x.csv", "it lies in the warehouse"],
+    ["a URL", "https://example.com/x.csv", "a file, and no URL"],
+  ])("refuses %s before the query runs", async (_, out, reason) => {
+    const folder = await temporaryDirectory();
+    const warehouse = join(cwd, "warehouse");
+    await mkdir(join(folder, "folder"));
+    await symlink(warehouse, join(folder, "inside"));
+    const before = await readdir(warehouse, { recursive: true });
+
+    const { exitCode, stderr } = await sync(
+      ["query", "SELEC", "--warehouse", warehouse, "--out", out.replace("$W", warehouse)],
+      { cwd: folder },
+    );
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(reason);
+    expect(await readdir(warehouse, { recursive: true })).toEqual(before);
+  });
+});
