@@ -151,7 +151,7 @@ function readSources(): readonly SourceFile[] {
 /** The rows of "The rooms": a room, and what it may import beside itself. */
 function readRooms(): ReadonlyMap<string, readonly string[]> {
   const [, section = ""] = readFileSync(join(ROOT, "docs/architecture.md"), "utf8").split("\n## The rooms\n");
-  const rows = [...section.matchAll(/^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$/gm)];
+  const rows = [...section.matchAll(/^\| `([\w/-]+)` \|[^|]*\|([^|]*)\|$/gm)];
   const named = rows.map(
     ([, room = "", allowed = ""]) =>
       [room, [...allowed.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)] as const,

@@ -16,7 +16,14 @@ import { statusCommand } from "./commands/status.ts";
 import type { OptionName } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
 import { PROGRAM_NAME } from "./options/program-name.ts";
-import { type GivenOptions, helpOption, isGiven, readOptions, wantsJson } from "./options/read-options.ts";
+import {
+  type GivenOptions,
+  helpOption,
+  isGiven,
+  readConfig,
+  readOptions,
+  wantsJson,
+} from "./options/read-options.ts";
 import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { Output } from "./output/output.ts";
@@ -44,7 +51,9 @@ export async function main(
     const command = commandOf(program, spec);
     command.action(async () => {
       const given = command.opts<GivenOptions>();
-      const values = readOptions(spec.options, given, environment);
+      const usesFile = spec.options.some((name) => name === "config");
+      const file = usesFile ? readConfig(given, environment, context.cwd) : undefined;
+      const values = readOptions(spec.options, given, environment, file, { ofAll: spec.ofAll });
       exitCode = await spec.execute(
         values,
         {

@@ -1,7 +1,8 @@
 // The hours without a publication after which an account's data is stale.
 
-import { parseSchedule } from "./parse-schedule.ts";
-import { type DeployedAccount, MAX_STALE_HOURS } from "./settings.ts";
+import { MAX_STALE_HOURS } from "../../lambdas/job/settings-file/account-keys.ts";
+import { parseSchedule } from "../../lambdas/job/settings-file/parse-schedule.ts";
+import type { DeployedAccount } from "./settings.ts";
 
 /** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */
 const LEAST_HOURS = 26;

@@ -3,17 +3,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { accountKeys, schedule } from "../../lambdas/job/settings-file/account-keys.ts";
+import { fileSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { sharedKeys } from "../../lambdas/job/settings-file/shared-keys.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
-import { accountSchema, settingsSchema } from "../../lib/settings/settings.ts";
 
 const PAGE = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
 describe.each<[string, Shape, Readonly<Record<string, unknown>>]>([
-  ["### For all accounts", settingsSchema.shape, {}],
-  ["### For one account", accountSchema.shape, functionDefaults()],
+  ["### For all accounts", { accounts: fileSettingsSchema.shape.accounts, ...sharedKeys.shape }, {}],
+  ["### For one account", { schedule, ...accountKeys.shape }, functionDefaults()],
 ])("the table below %s", (heading, shape, inherited) => {
   test("has every key with its default, in the order of the schema, and no other", () => {
     const rows = rowsBelow(heading).map(([key = "", , fallback = ""]) => [key, fallback]);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { parseS3Location } from "../../bin/cli/options/s3-location.ts";
 import { formatTable } from "../../bin/cli/output/table.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
@@ -12,6 +11,7 @@ import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { parseBaseUrl } from "../../lambdas/job/settings/base-url.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
+import { parseS3Location } from "../../lambdas/job/storage/s3/s3-location.ts";
 import { within } from "./bounded.ts";
 
 /** undici takes no more than 16 KB of headers; what is read in linear time is read as fast where it is 64 KB. */

@@ -12,6 +12,7 @@ import { codeExchange } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/paste-answer.ts";
 import { receiveAnswer } from "../authorize/receive-answer.ts";
 import { commandLineText } from "../options/command-line-text.ts";
+import { AUTHORIZE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { canListenOn } from "../options/redirect-address.ts";
 import { Display } from "../output/display.ts";
@@ -21,7 +22,7 @@ import { openCredentials, STANDARD_INPUT } from "../wiring/open-credentials.ts";
 import { openTokens } from "../wiring/open-tokens.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = ["authUrl", "credentials", "tokens", "redirectUri", "noBrowser", "paste", "json"] as const;
+const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -51,7 +52,7 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       request,
       proxies: context.proxies,
       clock: systemClock,
-      authorize: commandLineText(["authorize"], ["authUrl", "credentials", "tokens", "redirectUri"], values),
+      authorize: commandLineText(["authorize"], [...AUTHORIZE_OPTIONS, "redirectUri"], values),
       store: (granted) => storeAuthorized(tokens, granted),
     });
     const shared = { request, terminal, clock: systemClock, signal };

@@ -14,6 +14,8 @@ export interface CommandSpec<Name extends OptionName> {
   };
   readonly options: readonly Name[];
   /** What follows the name of the program. */
+  /** Works on all accounts at once if none is given. */
+  readonly ofAll?: true;
   readonly example: string;
   /** Does the work and returns the exit code. Throws `SyncError` for what a person can fix. */
   readonly execute: (

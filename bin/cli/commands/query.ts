@@ -2,12 +2,12 @@
 
 import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { columnsAndRows } from "../formats/columns-and-rows.ts";
 import { formatResult } from "../formats/format-result.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
 import type { OptionValues } from "../options/options.ts";
 import { formatOfFile } from "../options/result-format.ts";
-import { isS3 } from "../options/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
 import { OutFile } from "../query/out-file.ts";
@@ -18,7 +18,7 @@ import { openDirectory } from "../wiring/open-warehouse.ts";
 import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = ["warehouse", "file", "format", "out", "full", "json"] as const;
+const OPTIONS = ["config", "warehouse", "file", "format", "out", "full", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 

@@ -5,11 +5,11 @@ import { resolve } from "node:path";
 import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status-of-all.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { isS3 } from "../options/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
 import type { Output } from "../output/output.ts";
 import { describeStatus } from "../output/status/describe-status.ts";
@@ -29,6 +29,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
   summary: "show when the data is from, what is held and what the last runs did; without --account of all",
   options: OPTIONS,
+  ofAll: true,
   example: "status --account uk",
   execute: async (values, context) => {
     const nowMs = systemClock.now();

@@ -1,25 +1,36 @@
 // A command with its options, to be pasted into a POSIX shell as it is.
 
 import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
-import { OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
+import { fileValue } from "./file-value.ts";
+import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
 import { PROGRAM_NAME } from "./program-name.ts";
-import { longName } from "./read-options.ts";
 
-/** `words` come first: the command and its argument. Of the options, those whose values are no defaults follow. */
+/**
+ * `words` come first: the command and its argument. Of the options, those follow whose values are not what the command
+ * takes without them.
+ */
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
   names: readonly Name[],
   values: OptionValues<Name>,
 ): string {
-  const options = names.flatMap((name) => optionWords(name, values[name]));
+  const given: Partial<OptionValues<OptionName>> = values;
+  const options = names.flatMap((name) => optionWords(name, given));
   return [PROGRAM_NAME, ...[...words, ...options].map(shellWord)].join(" ");
 }
 
-function optionWords(name: OptionName, value: unknown): readonly string[] {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
+function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>): readonly string[] {
   const flag = `--${longName(name)}`;
-  if (value === undefined) return [];
-  if (spec.fallback !== undefined && spec.parse(spec.fallback) === value) return [];
+  if (name === "config") return values.config?.named === undefined ? [] : [flag, values.config.named];
+  const value: unknown = values[name];
+  if (value === undefined || value === withoutOption(name, values)) return [];
   if (Array.isArray(value)) return value.flatMap((one) => [flag, `${one.name}=${one.pointer}`]);
   return value === true ? [flag] : [flag, String(value)];
+}
+
+function withoutOption(name: OptionName, { config, account }: Partial<OptionValues<OptionName>>): unknown {
+  if (config && name === "account") return config.accounts.length === 1 ? config.accounts[0] : undefined;
+  const { fallback, parse }: OptionSpec<unknown> = OPTIONS[name];
+  const inFile = config && account !== undefined ? fileValue(name, config, account) : undefined;
+  return inFile ?? (fallback === undefined ? undefined : parse(fallback));
 }

@@ -6,37 +6,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
-import { isS3, parseS3Location } from "./s3-location.ts";
 
-/** Messages do not repeat what it matches: a URL may hold a password. */
-const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
-
-/** Also where a slash is missing: no directory has such a name. */
-const OTHER_STORE = /^\s*(?:gs|gcs|s3a|s3n|abfss?|az|wasbs?|hdfs|https?|file|ftp):/i;
-
-/** `you@example.com:password`, which some tools accept. */
-const EMAIL_AND_PASSWORD = /^[^/@]*@[^/]*:/;
-
-export const warehousePlace = (value: string): string => {
-  if (isS3(value)) parseS3Location(value);
-  else if (value.trim() === "" || URL_OF_ANY_KIND.test(value) || OTHER_STORE.test(value))
-    throw expected("a directory, or s3://bucket/prefix, and no other URL");
-  return value;
-};
-export const credentialsPlace = (value: string): string => {
-  const secretId = secretIdOf(value);
-  const isFile =
-    value.trim() !== "" &&
-    secretId === undefined &&
-    !URL_OF_ANY_KIND.test(value) &&
-    !EMAIL_AND_PASSWORD.test(value);
-  if (isFile || (secretId !== undefined && /^[\w/+=.@:-]{1,2048}$/.test(secretId))) return value;
-  throw expected("a file, or secretsmanager: and the name or ARN of a secret");
-};
-export const filePlace = (value: string): string => {
-  if (value.trim() === "" || URL_OF_ANY_KIND.test(value)) throw expected("a file, and no URL");
-  return value;
-};
 export const switchValue = (value: string): boolean => {
   if (["true", "1", "yes"].includes(value)) return true;
   if (["false", "0", "no"].includes(value)) return false;
@@ -75,12 +45,6 @@ export const liftedTexts = (value: string): readonly LiftedColumn[] => {
   if (texts) return parseLiftedColumns(texts);
   throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${shownText(value)}`);
 };
-
-/** The secret that `secretsmanager:NAME` names; undefined for a file. */
-export function secretIdOf(place: string): string | undefined {
-  const scheme = "secretsmanager:";
-  return place.startsWith(scheme) ? place.slice(scheme.length) : undefined;
-}
 
 function expected(what: string): SyncError {
   return new SyncError("CONFIG_INVALID", `expected ${what}`);

@@ -7,18 +7,11 @@ import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/da
 import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
 import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
-import {
-  credentialsPlace,
-  liftedTexts,
-  listOf,
-  logLevel,
-  numberOf,
-  switchValue,
-  textOf,
-  warehousePlace,
-} from "./option-parsers.ts";
+import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
+import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
 import { QUERY_OPTIONS } from "./query-options.ts";
 import { redirectAddress } from "./redirect-address.ts";
+import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 const SETTINGS = accountSettings.shape;
 
@@ -35,6 +28,11 @@ export interface OptionSpec<Value> {
 
 /** Every option, by the name its value has in the program. */
 export const OPTIONS = {
+  config: {
+    flag: "--config <file>",
+    description: `settings file; without it ./${SETTINGS_FILE}, if it is there`,
+    parse: textOf(filePlace),
+  },
   baseUrl: {
     flag: "--base-url <url>",
     description: "address of the service",
@@ -50,7 +48,7 @@ export const OPTIONS = {
     flag: "--credentials <where>",
     description: "the account's credentials: a JSON file, secretsmanager:NAME, or - for standard input",
     fallback: "./credentials.json",
-    parse: credentialsPlace,
+    parse: textOf(credentialsPlace),
   },
   authUrl: {
     flag: "--auth-url <url>",
@@ -61,13 +59,13 @@ export const OPTIONS = {
     flag: "--tokens <where>",
     description:
       "tokens of the method oauth: a JSON file, or secretsmanager:NAME; without it <credentials>.tokens.json",
-    parse: credentialsPlace,
+    parse: textOf(credentialsPlace),
   },
   warehouse: {
     flag: "--warehouse <where>",
     description: "what holds the snapshots: a directory, or s3://bucket/prefix",
     fallback: "./warehouse",
-    parse: warehousePlace,
+    parse: textOf(warehousePlace),
   },
   database: {
     flag: "--database <name>",
@@ -238,9 +236,12 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** The value of an option; undefined if it is not given and has no default. */
-export type OptionValue<Name extends OptionName> =
-  | ReturnType<(typeof OPTIONS)[Name]["parse"]>
+/** The value of an option; undefined if it is not given and has no default. Of `--config` it is the file as it is read. */
+type OptionValue<Name extends OptionName> =
+  | (Name extends "config" ? SettingsFile : ReturnType<(typeof OPTIONS)[Name]["parse"]>)
   | ((typeof OPTIONS)[Name] extends { readonly fallback: string } ? never : undefined);
 
 export type OptionValues<Name extends OptionName> = { readonly [Each in Name]: OptionValue<Each> };
+
+/** Its long name without dashes: `base-url`. */
+export const longName = (name: OptionName): string => /--([\w-]+)/.exec(OPTIONS[name].flag)?.[1] ?? "";

@@ -1,13 +1,14 @@
 // The options of `query` alone: where its SQL comes from, and the form and the place of its result.
 
-import { filePlace, switchValue } from "./option-parsers.ts";
+import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
+import { switchValue, textOf } from "./option-parsers.ts";
 import { RESULT_FORMATS, resultFormat } from "./result-format.ts";
 
 export const QUERY_OPTIONS = {
   file: {
     flag: "-f, --file <file>",
     description: "read the SQL from this file",
-    parse: filePlace,
+    parse: textOf(filePlace),
   },
   format: {
     flag: "--format <format>",
@@ -17,7 +18,7 @@ export const QUERY_OPTIONS = {
   out: {
     flag: "--out <file>",
     description: "write the result to this file, in place of one that is there",
-    parse: filePlace,
+    parse: textOf(filePlace),
   },
   full: {
     flag: "--full",

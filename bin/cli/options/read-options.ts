@@ -2,11 +2,12 @@
 
 import { Option } from "commander";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { OPTIONS, type OptionName, type OptionSpec, type OptionValue, type OptionValues } from "./options.ts";
+import { fileValue } from "./file-value.ts";
+import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
 import { refusePastedCredentials } from "./pasted-secret.ts";
+import { openSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Long name without dashes, `base-url`; and as environment variable, `BRAND_BASE_URL`. */
-export const longName = (name: OptionName): string => /--([\w-]+)/.exec(OPTIONS[name].flag)?.[1] ?? "";
+/** `BRAND_BASE_URL`. */
 const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
 
 /** The option as `--help` shows it. */
@@ -22,24 +23,27 @@ export function helpOption(name: OptionName): Option {
 type GivenValue = string | boolean | readonly string[] | undefined;
 export type GivenOptions = Readonly<Record<string, GivenValue>>;
 
-/** Option beats environment beats default. Throws `CONFIG_INVALID` naming the option or variable, what was expected and what came. */
-function readOption<Name extends OptionName>(
-  name: Name,
+/**
+ * The value of an option or its variable; undefined if neither is given. Throws `CONFIG_INVALID` naming the option or
+ * variable, what was expected and what came.
+ */
+function givenText(
+  name: OptionName,
   given: GivenValue,
   environment: NodeJS.ProcessEnv,
-): OptionValue<Name> {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
+): readonly [source: string, text: string] | undefined {
+  if (given !== undefined) {
+    return [`--${longName(name)}`, typeof given === "object" ? JSON.stringify(given) : String(given)];
+  }
   const fromEnvironment = environment[variable(name)];
-  const [source, value] =
-    given !== undefined
-      ? [`--${longName(name)}`, typeof given === "object" ? JSON.stringify(given) : String(given)]
-      : fromEnvironment
-        ? [variable(name), fromEnvironment]
-        : ["", spec.fallback];
-  if (value === undefined) return undefined as OptionValue<Name>;
-  refusePastedCredentials(`${source}: the value`, value);
+  return fromEnvironment ? [variable(name), fromEnvironment] : undefined;
+}
+
+function parseOption(name: OptionName, [source, text]: readonly [source: string, text: string]): unknown {
+  const spec: OptionSpec<unknown> = OPTIONS[name];
+  refusePastedCredentials(`${source}: the value`, text);
   try {
-    return spec.parse(value) as OptionValue<Name>;
+    return spec.parse(text);
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
     throw new SyncError("CONFIG_INVALID", `${source}: ${error.message}`, { cause: error });
@@ -50,25 +54,66 @@ function readOption<Name extends OptionName>(
 export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
   if (args.includes("--json")) return true;
   try {
-    return readOption("json", undefined, environment);
+    return readOptions(["json"], {}, environment).json;
   } catch {
     return false;
   }
 }
 
-/** The values of a command's options, by name. Throws `CONFIG_INVALID` for the first that is wrong. */
+/** The settings file of a command. Throws `CONFIG_INVALID` if it is named and missing, or wrong. */
+export function readConfig(
+  given: GivenOptions,
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): SettingsFile | undefined {
+  const text = givenText("config", given["config"], environment);
+  return openSettingsFile(text && String(parseOption("config", text)), cwd);
+}
+
+/**
+ * The values of a command's options, by name: option beats environment beats settings file beats default. Throws
+ * `CONFIG_INVALID` for the first that is wrong.
+ * @param ofAll the command works on all accounts at once if none is given
+ */
 export function readOptions<Name extends OptionName>(
   names: readonly Name[],
   given: GivenOptions,
   environment: NodeJS.ProcessEnv,
+  file?: SettingsFile,
+  { ofAll = false }: { readonly ofAll?: boolean | undefined } = {},
 ): OptionValues<Name> {
-  const values = names.map((name) => [name, readOption(name, givenValue(name, given), environment)]);
+  const read = (name: OptionName, inFile: () => unknown): unknown => {
+    const text = givenText(name, givenValue(name, given), environment);
+    if (text !== undefined) return parseOption(name, text);
+    const { fallback, parse }: OptionSpec<unknown> = OPTIONS[name];
+    return inFile() ?? (fallback === undefined ? undefined : parse(fallback));
+  };
+  const isOfAll = ofAll && !isGiven("account", given, environment);
+  const hasAccount = names.some((name) => name === "account");
+  const account = hasAccount
+    ? read("account", () => (file && !isOfAll ? onlyAccount(file) : undefined))
+    : undefined;
+  const chosen = typeof account === "string" && !isOfAll ? account : undefined;
+  const values = names.map((name) => {
+    if (name === "config") return [name, file];
+    if (name === "account") return [name, account];
+    return [name, read(name, () => file && fileValue(name, file, chosen))];
+  });
   return Object.fromEntries(values) as OptionValues<Name>;
 }
 
 /** Whether the option or its variable names a value. */
 export function isGiven(name: OptionName, given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
   return givenValue(name, given) !== undefined || Boolean(environment[variable(name)]);
+}
+
+function onlyAccount({ title, accounts }: SettingsFile): string | undefined {
+  const [only, ...others] = accounts;
+  if (others.length === 0) return only;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `${title} has several accounts: ${accounts.join(", ")}. Give --account NAME, or set BRAND_ACCOUNT.`,
+  );
 }
 
 /** Commander keeps `--no-pin` as the absence of a pin that is there by default. */

@@ -1,7 +1,6 @@
 // SQL that begins with a comment begins like an option: `-- Latest events`.
 
-import { OPTIONS, type OptionName } from "./options.ts";
-import { longName } from "./read-options.ts";
+import { longName, OPTIONS, type OptionName } from "./options.ts";
 
 const LONG_NAMES: ReadonlySet<string> = new Set((Object.keys(OPTIONS) as OptionName[]).map(longName));
 

@@ -5,7 +5,7 @@ import type { Credentials } from "../../../lambdas/job/credentials/credentials.t
 import { FileCredentials } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { InputCredentials } from "../../../lambdas/job/credentials/input-credentials.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
-import { secretIdOf } from "../options/option-parsers.ts";
+import { secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import type { CommandContext } from "./command-context.ts";
 
 /** A file of that name is `./-`. */

@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { isS3 } from "../options/s3-location.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { Warehouse } from "./warehouse.ts";
 

@@ -7,8 +7,8 @@ import { warehouseLocation } from "../../../lambdas/job/catalog/glue/glue-table.
 import { awsClient } from "../../../lambdas/job/network/aws-client.ts";
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { parseS3Location } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
-import { parseS3Location } from "../options/s3-location.ts";
 import { awsReady } from "./aws-ready.ts";
 import type { Warehouse } from "./warehouse.ts";
 

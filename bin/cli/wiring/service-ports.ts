@@ -5,7 +5,7 @@ import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { commandLineText } from "../options/command-line-text.ts";
-import type { SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { AUTHORIZE_OPTIONS, type SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -38,7 +38,7 @@ export async function servicePorts(
     credentials,
     authorization: {
       tokens: () => openTokens(values, context, display),
-      command: commandLineText(["authorize"], ["authUrl", "credentials", "tokens"], values),
+      command: commandLineText(["authorize"], AUTHORIZE_OPTIONS, values),
     },
     settings,
     logger: display,

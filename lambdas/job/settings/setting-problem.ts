@@ -6,6 +6,8 @@ import { SyncError } from "../errors/sync-error.ts";
 /** Enough of a value to recognise it. */
 const MAX_SHOWN = 80;
 
+const OF_A_SECRET = /password|passwd|secret|token|api_?key|e-?mail/i;
+
 const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
   boolean: "true or false",
@@ -44,9 +46,10 @@ export function problemsOf(
   return issues.flatMap((issue) => {
     if (issue.code !== "unrecognized_keys") return [`${nameOf(issue.path)}: ${problemOf(issue, input)}`];
     // The value is not shown: it may be a password.
-    return issue.keys.map(
-      (key) => `${nameOf([...issue.path, key])}: expected no such key, and got one; is it misspelt?`,
-    );
+    return issue.keys.map((key) => {
+      const why = OF_A_SECRET.test(key) ? "secrets belong in the credentials" : "is it misspelt?";
+      return `${nameOf([...issue.path, key])}: expected no such key, and got one; ${why}`;
+    });
   });
 }
 

@@ -1,7 +1,7 @@
 // Which expressions the scheduler takes, and how long each stays silent at the most.
 
 import { describe, expect, it } from "vitest";
-import { parseSchedule } from "../../../lib/settings/parse-schedule.ts";
+import { parseSchedule } from "../../../lambdas/job/settings-file/parse-schedule.ts";
 import { staleAfterHours } from "../../../lib/settings/stale-after.ts";
 
 const DAY = 24;

@@ -1,8 +1,12 @@
 // The same settings have the same fingerprint, wherever they are given: each place resumes the work of the others.
 
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
 import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
+import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { fingerprint } from "../../../lambdas/job/run/fingerprint.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { accountRunSettings } from "../../../lambdas/sync/account-run-settings.ts";
@@ -68,7 +72,22 @@ function byVariables(given: Given): RunSettings {
   return givenSettings(readOptions(OPTIONS, { detailPointer: given.detailPointer }, variables));
 }
 
-function bySettingsFile({ lifted, ...account }: Given): RunSettings {
+function byKeysOfAccount({ lifted, ...account }: Given): RunSettings {
+  return inSettingsFile({ lifted, accounts: { uk: account } });
+}
+
+function byKeysForAll(given: Given): RunSettings {
+  return inSettingsFile({ ...given, accounts: { uk: {} } });
+}
+
+function inSettingsFile(settings: object): RunSettings {
+  const directory = mkdtempSync(join(tmpdir(), "brand-events-settings-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
+  return givenSettings(readOptions(OPTIONS, {}, {}, openSettingsFile("settings.json", directory)));
+}
+
+function byFunctionsFile({ lifted, ...account }: Given): RunSettings {
   return inFunction({ accounts: { uk: account }, lifted: [...lifted] });
 }
 
@@ -94,7 +113,9 @@ function inFunction(settings: SettingsFile): RunSettings {
 describe.each([
   ["options", byOptions],
   ["environment variables", byVariables],
-  ["the function's settings file", bySettingsFile],
+  ["an account's keys in the settings file", byKeysOfAccount],
+  ["the keys for all in the settings file", byKeysForAll],
+  ["the function's settings file", byFunctionsFile],
   ["cdk.json", byStack],
 ])("settings by %s", (_, settingsOf) => {
   it.each(ADDRESSES)("have for %j the fingerprint of %s", (baseUrl, canonical) => {

@@ -1,16 +1,35 @@
-// The message for each wrong value in `cdk.json`: the key, what was expected, what came.
+// The message for each wrong value in `cdk.json` and in a settings file: the key, what was expected, what came.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const UK = { schedule: "cron(0 6 * * ? *)" };
 const GOOD = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
 const account = (over: object): object => ({ ...GOOD, accounts: { uk: { ...UK, ...over } } });
 
+const messageOf = (parse: () => unknown): string => {
+  try {
+    parse();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "taken";
+};
+
+const inFile = async (settings: unknown): Promise<string> => {
+  const directory = await temporaryDirectory();
+  writeFileSync(join(directory, "brand-events.json"), JSON.stringify(settings));
+  return directory;
+};
+
 describe("settings", () => {
   it.each<[string, unknown, string]>([
-    ["nothing at all", undefined, "eventSync: expected an object, and got nothing"],
-    ["a text", "uk", 'eventSync: expected an object, and got "uk"'],
+    ["a list", [], "eventSync: expected an object, and got a list"],
+    ["null", null, "eventSync: expected an object, and got null"],
     [
       "no accounts",
       { baseUrl: "https://api.example.com" },
@@ -42,9 +61,49 @@ describe("settings", () => {
       "eventSync.accounts.uk.shedule: expected no such key, and got one; is it misspelt?",
     ],
     [
-      "no address",
-      { accounts: { uk: UK } },
-      "eventSync.baseUrl: expected the address of the service such as https://api.example.com, here or for the account uk, and got nothing",
+      "a password",
+      account({ password: "hunter2" }),
+      "eventSync.accounts.uk.password: expected no such key, and got one; secrets belong in the credentials",
+    ],
+    [
+      "a client's secret at the top",
+      { ...GOOD, client_secret: "hunter2" },
+      "eventSync.client_secret: expected no such key, and got one; secrets belong in the credentials",
+    ],
+    [
+      "a schedule for all",
+      { ...GOOD, ...UK },
+      "eventSync.schedule: expected no such key, and got one; is it misspelt?",
+    ],
+    [
+      "a wrong value for all",
+      { ...GOOD, retainDays: 0 },
+      "eventSync.retainDays: expected a whole number from 1 to 36500, and got 0",
+    ],
+    [
+      "columns of an account's own",
+      account({ lifted: [] }),
+      "eventSync.accounts.uk.lifted: expected no such key, and got one; is it misspelt?",
+    ],
+    [
+      "a warehouse at another cloud",
+      account({ warehouse: "gs://bucket" }),
+      "eventSync.accounts.uk.warehouse: expected a directory, or s3://bucket/prefix, and no other URL, and got a text that is not shown here, because it may hold a password",
+    ],
+    [
+      "a warehouse in a bucket with a wrong name",
+      { ...GOOD, warehouse: "s3://B" },
+      'eventSync.warehouse: expected s3://bucket or s3://bucket/prefix, with a prefix of segments of A-Z, a-z, 0-9, ".", "_" and "-" that do not begin with "." or "-", and got "s3://B"',
+    ],
+    [
+      "credentials themselves",
+      account({ credentials: "me@example.com:hunter2" }),
+      "eventSync.accounts.uk.credentials: expected a file, or secretsmanager: and the name or ARN of a secret, and got a text that is not shown here, because it may hold a password",
+    ],
+    [
+      "tokens without a place",
+      account({ tokens: " " }),
+      "eventSync.accounts.uk.tokens: expected a file, or secretsmanager: and the name or ARN of a secret, and got a text that is not shown here, because it may hold a password",
     ],
     [
       "an address without a scheme",
@@ -191,9 +250,59 @@ describe("settings", () => {
       { ...GOOD, reservedConcurrency: 0 },
       "eventSync.reservedConcurrency: expected a whole number from 1 to 1000, and got 0",
     ],
-  ])("with %s are refused", (_, context, expected) => {
-    const parse = (): unknown => parseSettings(context);
+  ])(
+    "with %s are refused with the same words in cdk.json and in a settings file",
+    async (_, context, expected) => {
+      const directory = await inFile(context);
 
-    expect(parse).toThrow(new Error(`cdk.json → context: these settings are not usable.\n  ${expected}`));
+      const inContext = messageOf(() => parseSettings(context));
+      const ofStack = messageOf(() => parseSettings("brand-events.json", directory));
+      const ofLaptop = messageOf(() => openSettingsFile(undefined, directory));
+
+      expect(inContext).toBe(`cdk.json → context: these settings are not usable.\n  ${expected}`);
+      const ofFile = expected.replace(/^eventSync: /, "the file: ").replace(/^eventSync\./, "");
+      expect(ofStack).toBe(`brand-events.json: these settings are not usable.\n  ${ofFile}`);
+      expect(ofLaptop).toBe(ofStack);
+    },
+  );
+
+  it.each<[string, unknown, string]>([
+    ["nothing at all", undefined, "eventSync: expected an object, and got nothing"],
+    [
+      "the path of no file",
+      "uk.json",
+      'eventSync: expected an object, or the path of a settings file, and got "uk.json", where no file is',
+    ],
+    [
+      "no address",
+      { accounts: { uk: UK, us: { ...UK, baseUrl: "https://us.example.com" }, lab: UK } },
+      "eventSync.baseUrl: expected the address of the service such as https://api.example.com, here or for the account uk and lab, and got nothing",
+    ],
+    [
+      "no schedule",
+      { ...GOOD, accounts: { uk: {} } },
+      "eventSync.accounts.uk.schedule: expected cron(minutes hours day-of-month month day-of-week year) with ? for exactly one of the two days and * for the year, such as cron(0 6 * * ? *), or rate(12 hours), and got nothing",
+    ],
+  ])("of a deployment with %s are refused", (_, context, expected) => {
+    expect(messageOf(() => parseSettings(context))).toBe(
+      `cdk.json → context: these settings are not usable.\n  ${expected}`,
+    );
+  });
+
+  it.each<[string, object]>([
+    ["of a laptop alone", { accounts: { uk: { warehouse: "a", credentials: "b", tokens: "c" } } }],
+    ["of a deployment alone", { ...GOOD, stackName: "Other", alarmEmail: "a@b.example" }],
+    ["for all accounts", { ...GOOD, timeZone: "Europe/London", concurrency: 1, warehouse: "s3://bucket/a" }],
+    ["of each kind", { ...GOOD, lifted: [{ name: "brand", pointer: "/brand" }], database: "d" }],
+    ["for an editor", { ...GOOD, $schema: "./brand-events.schema.json" }],
+  ])("with keys %s are taken in cdk.json and in a settings file", async (_, over) => {
+    const settings = { ...GOOD, ...over };
+    const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, { ...UK, ...own }]);
+    const context = { ...settings, accounts: Object.fromEntries(accounts) };
+    const directory = await inFile(context);
+
+    expect(messageOf(() => parseSettings(context))).toBe("taken");
+    expect(parseSettings("brand-events.json", directory)).toEqual(parseSettings(context));
+    expect(openSettingsFile(undefined, directory)?.accounts).toEqual(["uk"]);
   });
 });

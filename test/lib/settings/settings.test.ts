@@ -1,6 +1,7 @@
 // The settings of `cdk.json`: defaults, and messages that show no secret.
 
 import { describe, expect, it } from "vitest";
+import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { CONTEXT, json } from "../synthesized.ts";
 
@@ -59,8 +60,32 @@ describe("settings", () => {
   it.each([
     ["cdk.json", CONTEXT["eventSync"], ["uk"]],
     ["the example of three accounts", exampleOfThree(), ["uk", "us", "lab"]],
+    ["the example of a settings file", "examples/brand-events.json", ["uk", "us", "lab"]],
   ])("of %s are taken", (_, eventSync, names) => {
     expect(Object.keys(parseSettings(eventSync).accounts)).toEqual(names);
+  });
+
+  it("of the example of a settings file are taken by the command line", () => {
+    expect(openSettingsFile("examples/brand-events.json", ".")?.accounts).toEqual(["uk", "us", "lab"]);
+  });
+
+  it("of an account beat those for all, which beat the defaults", () => {
+    const { accounts } = parseSettings({
+      ...GOOD,
+      timeZone: "Europe/London",
+      retainDays: 400,
+      maxDropPercent: 10,
+      warehouse: "ignored",
+      accounts: { uk: UK, us: { ...UK, timeZone: "America/New_York", maxDropPercent: 5 } },
+    });
+
+    expect(accounts["uk"]).toMatchObject({ timeZone: "Europe/London", retainDays: 400, maxDropPercent: 10 });
+    expect(accounts["us"]).toMatchObject({
+      timeZone: "America/New_York",
+      maxDropPercent: 5,
+      concurrency: 16,
+    });
+    expect(accounts["us"]).not.toHaveProperty("warehouse");
   });
 
   it("that are wrong in several places are all named at once", () => {

@@ -1,8 +1,8 @@
-// `s3://bucket/prefix`: a warehouse in S3, as `--warehouse` names it.
+// `s3://bucket/prefix`: a warehouse in S3, as a setting names it.
 
-import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
+import { shownText } from "../../errors/shown-text.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { checkKey } from "../check-key.ts";
 
 export interface S3Location {
   readonly bucket: string;

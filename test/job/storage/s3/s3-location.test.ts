@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isS3, parseS3Location } from "../../../bin/cli/options/s3-location.ts";
+import { isS3, parseS3Location } from "../../../../lambdas/job/storage/s3/s3-location.ts";
 
 it.each([
   ["s3://my-bucket", { bucket: "my-bucket", prefix: "" }],

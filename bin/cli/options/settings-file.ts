@@ -1,0 +1,63 @@
+// The settings file that a command reads: the one that is named, or the one in the current directory.
+
+import { resolve } from "node:path";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { parseSettings } from "../../../lambdas/job/settings-file/parse-settings.ts";
+import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
+import { readSettingsFile } from "../../../lambdas/job/settings-file/read-settings-file.ts";
+import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+
+export const SETTINGS_FILE = "brand-events.json";
+
+export interface SettingsFile {
+  /** As the option or the variable has it; undefined for the one in the current directory. */
+  readonly named: string | undefined;
+  /** For messages. */
+  readonly title: string;
+  readonly settings: FileSettings;
+  readonly accounts: readonly string[];
+}
+
+/** Throws `CONFIG_INVALID` for a file that is named and missing, and for any that is wrong. */
+export function openSettingsFile(named: string | undefined, cwd: string): SettingsFile | undefined {
+  const title = named ?? SETTINGS_FILE;
+  const path = resolve(cwd, title);
+  const given = readSettingsFile(path);
+  if (given !== undefined) return settingsFile(given, { named, title, path });
+  if (named === undefined) return undefined;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
+  );
+}
+
+/** @param given what stands in the file */
+function settingsFile(
+  given: unknown,
+  {
+    named,
+    title,
+    path,
+  }: { readonly named: string | undefined; readonly title: string; readonly path: string },
+): SettingsFile {
+  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
+  return {
+    named,
+    title,
+    settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
+    accounts: Object.keys(settings.accounts),
+  };
+}
+
+/** With paths that start from the file. */
+function absolute<Keys extends Pick<FileSettings, "warehouse" | "credentials" | "tokens">>(
+  keys: Keys,
+  path: string,
+): Keys {
+  const places = (["warehouse", "credentials", "tokens"] as const).flatMap((key) => {
+    const place = keys[key];
+    return place === undefined ? [] : [[key, placeBeside(path, place)]];
+  });
+  return { ...keys, ...Object.fromEntries(places) };
+}

@@ -1,0 +1,150 @@
+// A settings file as its user has it: commands without options, and messages that help.
+
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { lastJson, printedCommand, sync, writeCredentials } from "./command-line.ts";
+
+const NO_LIMITS = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" };
+
+async function folderWith(settings: unknown, name = "brand-events.json"): Promise<string> {
+  const cwd = await temporaryDirectory();
+  const text = typeof settings === "string" ? settings : JSON.stringify(settings);
+  await writeFile(join(cwd, name), text);
+  return cwd;
+}
+
+test("the file in the current directory says all that run, status, accept and query need", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  const cwd = await folderWith({
+    ...NO_LIMITS,
+    baseUrl: simulator.url,
+    warehouse: "data",
+    credentials: "keys/uk.json",
+    lifted: [{ name: "brand", pointer: "/brand/name" }],
+    accounts: { uk: {} },
+  });
+  await mkdir(join(cwd, "keys"));
+  await rename(await writeCredentials(cwd, simulator), join(cwd, "keys", "uk.json"));
+
+  const run = await sync(["run", "--json"], { cwd });
+  simulator.setEvents(makeEvents(3));
+  const held = await sync(["run"], { cwd });
+  const accepted = await sync(printedCommand(held.stdout, "accept"), { cwd });
+  const status = await sync(["status", "--account", "uk", "--json"], { cwd });
+  const queried = await sync(["query", "SELECT count(*), count(brand) FROM events", "--json"], { cwd });
+
+  expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED" });
+  expect(held.stdout).toMatch(/publish it anyway: npm run sync -- accept [\w.:-]+\n/);
+  expect([held.exitCode, accepted.exitCode]).toEqual([3, 0]);
+  expect(lastJson(status)).toMatchObject({ account: "uk", head: { events: 3 } });
+  expect(lastJson(queried)).toMatchObject({ rows: [["3", expect.any(String)]] });
+});
+
+test("a named file has its paths beside it, and the printed command names it", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "etc"));
+  const settings = {
+    ...NO_LIMITS,
+    baseUrl: simulator.url,
+    warehouse: "../data",
+    accounts: { uk: {}, us: { credentials: "credentials.json" } },
+  };
+  await writeFile(join(cwd, "etc", "my settings.json"), JSON.stringify(settings));
+  await writeCredentials(join(cwd, "etc"), simulator);
+  const config = { BRAND_CONFIG: "etc/my settings.json" };
+
+  const run = await sync(["run", "--account", "us"], { cwd, env: config });
+  simulator.setEvents(makeEvents(3));
+  const held = await sync(["run", "--account", "us"], { cwd, env: config });
+  const accepted = await sync(printedCommand(held.stdout, "accept"), { cwd });
+
+  expect([run.exitCode, held.exitCode, accepted.exitCode]).toEqual([0, 3, 0]);
+  expect(held.stdout).toMatch(/accept \S+ --account us --config 'etc\/my settings.json'\n/);
+  expect(await readFile(join(cwd, "data", "views.sql"), "utf8")).toContain("us");
+});
+
+test("status shows all accounts of the file's warehouse, whatever the file's accounts are", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(2) });
+  const base = { ...NO_LIMITS, baseUrl: simulator.url, credentials: "credentials.json" };
+  const cwd = await folderWith({ ...base, warehouse: "data", accounts: { uk: {}, us: {} } });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", "--account", "uk"], { cwd });
+  await sync(["run", "--account", "us"], { cwd });
+
+  const ended = await sync(["status", "--json"], { cwd });
+
+  expect(lastJson(ended)).toMatchObject({ accounts: [{ account: "uk" }, { account: "us" }] });
+});
+
+const TWO = { baseUrl: "https://s.example", accounts: { uk: { warehouse: "a" }, us: { warehouse: "b" } } };
+
+test.each<[string, unknown, readonly string[], string]>([
+  [
+    "a file that is missing",
+    TWO,
+    ["run", "--config", "other.json"],
+    "other.json does not exist. Check --config and BRAND_CONFIG.",
+  ],
+  ["a file that is no JSON", '{"password": "hunter2"', ["check"], "brand-events.json is not JSON"],
+  [
+    "a file with a comma too many",
+    '{\n  "accounts": {"uk": {},}\n}',
+    ["check"],
+    "brand-events.json is not JSON from line 2, column 25.",
+  ],
+  [
+    "several wrong keys",
+    { accounts: { uk: { concurrency: 0, password: "hunter2" } }, isListed: true },
+    ["check"],
+    'CONFIG_INVALID: brand-events.json: these settings are not usable.\n    accounts.uk.concurrency: expected a whole number from 1 to 256, and got 0\n    accounts.uk.password: expected no such key, and got one; secrets belong in the credentials\n    isListed: expected "true", "false" or "any", and got true\n',
+  ],
+  [
+    "several accounts and none chosen",
+    TWO,
+    ["run"],
+    "brand-events.json has several accounts: uk, us. Give --account NAME, or set BRAND_ACCOUNT.",
+  ],
+  [
+    "an account that is not in the file",
+    TWO,
+    ["run", "--account", "ku"],
+    "brand-events.json has no account ku. Its accounts are: uk, us. Check --account, or add it to the file.",
+  ],
+  [
+    "accounts with warehouses of their own, and a query",
+    TWO,
+    ["query", "SELECT 1"],
+    "brand-events.json: the accounts uk, us differ in warehouse. Give --warehouse.",
+  ],
+  [
+    "accounts with warehouses of their own, and a status of all",
+    TWO,
+    ["status"],
+    "brand-events.json: the accounts uk, us differ in warehouse. Give --warehouse.",
+  ],
+  [
+    "no address anywhere",
+    { accounts: { uk: {} } },
+    ["check"],
+    "give --base-url https://… or set BRAND_BASE_URL. Or write it into brand-events.json as baseUrl.",
+  ],
+  [
+    "an address as file",
+    TWO,
+    ["run", "--config", "https://x:hunter2@y"],
+    "--config: expected a file, and no URL",
+  ],
+])("%s ends with 2 and says what to do", async (_, settings, args, says) => {
+  const cwd = await folderWith(settings);
+
+  const ended = await sync(args, { cwd });
+
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain(says);
+  expect(ended.stdout + ended.stderr).not.toContain("hunter2");
+});
