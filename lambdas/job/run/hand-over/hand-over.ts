@@ -4,7 +4,7 @@
 // execution is absent, and the next start starts it; one that dies later leaves an execution that runs.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { StoppedEarly } from "../collect/stopped-early.ts";
+import { type EarlyStop, StoppedEarly } from "../collect/stopped-early.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunEnd } from "../run-state.ts";
 import { executionName, nameOfExecution } from "./execution-name.ts";
@@ -33,9 +33,9 @@ export async function handOver(
   const { executions } = session.ports;
   const stopped = session.interruptionOf(error);
   if (executions === undefined || stopped === undefined) return undefined;
-  const { reason, waitMs } = stopped instanceof StoppedEarly ? stopped.stop : BY_SIGNAL;
+  const { reason, waitMs } = stopped instanceof StoppedEarly ? stopped.stop : bySignal(session);
   // The run would stop at the same point for ever: a retry of the error counts how often.
-  const isStuck = own !== undefined && waitMs === 0 && !session.hasAdvanced;
+  const isStuck = own !== undefined && reason === "TIME_LIMIT" && !session.hasAdvanced;
   if (isStuck || !session.isPlanned) return undefined;
   const execution = await passOn(session, executions, own);
   return {
@@ -46,8 +46,10 @@ export async function handOver(
   };
 }
 
-/** In the middle of a unit. */
-const BY_SIGNAL = { reason: "TIME_LIMIT", waitMs: 0 } as const;
+/** In the middle of a unit, perhaps while it waits for the budget, or because the service asked for a pause. */
+function bySignal({ budget }: RunSession): Pick<EarlyStop, "reason" | "waitMs"> {
+  return { reason: "TIME_LIMIT", waitMs: budget.waitMs(1) };
+}
 
 /** Returns the ARN of the execution that has the lease now, and runs. */
 async function passOn(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT } from "../small-world.ts";
@@ -108,6 +109,37 @@ describe("a turn", () => {
     expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(6 + 10 + 5);
   });
 });
+
+test.each([
+  ["that the service has asked for", 300_000, 300],
+  ["of nobody", 0, 0],
+])(
+  "a turn whose time ends in a pause %s leaves the rest of it to the state machine",
+  async (_, pauseMs, seconds) => {
+    const { world, arn } = await handedOver();
+    const stop = new AbortController();
+    const ports = world.ports({ signal: stop.signal });
+    const openService: RunPorts["openService"] = async (limiter) => {
+      const service = await ports.openService(limiter);
+      let details = 0;
+      return {
+        ...service,
+        detail: async (requestAs, signal) => {
+          details += 1;
+          if (details < 3) return service.detail(requestAs, signal);
+          limiter.pauseUntil(world.small.clock.monotonicMs() + pauseMs);
+          stop.abort(new SyncError("INTERRUPTED", "The time limit was reached."));
+          throw stop.signal.reason;
+        },
+      };
+    };
+
+    const { result, waitSeconds } = await world.turn(arn, 0, { ...ports, openService });
+
+    expect(result.row).toMatchObject({ outcome: "HANDED_OVER", reason: "TIME_LIMIT" });
+    expect(waitSeconds).toBe(seconds);
+  },
+);
 
 describe("a turn that fails", () => {
   const failing = (world: HandOverWorld, error: SyncError) => {
