@@ -1,7 +1,7 @@
 // At whatever effect a process crashes, before or after it: readers see one whole snapshot, and a new start finishes.
 
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
@@ -46,6 +46,30 @@ async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: strin
   sandbox.dead.add(ports.process.pid ?? 0);
 }
 
+/** Counted by the process itself: requests of the one that died may still be on their way to the service. */
+function countingDetails(sandbox: Sandbox, onDetail: () => void): Pick<RunPorts, "openService"> {
+  const { openService } = sandbox.ports();
+  return {
+    openService: async (limiter) => {
+      const service = await openService(limiter);
+      const detail: typeof service.detail = (requestAs, signal) => {
+        onDetail();
+        return service.detail(requestAs, signal);
+      };
+      const { logIn, list, close } = service;
+      return {
+        logIn,
+        list,
+        detail,
+        close,
+        get counts() {
+          return service.counts;
+        },
+      };
+    },
+  };
+}
+
 const effects = await effectsOfSecondRun();
 const boundaries = effects.flatMap((effect, index) =>
   (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
@@ -80,14 +104,15 @@ describe("a process that crashes", () => {
       const committed = (await readLog(sandbox.store, ACCOUNT)).length === 2;
       const staged =
         sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("shard-")).length - 3;
-      await delay(30); // requests of the process that died may still be on their way to the service
-      const fetched = sandbox.simulator.counts.details;
-      const result = await sandbox.run();
+      let again = 0;
+      const result = await sandbox.run(
+        {},
+        countingDetails(sandbox, () => (again += 1)),
+      );
 
       expect([before, after]).toContainEqual(seen);
       expect(result.row.outcome).toBe("PUBLISHED");
       expect(await sandbox.events()).toEqual(after);
-      const again = sandbox.simulator.counts.details - fetched;
       expect(again).toBe(committed ? EVENTS : Math.max(0, EVENTS - staged * SHARD_SIZE));
     },
   );
