@@ -12,9 +12,3 @@ export interface Permit {
   /** The request was not sent. */
   cancel(): void;
 }
-
-/** A request that waits for its permit. */
-export interface Waiter {
-  readonly kind: RequestKind;
-  readonly grant: (permit: Permit) => void;
-}

@@ -4,7 +4,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
 import { type BudgetUse, budgetUse } from "./budget-use.ts";
 import { type BudgetState, freeAtMs } from "./free-at.ts";
-import type { Permit, RequestKind, Waiter } from "./permit.ts";
+import type { Permit, RequestKind } from "./permit.ts";
+import { PermitQueue } from "./permit-queue.ts";
 import { RecentSizes } from "./recent-sizes.ts";
 import { type RecordUsage, UsageRecord } from "./usage-record.ts";
 import { type Usage, UsageWindow } from "./usage-window.ts";
@@ -39,14 +40,13 @@ export class RateLimiter {
   readonly windowMs: number;
   readonly #unrecorded: { readonly requests: number; readonly bytes: number };
   readonly #window: UsageWindow;
-  readonly #waiters: Waiter[] = [];
+  readonly #queue: PermitQueue;
   readonly #details = new RecentSizes();
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #detailsInFlight = 0;
-  #alarm: AbortController | undefined;
 
   constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
     this.#clock = clock;
@@ -55,6 +55,11 @@ export class RateLimiter {
     this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
     this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
     this.#window = new UsageWindow(windowMs, clock);
+    this.#queue = new PermitQueue({
+      clock,
+      permit: (kind) => this.#permitIfFree(kind),
+      nextMs: () => this.#window.nextExpiryMs,
+    });
     this.#unrecorded = {
       requests: windowAllowance(requestsPerMinute, UNRECORDED_MS, share),
       bytes: windowAllowance(bytesPerMinute, UNRECORDED_MS, share),
@@ -89,7 +94,7 @@ export class RateLimiter {
 
   /** How many requests wait for a permit. */
   get waiting(): number {
-    return this.#waiters.length;
+    return this.#queue.length;
   }
 
   /** How many details of the recent sizes an empty window gives; `Infinity` without a limit. */
@@ -101,29 +106,12 @@ export class RateLimiter {
 
   /** A permit, if one is free and no other request waits for it. */
   tryAcquire(kind: RequestKind): Permit | undefined {
-    return this.#waiters.length === 0 && this.#isPermitted(kind) ? this.#permit(kind) : undefined;
+    return this.#queue.length === 0 ? this.#permitIfFree(kind) : undefined;
   }
 
-  /** WaitReporter for a permit; rejects with the signal's reason. */
+  /** Waits for a permit; rejects with the signal's reason. */
   acquire(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave = (): void => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-        reject(signal?.reason);
-        this.#serve();
-      };
-      const waiter: Waiter = {
-        kind,
-        grant: (permit) => {
-          signal?.removeEventListener("abort", leave);
-          resolve(permit);
-        },
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiters.push(waiter);
-      this.#serve();
-    });
+    return this.#queue.wait(kind, signal);
   }
 
   /**
@@ -132,13 +120,13 @@ export class RateLimiter {
    */
   recordWith(record: RecordUsage): void {
     if (this.windowMs <= UNRECORDED_MS) return;
-    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
+    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#queue.serve());
   }
 
   /** From now on permits depend on it as well. Returns what asks again after a no. */
   permitWhile(mayPermit: () => boolean): () => void {
     this.#mayPermit = mayPermit;
-    return () => this.#serve();
+    return () => this.#queue.serve();
   }
 
   /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
@@ -185,6 +173,10 @@ export class RateLimiter {
     return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
   }
 
+  #permitIfFree(kind: RequestKind): Permit | undefined {
+    return this.#isPermitted(kind) ? this.#permit(kind) : undefined;
+  }
+
   #permit(kind: RequestKind): Permit {
     const details = kind === "detail" ? 1 : 0;
     let open = true;
@@ -196,7 +188,7 @@ export class RateLimiter {
       this.#inFlight -= 1;
       this.#detailsInFlight -= details;
       if (sentBytes !== undefined) this.#count(kind, sentBytes);
-      this.#serve();
+      this.#queue.serve();
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
@@ -211,38 +203,5 @@ export class RateLimiter {
   #count(kind: RequestKind, bytes: number): void {
     this.#window.add(1, bytes); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
-  }
-
-  #serve(): void {
-    for (
-      let next = this.#waiters[0];
-      next !== undefined && this.#isPermitted(next.kind);
-      next = this.#waiters[0]
-    ) {
-      this.#waiters.shift();
-      next.grant(this.#permit(next.kind));
-    }
-    if (this.#waiters.length > 0) this.#wakeLater();
-    else this.#cancelAlarm();
-  }
-
-  #cancelAlarm(): void {
-    this.#alarm?.abort();
-    this.#alarm = undefined;
-  }
-
-  // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
-  #wakeLater(): void {
-    const atMs = this.#window.nextExpiryMs;
-    if (atMs === undefined || this.#alarm !== undefined) return;
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    this.#clock.sleep(Math.max(1, atMs - this.#clock.monotonicMs()), alarm.signal).then(
-      () => {
-        this.#alarm = undefined;
-        this.#serve();
-      },
-      () => undefined, // aborted: no request waits any more
-    );
   }
 }
