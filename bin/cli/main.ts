@@ -11,6 +11,7 @@ import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { discoverCommand } from "./commands/discover.ts";
 import { queryCommand } from "./commands/query.ts";
+import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import type { OptionName } from "./options/options.ts";
@@ -72,6 +73,7 @@ export async function main(
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
+  add(removeCommand);
   add(authorizeCommand);
   try {
     refusePastedArguments(args);

@@ -11,6 +11,8 @@ import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, lastJson, syncProcess, writeCredentials } from "./command-line.ts";
 
+const TABLE_NAMES = ["events", "event_snapshots", "event_changes", "publications", "sync_runs"] as const;
+
 async function secret(text: string): Promise<string> {
   const Name = `brand-events/${randomUUID()}`;
   await awsClients().secrets.send(new CreateSecretCommand({ Name, SecretString: text }));
@@ -63,11 +65,11 @@ onEmulator("a deployed account", () => {
     expect([published, kept, accepted, await uuids()]).toEqual([12, 12, 6, 12]);
   });
 
-  test("has the columns of its tables: a run that names none takes the pointers of an earlier run", async () => {
+  test("lends a run its columns, and gives up an account", async () => {
     const cwd = await temporaryDirectory();
     await using simulator = await Simulator.start({ events: makeEvents(3) });
     await writeCredentials(cwd, simulator);
-    const { location, database, store } = await awsWarehouse(["brand"]);
+    const { location, database, store, reader } = await awsWarehouse(["brand"]);
     const env = { ...awsEnvironment(), BRAND_WAREHOUSE: location, BRAND_DATABASE: database };
     const run = async (...args: readonly string[]) =>
       lastJson(await syncProcess(["run", "--json", ...args, ...against(simulator)], { cwd, env }));
@@ -81,6 +83,21 @@ onEmulator("a deployed account", () => {
     expect([named, unnamed]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
     const { lifted } = await readManifest(store, "de", String(unnamed["snapshot_id"]));
     expect(lifted).toEqual([{ name: "brand", pointer: "/name" }]);
+
+    const asked = await syncProcess(["remove", "uk"], { cwd, env });
+    const removed = await syncProcess(["remove", "uk", "--yes", "--json"], { cwd, env });
+    const left = lastJson(await syncProcess(["status", "--json"], { cwd, env }));
+
+    expect(asked).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining("noncurrent versions for 30 days"),
+    });
+    expect(removed).toMatchObject({ exitCode: 0, stdout: '{"ok":true}\n' });
+    expect(left).toMatchObject({ accounts: [{ account: "de" }] });
+    for (const table of TABLE_NAMES) {
+      expect(await reader.partitions(table, "uk"), table).toEqual([]);
+      expect(await reader.partitions(table, "de"), table).toHaveLength(1);
+    }
   });
 
   test.each([

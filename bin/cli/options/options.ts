@@ -190,6 +190,12 @@ export const OPTIONS = {
     description: "exit with 5 if the data of an account are older, or if it has none",
     parse: numberOf(hours),
   },
+  yes: {
+    flag: "--yes",
+    description: "really delete the account",
+    fallback: "false",
+    parse: switchValue,
+  },
   redirectUri: {
     flag: "--redirect-uri <url>",
     description: "where the identity provider sends the browser, as the operator has registered it",

@@ -14,3 +14,13 @@ export interface Catalog {
    */
   columns(): Promise<readonly string[]>;
 }
+
+/** What a person may do to it, and no run. */
+export interface RemovableCatalog extends Catalog {
+  /**
+   * Takes the account out of the tables, whatever its publication log says; a `refresh` brings it back. The other
+   * accounts stay as they are. Files that a table shows as they come may be seen until they are deleted. Idempotent.
+   * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
+   */
+  remove(account: string): Promise<void>;
+}

@@ -1,7 +1,7 @@
 // What every catalog promises (lambdas/job/catalog/catalog.ts): what readers of its tables find.
 
 import { describe, expect, it } from "vitest";
-import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
+import type { RemovableCatalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { eventColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { Publisher, snapshotOfDay } from "./publisher.ts";
@@ -15,7 +15,7 @@ interface Tables {
 
 export interface CatalogWorld {
   readonly store: Store;
-  readonly catalog: Catalog;
+  readonly catalog: RemovableCatalog;
   readonly tables: Tables;
 }
 
@@ -160,6 +160,45 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       await store.create("publications/uk/0000000002.ndjson", Buffer.from("damaged\n"));
 
       await expect(catalog.refresh("uk")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+      expect(await tables.events("uk")).toEqual(["a"]);
+    });
+
+    it("shows nothing of an account that is taken out, whatever its log says, and the others as before", async () => {
+      const { catalog, store, tables, uk } = await published(2);
+      await new Publisher(store, "uk-2").day(2, ["x"]);
+      await catalog.refresh("uk");
+      await catalog.refresh("uk-2");
+      await uk.day(3, ["a", "b", "c"]);
+      await store.create("publications/uk/0000000004.ndjson", Buffer.from("damaged\n"));
+
+      await catalog.remove("uk");
+      await catalog.remove("uk");
+
+      expect(await tables.events("uk")).toEqual([]);
+      expect(await tables.snapshots("uk")).toEqual(new Map());
+      expect(await tables.changes("uk")).toEqual(new Map());
+      expect(await tables.events("uk-2")).toEqual(["x"]);
+      expect([...(await tables.snapshots("uk-2")).keys()]).toEqual([SECOND]);
+      expect([...(await tables.changes("uk-2")).keys()]).toEqual(["0000000001"]);
+    });
+
+    it("shows an account again that is refreshed after it was taken out", async () => {
+      const { catalog, tables } = await published(2);
+      await catalog.refresh("uk");
+      await catalog.remove("uk");
+
+      await catalog.refresh("uk");
+
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
+    });
+
+    it("takes out an account that it never showed", async () => {
+      const { catalog, tables } = await published(1);
+
+      await catalog.remove("de");
+      await catalog.refresh("uk");
+
       expect(await tables.events("uk")).toEqual(["a"]);
     });
 

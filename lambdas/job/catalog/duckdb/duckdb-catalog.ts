@@ -7,7 +7,7 @@ import { FOLDERS, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Catalog } from "../catalog.ts";
+import type { RemovableCatalog } from "../catalog.ts";
 import type { AccountLog } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
 
@@ -24,7 +24,7 @@ export interface ReadTables {
   readonly accounts: readonly AccountLog[];
 }
 
-export class DuckdbCatalog implements Catalog {
+export class DuckdbCatalog implements RemovableCatalog {
   readonly directory: string;
   readonly #store: Store;
 
@@ -46,9 +46,14 @@ export class DuckdbCatalog implements Catalog {
   }
 
   /** From a fresh reading of all accounts' logs: these, and the SQL that defines the tables over them. */
-  async read(): Promise<ReadTables> {
+  read(): Promise<ReadTables> {
+    return this.#read(undefined);
+  }
+
+  async #read(without: string | undefined): Promise<ReadTables> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
+      if (account === without) continue;
       const snapshots = await listSnapshots(this.#store, account);
       const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
       logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
@@ -56,7 +61,7 @@ export class DuckdbCatalog implements Catalog {
     const sql = viewsSql({
       directory: this.directory,
       accounts: logs,
-      columns: await this.columns(),
+      columns: await tableColumns(this.#store, without),
       hasRunLogs: await this.#hasRunLogs(),
     });
     return { sql, accounts: logs };
@@ -68,11 +73,20 @@ export class DuckdbCatalog implements Catalog {
   }
 
   /** One file serves all accounts, so it is rendered from all of them. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return this.#replace(undefined);
+  }
+
+  /** Renders it from the other accounts. Nothing of this account is read, so damage of it does no harm. */
+  remove(account: string): Promise<void> {
+    return this.#replace(account);
+  }
+
+  async #replace(without: string | undefined): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
-      const sql = new TextEncoder().encode(await this.render());
+      const sql = new TextEncoder().encode((await this.#read(without)).sql);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
         ? await this.#store.replace(VIEWS_FILE, sql, current.version)

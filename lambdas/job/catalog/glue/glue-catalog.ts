@@ -7,7 +7,7 @@ import { layout } from "../../storage/layout.ts";
 import { type Publication, publicationsSince, readHead, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Catalog } from "../catalog.ts";
+import type { RemovableCatalog } from "../catalog.ts";
 import { type Columns, GlueDatabase } from "./glue-database.ts";
 import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
 
@@ -30,7 +30,7 @@ interface TableColumns {
   readonly event_changes: Columns;
 }
 
-export class GlueCatalog implements Catalog {
+export class GlueCatalog implements RemovableCatalog {
   readonly #store: Store;
   readonly #glue: GlueDatabase;
   readonly #location: string;
@@ -63,6 +63,17 @@ export class GlueCatalog implements Catalog {
       "CATALOG_FAILED",
       `Other processes have published ${MAX_TRIES} times while the catalog was refreshed. The snapshots are safe; start again when fewer runs are active.`,
     );
+  }
+
+  /** `events` first, whose rows readers look at. */
+  async remove(account: string): Promise<void> {
+    for (const table of [...LIFTED_TABLES, "event_changes", ...LINE_TABLES] as const) {
+      const partitions = await this.#glue.list(table, account);
+      await this.#glue.remove(
+        table,
+        partitions.map(({ values }) => values),
+      );
+    }
   }
 
   /** The longer list where one table has been deployed and the other not yet. Throws `CONFIG_INVALID` for columns that no deployment makes. */

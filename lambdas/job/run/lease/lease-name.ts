@@ -2,8 +2,8 @@
 
 import { formatRunId } from "../../storage/run-id.ts";
 
-/** Commands that use the budget without making a run. They last seconds or minutes. */
-const COMMANDS = ["check", "discover"] as const;
+/** Commands that work on an account without making a run. They last seconds or minutes. */
+const COMMANDS = ["check", "discover", "remove"] as const;
 export type LeasedCommand = (typeof COMMANDS)[number];
 
 /** `check-2026-11-21T06-00-00.000Z`. */

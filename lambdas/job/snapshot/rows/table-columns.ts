@@ -9,10 +9,12 @@ import { eventColumns } from "./lifted-column.ts";
 /**
  * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
  * of every row where nothing is published. Throws `STORE_CORRUPT` for a damaged log or manifest.
+ * @param without an account that does not count
  */
-export async function tableColumns(store: Store): Promise<readonly string[]> {
+export async function tableColumns(store: Store, without?: string): Promise<readonly string[]> {
   let longest = eventColumns([]);
   for (const account of await accounts(store)) {
+    if (account === without) continue;
     const head = await readHead(store, account);
     if (head === undefined) continue;
     const { columns } = await manifestOf(store, account, head.snapshot_id);

@@ -1,0 +1,100 @@
+// `remove`: takes an account out of a warehouse, with all its files; without `--yes` it says what that would delete.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type AccountFiles, countFiles } from "../../../lambdas/job/run/remove/account-files.ts";
+import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { accountName } from "../../../lambdas/job/settings/account-name.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { commandLineText } from "../options/command-line-text.ts";
+import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
+import { isS3 } from "../options/s3-location.ts";
+import { Display } from "../output/display.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { plural } from "../output/progress-text.ts";
+import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { isGone, thisProcess } from "../wiring/this-process.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = [...WAREHOUSE_OPTIONS, "yes", "logLevel", "json"] as const;
+
+type Values = OptionValues<(typeof OPTIONS)[number]>;
+
+export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "remove",
+  summary: "take an account out of the warehouse and delete its files; without --yes only say what that is",
+  argument: { name: "account", description: "the account, as status names it" },
+  options: OPTIONS,
+  example: "remove uk --yes",
+  execute: async (values, context, argument) => {
+    const account = parseAccount(argument);
+    const { store, catalog } = await openWarehouse(values, context);
+    const files = await countFiles(store, account);
+    if (files.files === 0) throw await missingAccount(store, account);
+    const { stdout, stderr } = context;
+    const answer = (ok: boolean, lines: readonly string[]): void => {
+      if (values.json) stdout.json({ ok });
+      (values.json ? stderr : stdout).lines(lines);
+    };
+    if (!values.yes) {
+      answer(false, describe(account, files, values));
+      return EXIT.wrongInput;
+    }
+    const clock = systemClock;
+    const logger = new Display({ terminal: stderr, clock, level: values.logLevel });
+    const ports = { store, catalog, clock, random: systemRandom, logger, signal: context.signal };
+    const result = await removeAccount({ ...ports, process: thisProcess(), isGone }, account);
+    if (result !== "removed") {
+      answer(false, []);
+      stderr.message(`${result.outcome}: ${result.explanation}`);
+      return EXIT.skipped;
+    }
+    answer(true, [
+      `The account ${account} is removed: ${listed(files)}.`,
+      ...afterwards(values),
+      "Its credentials were not touched. Take it out of your settings too: the next run of it makes it again.",
+    ]);
+    return EXIT.done;
+  },
+  failureJson: () => ({ ok: false }),
+};
+
+function parseAccount(text: string): string {
+  try {
+    return parseSetting(accountName, text);
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    throw new SyncError("CONFIG_INVALID", `The account: ${error.message}`, { cause: error });
+  }
+}
+
+async function missingAccount(
+  store: Parameters<typeof refuseUnknownAccount>[0],
+  account: string,
+): Promise<SyncError> {
+  await refuseUnknownAccount(store, account);
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The warehouse has no account ${account}, and no other one. Check --warehouse.`,
+  );
+}
+
+function describe(account: string, files: AccountFiles, values: Values): readonly string[] {
+  return [
+    `remove ${account} would delete all of this account: ${listed(files)}, and its rows in all tables.`,
+    ...afterwards(values),
+    `Nothing was deleted. To delete it: ${commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values)}`,
+  ];
+}
+
+function listed({ publications, snapshots, files }: AccountFiles): string {
+  return `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
+}
+
+function afterwards({ warehouse }: Values): readonly string[] {
+  if (!isS3(warehouse)) return [];
+  return ["The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."];
+}

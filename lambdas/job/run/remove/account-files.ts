@@ -1,0 +1,32 @@
+// Everything that a warehouse holds of an account, folder by folder.
+
+import { FOLDERS, layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+
+export interface AccountFiles {
+  readonly publications: number;
+  /** Published, held and unfinished ones. */
+  readonly snapshots: number;
+  readonly files: number;
+}
+
+/** The account's folder in each of the warehouse's. */
+export function accountFolders(account: string): readonly string[] {
+  return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
+}
+
+/** Reads only. An account without any file does not exist. */
+export async function countFiles(store: Store, account: string): Promise<AccountFiles> {
+  const snapshots = new Set<string>();
+  let publications = 0;
+  let files = 0;
+  for (const folder of accountFolders(account)) {
+    for await (const { key } of store.list(folder)) {
+      files += 1;
+      if (folder === layout.publications(account)) publications += 1;
+      if (folder === layout.snapshots(account))
+        snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
+    }
+  }
+  return { publications, snapshots: snapshots.size, files };
+}

@@ -1,0 +1,187 @@
+// An account is taken out whole, whatever happens on the way, and no reader ever finds half of it.
+
+import { describe, expect, test } from "vitest";
+import { countFiles } from "../../../../lambdas/job/run/remove/account-files.ts";
+import { type RemovePorts, removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
+import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { readHead } from "../../../../lambdas/job/storage/publication-log.ts";
+import { Crashed, CrashPoint, type Moment } from "../crash.ts";
+import { livingLease } from "../living-lease.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
+
+/** uk has two publications, a held snapshot and changes; de has one publication. */
+async function twoAccounts(): Promise<SmallWorld> {
+  const world = new SmallWorld();
+  const uk = world.settings;
+  world.show(6, 1);
+  await world.run();
+  world.clock.advance(DAY_MS);
+  world.show(6, 2);
+  await world.run();
+  world.clock.advance(DAY_MS);
+  world.show(2, 2);
+  await world.run();
+  world.settings = { ...uk, account: "de" };
+  await world.run();
+  world.settings = uk;
+  return world;
+}
+
+/** What a process of its own works with. */
+function portsOf(world: SmallWorld): RemovePorts {
+  return { ...world.ports(), catalog: world.catalog };
+}
+
+const keysOf = (world: SmallWorld, account: string): readonly string[] =>
+  world.store.keys().filter((key) => key.includes(`/${account}/`));
+
+describe("remove", () => {
+  test("takes the account out of the tables and deletes all of its files, and nothing else", async () => {
+    const world = await twoAccounts();
+    const before = keysOf(world, "de");
+    const files = await countFiles(world.store, ACCOUNT);
+
+    const result = await removeAccount(portsOf(world), ACCOUNT);
+
+    expect(result).toBe("removed");
+    expect(files).toEqual({ publications: 2, snapshots: 3, files: expect.any(Number) });
+    expect(keysOf(world, ACCOUNT)).toEqual([]);
+    expect(world.catalog.head(ACCOUNT)).toBeUndefined();
+    expect(keysOf(world, "de")).toEqual(before);
+    expect(await world.catalog.events("de")).toHaveLength(2);
+  });
+
+  test("deletes publications newest first, before any other file, and the lease last", async () => {
+    const world = await twoAccounts();
+    const point = new CrashPoint(Number.POSITIVE_INFINITY);
+
+    await removeAccount(crashing(world, point), ACCOUNT);
+
+    const effects = point.effects.filter((effect) => /^(delete|take out)/.test(effect));
+    expect(effects.slice(0, 4)).toEqual([
+      "take out uk",
+      "delete publications/uk/0000000002.ndjson",
+      "delete publications/uk/0000000001.ndjson",
+      "take out uk",
+    ]);
+    expect(effects.slice(-2)).toEqual(["take out uk", `delete ${layout.lease(ACCOUNT)}`]);
+  });
+
+  test("lets the account begin again", async () => {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world), ACCOUNT);
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2 });
+    expect((await readHead(world.store, ACCOUNT))?.publication).toBe("0000000001");
+  });
+
+  test("removes an account whose log is damaged", async () => {
+    const world = await twoAccounts();
+    world.store.put("publications/uk/0000000002.ndjson", "damaged\n");
+
+    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual([]);
+  });
+
+  test("deletes what an accept publishes meanwhile", async () => {
+    const world = await twoAccounts();
+    const [held = ""] = [...heldIds(world)];
+    const ports = portsOf(world);
+    let times = 0;
+    const catalog: RemovePorts["catalog"] = {
+      refresh: (account) => ports.catalog.refresh(account),
+      columns: () => ports.catalog.columns(),
+      remove: async (account) => {
+        times += 1;
+        await ports.catalog.remove(account);
+        if (times === 2) await world.accept(held);
+      },
+    };
+
+    expect(await removeAccount({ ...ports, catalog }, ACCOUNT)).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual([]);
+    expect(world.catalog.head(ACCOUNT)).toBeUndefined();
+  });
+});
+
+describe("remove is refused", () => {
+  test("while a run is at work", async () => {
+    const world = await twoAccounts();
+    world.store.put(layout.lease(ACCOUNT), livingLease(world.clock.now()));
+    const before = world.store.keys();
+
+    const result = await removeAccount(portsOf(world), ACCOUNT);
+
+    expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.store.keys()).toEqual(before);
+    expect(world.catalog.head(ACCOUNT)).toBeDefined();
+  });
+
+  test("while an execution has the lease, however old it is", async () => {
+    const world = await twoAccounts();
+    const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
+    const at = "2020-01-01T00:00:00.000Z";
+    const lease = { run_id: "run-1", holder: null, renewed_at: at, expires_at: null, execution, use: [] };
+    world.store.put(layout.lease(ACCOUNT), JSON.stringify(lease));
+
+    const result = await removeAccount(portsOf(world), ACCOUNT);
+
+    expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.catalog.head(ACCOUNT)).toBeDefined();
+  });
+});
+
+describe.each<Moment>(["before", "after"])("a process that is killed %s an effect of remove", (moment) => {
+  test("leaves readers a whole snapshot or none, and the next one finishes, at every effect", async () => {
+    let effects = 1;
+    for (let at = 1; at <= effects; at += 1) {
+      const world = await twoAccounts();
+      const point = new CrashPoint(at, moment);
+      const dying = crashing(world, point);
+      await expect(removeAccount(dying, ACCOUNT)).rejects.toThrow(Crashed);
+      world.dead.add(dying.process.pid ?? -1);
+      if (at === 1) effects = await effectsOf();
+
+      // Another process brings the tables up to the log, as the start of any run does.
+      const where = `${moment} effect ${at}: ${point.effects.at(-1)}`;
+      await world.catalog.refresh(ACCOUNT);
+      const head = await readHead(world.store, ACCOUNT);
+      if (head) await verifySnapshot(world.store, ACCOUNT, head.snapshot_id);
+      expect(await world.catalog.events("de"), where).toHaveLength(2);
+      if (moment === "before" || at < effects) {
+        expect((await countFiles(world.store, ACCOUNT)).files, where).toBeGreaterThan(0);
+      }
+
+      expect(await removeAccount(portsOf(world), ACCOUNT), where).toBe("removed");
+      expect(keysOf(world, ACCOUNT), where).toEqual([]);
+      expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
+      expect(await world.catalog.events("de"), where).toHaveLength(2);
+    }
+    expect(effects).toBeGreaterThan(20);
+  });
+});
+
+/** Of a removal that nothing stops, up to the deletion of the lease. */
+async function effectsOf(): Promise<number> {
+  const point = new CrashPoint(Number.POSITIVE_INFINITY);
+  await removeAccount(crashing(await twoAccounts(), point), ACCOUNT);
+  return point.effects.indexOf(`delete ${layout.lease(ACCOUNT)}`) + 1;
+}
+
+function crashing(world: SmallWorld, point: CrashPoint): RemovePorts {
+  const ports = portsOf(world);
+  const catalog: RemovePorts["catalog"] = {
+    ...point.wrap(ports).catalog,
+    remove: (account) => point.effect(`take out ${account}`, () => ports.catalog.remove(account)),
+  };
+  return { ...ports, store: point.wrap(ports).store, catalog };
+}
+
+function heldIds(world: SmallWorld): ReadonlySet<string> {
+  return new Set(
+    world.store.keys().flatMap((key) => /^snapshots\/uk\/([^/]+)\/_held\.json$/.exec(key)?.slice(1) ?? []),
+  );
+}
