@@ -4,6 +4,7 @@ import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
 import { discoverCommand } from "../../bin/cli/commands/discover.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
+import { removeCommand } from "../../bin/cli/commands/remove.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
 import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
@@ -22,6 +23,7 @@ const COMMANDS = [
   acceptCommand,
   rollbackCommand,
   authorizeCommand,
+  removeCommand,
 ];
 
 test("the table of errors has every code, in the order of the source, and no other", () => {
