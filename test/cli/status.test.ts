@@ -1,5 +1,6 @@
 // `status` without an account: all accounts of the warehouse, and which have old data.
 
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
@@ -123,6 +124,23 @@ test.each(["0", "-1", "a day", ""])("--max-age %j is refused", async (hours) => 
 
   expect(exitCode).toBe(2);
   expect(stderr).toContain("--max-age");
+});
+
+test("shows the accounts of the settings file that never ran, whose data are too old", async () => {
+  const world = await threeAccounts();
+  const settings = { baseUrl: "https://service.example", accounts: { uk: {}, es: {} } };
+  await writeFile(join(world.cwd, "brand-events.json"), JSON.stringify(settings));
+
+  const all = await status(world, "--max-age", "26");
+  const one = await status(world, "--json", "--account", "es");
+
+  expect(all.stdout).toMatch(/^es +nothing +never ran$/m);
+  expect(all.stdout).toContain(
+    "(4 rows)\nOne account with its last runs: npm run sync -- status --account de\n",
+  );
+  expect(all.stderr).toContain("es (nothing is published)");
+  expect(one).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(lastJson(one)).toEqual({ account: "es", head: null, lease: null, held: [], runs: [] });
 });
 
 test("a variable names the account, too", async () => {

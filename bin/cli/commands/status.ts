@@ -36,8 +36,8 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { store } = await openWarehouse(values, context);
     const isOne = context.isGiven("account");
     const found = isOne
-      ? [await statusOfOne(store, values.account, nowMs)]
-      : await statusOfAll(store, await accountsOf(store, placeOf(values, context)), nowMs);
+      ? [await statusOfOne(store, values, nowMs)]
+      : await statusOfAll(store, await accountsOf(store, values, context), nowMs);
     if (values.json) {
       const objects = found.map(asJson);
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
@@ -46,23 +46,25 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   },
 };
 
-async function statusOfOne(store: Store, account: string, nowMs: number): Promise<AccountStatus> {
+async function statusOfOne(store: Store, { account, config }: Values, nowMs: number): Promise<AccountStatus> {
   const [found] = await statusOfAll(store, [account], nowMs);
   if (found === undefined) throw new Error("the account has no status");
   if ("damage" in found) throw found.damage;
   const { head, lease, held, runs } = found;
-  if (!head && !lease && held.length + runs.length === 0) await refuseUnknownAccount(store, account);
+  const isUnknown = !head && !lease && held.length + runs.length === 0;
+  if (isUnknown && !config?.accounts.includes(account)) await refuseUnknownAccount(store, account);
   return found;
 }
 
-async function accountsOf(store: Store, place: string): Promise<readonly string[]> {
-  const accounts = await knownAccounts(store);
-  if (accounts.length === 0) throw missingWarehouse(place);
-  return accounts;
-}
-
-function placeOf({ warehouse }: Values, { cwd }: CommandContext): string {
-  return isS3(warehouse) ? warehouse : resolve(cwd, warehouse);
+/** Those of the warehouse, and those of the settings file, which may never have run. */
+async function accountsOf(
+  store: Store,
+  { config, warehouse }: Values,
+  { cwd }: CommandContext,
+): Promise<readonly string[]> {
+  const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
+  if (accounts.size === 0) throw missingWarehouse(isS3(warehouse) ? warehouse : resolve(cwd, warehouse));
+  return [...accounts].sort();
 }
 
 function asJson(one: AccountStatus): object {

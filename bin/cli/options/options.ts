@@ -8,9 +8,9 @@ import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
 import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
+import { BROWSER_OPTIONS } from "./browser-options.ts";
 import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
 import { QUERY_OPTIONS } from "./query-options.ts";
-import { redirectAddress } from "./redirect-address.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 const SETTINGS = accountSettings.shape;
@@ -196,24 +196,7 @@ export const OPTIONS = {
     fallback: "false",
     parse: switchValue,
   },
-  redirectUri: {
-    flag: "--redirect-uri <url>",
-    description: "where the identity provider sends the browser, as the operator has registered it",
-    fallback: "http://127.0.0.1:8912/callback",
-    parse: redirectAddress,
-  },
-  noBrowser: {
-    flag: "--no-browser",
-    description: "only print the address to open",
-    fallback: "false",
-    parse: switchValue,
-  },
-  paste: {
-    flag: "--paste",
-    description: "read the address that the browser ended at from standard input, instead of listening",
-    fallback: "false",
-    parse: switchValue,
-  },
+  ...BROWSER_OPTIONS,
   notifyUrl: {
     flag: "--notify-url <url>",
     description: "where to post that a run is held or has failed, for Slack, Teams or a program; a secret",
