@@ -33,7 +33,7 @@ afterAll(async () => {
   await lowest?.[Symbol.asyncDispose]();
 });
 
-test("the package holds built code and documents, nothing of the development", () => {
+test("the package holds built code, documents and the schema of the settings file, nothing of the development", () => {
   const others = installed.files.filter(
     (path) => !/^(?:dist\/chunks\/[\w-]+\.js|docs\/[\w-]+\.md)$/.test(path),
   );
@@ -43,6 +43,7 @@ test("the package holds built code and documents, nothing of the development", (
     "LICENSE",
     "README.md",
     "SECURITY.md",
+    "brand-events.schema.json",
     "dist/brand-events-sync.js",
     "dist/third-party-licenses.txt",
     "package.json",
