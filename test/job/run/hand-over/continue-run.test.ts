@@ -112,7 +112,7 @@ describe("a turn", () => {
 
 test.each([
   ["that the service has asked for", 300_000, 300],
-  ["of nobody", 0, 0],
+  ["that the service has not asked for", 0, 0],
 ])(
   "a turn whose time ends in a pause %s leaves the rest of it to the state machine",
   async (_, pauseMs, seconds) => {
