@@ -2,7 +2,7 @@
 // execution.
 
 import { layout } from "../../storage/layout.ts";
-import { Lease, type LeaseOptions, RENEWAL_MS } from "./lease.ts";
+import { Lease, RENEWAL_MS } from "./lease.ts";
 import {
   EXPIRY_MS,
   encodeLease,
@@ -16,6 +16,7 @@ import {
   readLease,
 } from "./lease-file.ts";
 import { commandOf, workOf } from "./lease-name.ts";
+import type { LeaseOptions } from "./taken-lease.ts";
 
 const POLL_MS = 5_000;
 

@@ -2,46 +2,20 @@
 // files and the publication log, never on the lease.
 
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
 import {
   EXPIRY_MS,
   encodeLease,
   type HandedOver,
-  type Holder,
   type LeaseFacts,
   leaseOf,
   readLease,
 } from "./lease-file.ts";
-import { workOf } from "./lease-name.ts";
+import { LeaseLost } from "./lease-lost.ts";
+import type { LeaseOptions, TakenLease } from "./taken-lease.ts";
 
 export const RENEWAL_MS = 20_000;
-
-export interface LeaseOptions {
-  readonly store: Store;
-  readonly account: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly holder: Holder;
-}
-
-/** What a process found when it took a lease, and what it took it for. */
-export interface TakenLease {
-  readonly runId: string;
-  /** The ARN of the execution that this process works for. */
-  readonly execution: string | undefined;
-  /** Of the file that it wrote. */
-  readonly version: string;
-  readonly handedOver: HandedOver;
-  /** The use of the budget by earlier holders. */
-  readonly earlier: RateLimiterUsage;
-  /** From when on `earlier` is complete, in milliseconds since the Unix epoch. */
-  readonly knownSinceMs: number;
-  /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
-  readonly crashedAtMs: number | undefined;
-}
 
 /** A lease that is ours, written again and again in the background until it is released, passed on or lost. */
 export class Lease {
@@ -226,15 +200,4 @@ export class Lease {
 
 function instantOf(clock: Clock): { readonly wallMs: number; readonly monotonicMs: number } {
   return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
-}
-
-/** Another process has taken the lease over and works on the account now. */
-export class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-  readonly takenBy: string | null;
-
-  constructor(takenBy: string | null) {
-    super(`the lease was taken over${takenBy === null ? "" : ` by ${workOf(takenBy)}`}`);
-    this.takenBy = takenBy;
-  }
 }

@@ -2,7 +2,7 @@
 
 import { nameOfExecution } from "../hand-over/execution-name.ts";
 import type { LeaseTaken } from "./acquire-lease.ts";
-import type { LeaseLost } from "./lease.ts";
+import type { LeaseLost } from "./lease-lost.ts";
 import { workOf } from "./lease-name.ts";
 
 export interface Skipped {

@@ -4,8 +4,8 @@ import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { LoginWithheld, openAccount } from "../login/open-account.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { LeaseLost } from "./lease.ts";
 import { leaseAccount } from "./lease-account.ts";
+import { LeaseLost } from "./lease-lost.ts";
 import { type LeasedCommand, leaseNameOf } from "./lease-name.ts";
 import { type Skipped, skippedAsLost, skippedAsTaken } from "./skipped.ts";
 
