@@ -10,11 +10,13 @@ import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { discoverCommand } from "./commands/discover.ts";
+import { eachAccount } from "./commands/each-account.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
-import type { OptionName } from "./options/options.ts";
+import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
+import type { OptionName, OptionValues } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
 import { PROGRAM_NAME } from "./options/program-name.ts";
 import {
@@ -27,7 +29,8 @@ import {
 } from "./options/read-options.ts";
 import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
-import type { Output } from "./output/output.ts";
+import type { AccountResult } from "./output/output.ts";
+import { reportUnexpectedError } from "./output/unexpected-error.ts";
 import type { ProcessContext } from "./wiring/command-context.ts";
 
 /** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */
@@ -54,16 +57,26 @@ export async function main(
       const given = command.opts<GivenOptions>();
       const usesFile = spec.options.some((name) => name === "config");
       const file = usesFile ? readConfig(given, environment, context.cwd) : undefined;
-      const values = readOptions(spec.options, given, environment, file, { ofAll: spec.ofAll });
-      exitCode = await spec.execute(
-        values,
-        {
-          ...context,
-          proxies: readProxies(environment),
-          isGiven: (name) => isGiven(name, given, environment),
-        },
-        command.args[0] ?? "",
-      );
+      const valuesOf = (over: GivenOptions): OptionValues<Name> =>
+        readOptions(spec.options, { ...given, ...over }, environment, file, { ofAll: spec.ofAll });
+      const isSet = (name: "all" | "json"): boolean =>
+        spec.options.some((each) => each === name) && readOptions([name], given, environment)[name];
+      const commandContext = {
+        ...context,
+        proxies: readProxies(environment),
+        isGiven: (name: OptionName) => isGiven(name, given, environment),
+      };
+      if (isSet("all") && !isOneAccountMeant(given, environment)) {
+        refuseOneInput(given, environment);
+        const accounts = allAccountsOf(file);
+        const all = { accounts, isJson: isSet("json"), valuesOf: (account: string) => valuesOf({ account }) };
+        exitCode = await eachAccount(spec, all, commandContext);
+        return;
+      }
+      const result = ({ json }: AccountResult): void => {
+        if (isSet("json")) context.stdout.json(json);
+      };
+      exitCode = await spec.execute(valuesOf({}), { ...commandContext, result }, command.args[0] ?? "");
     });
   };
   add(checkCommand);
@@ -81,7 +94,7 @@ export async function main(
     return exitCode;
   } catch (error) {
     const isUsage = error instanceof CommanderError;
-    if (!isUsage && !(error instanceof SyncError)) return unexpected(error, context);
+    if (!isUsage && !(error instanceof SyncError)) return reportUnexpectedError(error, context);
     if (isUsage && error.exitCode === 0) return EXIT.done;
     const code = isUsage ? "CONFIG_INVALID" : error.code;
     const message = isUsage ? onlyHosts(error.message) : withoutUserinfo(error.message);
@@ -103,13 +116,4 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
     command.argument(isOptional ? `[${name}]` : `<${name}>`, description);
   }
   return command;
-}
-
-/** A defect of this program. Its message may quote data, so only its kind and place are shown. */
-function unexpected(error: unknown, { stderr }: Output): number {
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const kind = error instanceof Error ? error.name : typeof error;
-  stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
-  return EXIT.failed;
 }

@@ -7,6 +7,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
+import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest } from "../authorize/authorization-request.ts";
 import { codeExchange } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/paste-answer.ts";
@@ -18,7 +19,7 @@ import { canListenOn } from "../options/redirect-address.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openCredentials, STANDARD_INPUT } from "../wiring/open-credentials.ts";
+import { openCredentials } from "../wiring/open-credentials.ts";
 import { openTokens } from "../wiring/open-tokens.ts";
 import type { CommandSpec } from "./command.ts";
 

@@ -6,7 +6,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "lift", "deep"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lift", "deep", "all"] as const;
 
 export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "check",
@@ -24,8 +24,8 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       display.end(),
     );
     const ok = checks.every((one) => one.ok);
-    if (values.json) context.stdout.json({ ok, checks });
-    else {
+    context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
+    if (!values.json) {
       for (const { name, ok: isOk, code, remedy } of checks) {
         const about = name === "list" ? estimate : "";
         context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
@@ -35,6 +35,12 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   },
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
 };
+
+/** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */
+function inOneLine(checks: readonly Check[], estimate: string): string {
+  const failed = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
+  return (failed.length === 0 ? `ok        ${estimate}` : `FAILED      ${failed.join(", ")}`).trimEnd();
+}
 
 /** A lease that is taken says nothing bad of the settings, so whatever else fails weighs more. */
 function exitCodeOf(checks: readonly Check[]): number {

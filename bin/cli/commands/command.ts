@@ -13,9 +13,9 @@ export interface CommandSpec<Name extends OptionName> {
     readonly isOptional?: true;
   };
   readonly options: readonly Name[];
-  /** What follows the name of the program. */
   /** Works on all accounts at once if none is given. */
   readonly ofAll?: true;
+  /** What follows the name of the program. */
   readonly example: string;
   /** Does the work and returns the exit code. Throws `SyncError` for what a person can fix. */
   readonly execute: (
@@ -24,5 +24,5 @@ export interface CommandSpec<Name extends OptionName> {
     argument: string,
   ) => Promise<number>;
   /** The line of JSON for a failure before the work began, where `--json` promises one. */
-  readonly failureJson?: (code: string, message: string) => unknown;
+  readonly failureJson?: (code: string | null, message: string) => object;
 }

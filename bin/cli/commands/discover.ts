@@ -12,7 +12,7 @@ import type { Terminal } from "../output/terminal.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit", "all"] as const;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
@@ -26,12 +26,13 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       display.end(),
     );
     if ("outcome" in found) {
-      if (values.json) context.stdout.json(found);
+      context.result({ json: found, line: `${found.outcome.padEnd(11)} ${found.reason}` });
       context.stderr.message(`${found.outcome}: ${found.explanation}`);
       return EXIT.skipped;
     }
-    if (values.json) context.stdout.json(asJson(found));
-    else print(found, context.stdout);
+    const line = `ok          ${plural(found.fields.length, "field")} of ${plural(found.events, "event")}`;
+    context.result({ json: asJson(found), line });
+    if (!values.json) print(found, context.stdout);
     return EXIT.done;
   },
 };

@@ -24,6 +24,7 @@ const OPTIONS = [
   "limit",
   "fresh",
   "overDamaged",
+  "all",
 ] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;

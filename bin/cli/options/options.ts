@@ -209,6 +209,12 @@ export const OPTIONS = {
     parse: listOf(notifyOn),
   },
   ...QUERY_OPTIONS,
+  all: {
+    flag: "--all",
+    description: "each account of the settings file, one after the other",
+    fallback: "false",
+    parse: switchValue,
+  },
   logLevel: {
     flag: "--log-level <level>",
     description: "what to log: error, warn, info or debug",

@@ -6,7 +6,7 @@ import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
-import type { Output } from "./output.ts";
+import type { ResultOutput } from "./output.ts";
 import { changeCounts, count, plural } from "./progress-text.ts";
 
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
@@ -15,10 +15,10 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
  */
-export function reportRun(output: Output, result: RunResult, values: ReportValues): number {
+export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
-  if (values.json) output.stdout.json(row);
-  else output.stdout.lines([...describe(result), ...nextStep(result, values)]);
+  output.result({ json: row, line: inOneLine(row) });
+  if (!values.json) output.stdout.lines([...describe(result), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
 }
@@ -29,8 +29,16 @@ function nextStep({ row }: RunResult, values: ReportValues): readonly string[] {
 }
 
 /** The line of JSON for a failure before anything began. */
-export function failureJson(code: string, message: string): unknown {
+export function failureJson(code: string | null, message: string): object {
   return { outcome: "FAILED", error_code: code, error_message: message };
+}
+
+/** `PUBLISHED   12 events: 12 added, 0 changed, 0 removed`. */
+function inOneLine(row: RunResult["row"]): string {
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
+  const what = [events, row.added === null ? why : changeCounts(row)].filter((part) => part !== "");
+  return `${row.outcome.padEnd(11)} ${what.join(": ")}`.trimEnd();
 }
 
 function describe({ row, explanation, error }: RunResult): readonly string[] {

@@ -4,7 +4,7 @@ import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Input } from "../authorize/paste-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { OptionName } from "../options/options.ts";
-import type { Output } from "../output/output.ts";
+import type { Output, ResultOutput } from "../output/output.ts";
 
 export interface ProcessContext extends Output {
   /** Aborts when a person or the system stops the program. */
@@ -16,7 +16,7 @@ export interface ProcessContext extends Output {
   readonly openBrowser: OpenBrowser;
 }
 
-export interface CommandContext extends ProcessContext {
+export interface CommandContext extends ProcessContext, ResultOutput {
   readonly proxies: Proxies;
   /** Whether a person gave this option, so that its value is no default. */
   readonly isGiven: (name: OptionName) => boolean;

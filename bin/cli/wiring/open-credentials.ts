@@ -5,11 +5,8 @@ import type { Credentials } from "../../../lambdas/job/credentials/credentials.t
 import { FileCredentials } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { InputCredentials } from "../../../lambdas/job/credentials/input-credentials.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
-import { secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
+import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import type { CommandContext } from "./command-context.ts";
-
-/** A file of that name is `./-`. */
-export const STANDARD_INPUT = "-";
 
 /** Reads nothing yet. The AWS clients load only for a secret. A relative path starts from `cwd`. */
 export async function openCredentials(

@@ -7,10 +7,9 @@ import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-s
 import { warnIfOthersMayRead } from "../../../lambdas/job/credentials/warn-if-others-may-read.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
-import { secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
+import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command-context.ts";
-import { STANDARD_INPUT } from "./open-credentials.ts";
 
 /**
  * Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named.

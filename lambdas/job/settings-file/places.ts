@@ -14,6 +14,9 @@ const OTHER_STORE = /^\s*(?:gs|gcs|s3a|s3n|abfss?|az|wasbs?|hdfs|https?|file|ftp
 /** `you@example.com:password`, which some tools accept. */
 const EMAIL_AND_PASSWORD = /^[^/@]*@[^/]*:/;
 
+/** The credentials come on standard input. A file of that name is `./-`. */
+export const STANDARD_INPUT = "-";
+
 const SECRET = "secretsmanager:";
 
 /** A directory, or `s3://bucket/prefix`. */
@@ -45,7 +48,9 @@ export function secretIdOf(text: string): string | undefined {
 
 /** A path in a file starts from the file's folder; a place in AWS, and standard input (`-`), stay as they are. */
 export function placeBeside(file: string, text: string): string {
-  return isS3(text) || secretIdOf(text) !== undefined || text === "-" ? text : resolve(dirname(file), text);
+  return isS3(text) || secretIdOf(text) !== undefined || text === STANDARD_INPUT
+    ? text
+    : resolve(dirname(file), text);
 }
 
 /** @param check whether the text is such a place, or what is wrong with it */

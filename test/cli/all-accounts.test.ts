@@ -1,0 +1,182 @@
+// `--all`: each account of the settings file in turn.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { lastJson, printedCommand, sync } from "./command-line.ts";
+
+/** Of the three accounts `us` has a wrong password. */
+async function threeAccounts(simulator: Simulator, over: object = {}): Promise<string> {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "credentials"));
+  const right = { method: "session", ...simulator.credentials };
+  for (const [account, credentials] of Object.entries({
+    lab: right,
+    us: { ...right, password: "wrong" },
+    uk: right,
+  })) {
+    const file = join(cwd, "credentials", `${account}.json`);
+    await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
+  }
+  const of = (account: string): object => ({ credentials: `credentials/${account}.json` });
+  const settings = {
+    baseUrl: simulator.url,
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    accounts: { lab: of("lab"), us: of("us"), uk: of("uk") },
+    ...over,
+  };
+  await writeFile(join(cwd, "brand-events.json"), JSON.stringify(settings));
+  return cwd;
+}
+
+const outcomesOf = (json: Record<string, unknown>): unknown =>
+  Array.isArray(json["accounts"])
+    ? json["accounts"].map((each) => [each.account, each.outcome, each.error_code])
+    : undefined;
+
+test("three accounts, of which one is held and one refused, end each for itself, and every lease is free", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  const cwd = await threeAccounts(simulator);
+  await sync(["run", "--account", "lab"], { cwd });
+  simulator.setEvents(makeEvents(6));
+
+  const ended = await sync(["run", "--all", "--json"], { cwd });
+  const status = await sync(["status", "--json"], { cwd });
+
+  expect(ended.exitCode).toBe(1);
+  expect(outcomesOf(lastJson(ended))).toEqual([
+    ["lab", "HELD", null],
+    ["us", "FAILED", "LOGIN_REFUSED"],
+    ["uk", "PUBLISHED", null],
+  ]);
+  expect(ended.stdout.trimEnd().split("\n")).toHaveLength(1);
+  expect(ended.stderr).toMatch(
+    /all accounts\n {2}lab {2}HELD {8}6 events: \S+\n {2}us {3}FAILED {6}LOGIN_REFUSED\n {2}uk {3}PUBLISHED {3}6 events: 6 added, 0 changed, 0 removed\n$/,
+  );
+  expect(lastJson(status)).toMatchObject({
+    accounts: [
+      { account: "lab", lease: null },
+      { account: "uk", lease: null },
+      { account: "us", lease: null },
+    ],
+  });
+});
+
+test("for a person each account has its report, with commands to paste, and all have a line at the end", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  const cwd = await threeAccounts(simulator);
+  await sync(["run", "--account", "lab"], { cwd });
+  simulator.setEvents(makeEvents(6));
+
+  const ended = await sync(["run", "--all"], { cwd });
+  const accepted = await sync(printedCommand(ended.stdout, "accept"), { cwd });
+
+  expect(ended.exitCode).toBe(1);
+  expect(ended.stdout).toMatch(
+    /^account lab\nHELD .*\naccount us\nFAILED .*\naccount uk\nPUBLISHED .*\nall accounts\n {2}lab {2}HELD .*\n {2}us {3}FAILED .*\n {2}uk {3}PUBLISHED [^\n]*\n$/s,
+  );
+  expect(accepted.exitCode).toBe(0);
+});
+
+test("check and discover go through all accounts too, and one that cannot begin stops none", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(6) });
+  const cwd = await threeAccounts(simulator, {
+    accounts: {
+      lab: { credentials: "missing.json" },
+      us: { credentials: "credentials/us.json" },
+      uk: { credentials: "credentials/uk.json" },
+    },
+  });
+
+  const discovered = await sync(["discover", "--all", "--json"], { cwd });
+  const checked = await sync(["check", "--all", "--json"], { cwd });
+  const run = await sync(["run", "--all", "--json"], { cwd });
+
+  expect(lastJson(discovered)).toMatchObject({
+    accounts: [
+      { account: "lab", outcome: "FAILED", error_code: "CREDENTIALS_INVALID" },
+      { account: "us", outcome: "FAILED", error_code: "LOGIN_REFUSED" },
+      { account: "uk", fields: expect.anything() },
+    ],
+  });
+  expect(lastJson(checked)).toMatchObject({
+    accounts: [
+      { account: "lab", ok: false },
+      { account: "us", ok: false },
+      { account: "uk", ok: true },
+    ],
+  });
+  expect(outcomesOf(lastJson(run))).toEqual([
+    ["lab", "FAILED", "CREDENTIALS_INVALID"],
+    ["us", "FAILED", "LOGIN_REFUSED"],
+    ["uk", "PUBLISHED", null],
+  ]);
+  expect([discovered.exitCode, checked.exitCode, run.exitCode]).toEqual([1, 1, 1]);
+});
+
+test("an interruption ends the account at work and begins no other", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(40) });
+  const cwd = await threeAccounts(simulator);
+  const stop = new AbortController();
+
+  const ended = await sync(["run", "--all", "--json"], {
+    cwd,
+    signal: stop.signal,
+    onStderr: (text) => {
+      if (text.includes("events are listed")) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
+    },
+  });
+  const status = await sync(["status", "--account", "lab", "--json"], { cwd });
+
+  expect(ended.exitCode).toBe(130);
+  expect(outcomesOf(lastJson(ended))).toEqual([
+    ["lab", "FAILED", "INTERRUPTED"],
+    ["us", "FAILED", "INTERRUPTED"],
+    ["uk", "FAILED", "INTERRUPTED"],
+  ]);
+  expect(lastJson(status)).toMatchObject({ lease: null });
+  expect(simulator.requests.filter(({ endpoint }) => endpoint === "login")).toHaveLength(1);
+});
+
+test.each<[string, readonly string[], Record<string, string>, string]>([
+  ["a named account", ["run", "--all", "--account", "uk"], {}, "exclude each other: leave one out"],
+  [
+    "both variables",
+    ["run"],
+    { BRAND_ALL: "true", BRAND_ACCOUNT: "uk" },
+    "exclude each other: leave one out",
+  ],
+  ["credentials on standard input", ["run", "--all", "--credentials", "-"], {}, "--all does not go with"],
+  ["a limit without a dry run", ["run", "--all", "--limit", "1"], {}, "--limit goes with --dry-run only"],
+])("%s does not go with --all", async (_, args, env, says) => {
+  await using simulator = await Simulator.start({ events: [] });
+  const cwd = await threeAccounts(simulator);
+
+  const ended = await sync(args, { cwd, env });
+
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain(says);
+});
+
+test("without a settings file --all says that it needs one", async () => {
+  const ended = await sync(["check", "--all"], { cwd: await temporaryDirectory() });
+
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain("--all needs a settings file with the accounts");
+});
+
+test("an account as option beats BRAND_ALL, and --all beats BRAND_ACCOUNT", async () => {
+  await using simulator = await Simulator.start({ events: makeEvents(2) });
+  const cwd = await threeAccounts(simulator);
+
+  const one = await sync(["run", "--account", "uk", "--json"], { cwd, env: { BRAND_ALL: "true" } });
+  const all = await sync(["run", "--all", "--json"], { cwd, env: { BRAND_ACCOUNT: "uk" } });
+
+  expect(lastJson(one)).toMatchObject({ outcome: "PUBLISHED" });
+  expect(outcomesOf(lastJson(all))).toHaveLength(3);
+});
