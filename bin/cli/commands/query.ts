@@ -7,10 +7,11 @@ import { columnsAndRows } from "../formats/columns-and-rows.ts";
 import { formatResult } from "../formats/format-result.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
 import type { OptionValues } from "../options/options.ts";
-import { formatOfFile } from "../options/result-format.ts";
+import { formatOfFile, type ResultFormat } from "../options/result-format.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
 import { OutFile } from "../query/out-file.ts";
+import type { QueryOptions } from "../query/query.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
@@ -40,75 +41,73 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
       );
     }
-    if (values.json && values.format !== undefined) {
-      throw new SyncError(
-        "CONFIG_INVALID",
-        `--json and --format ${values.format} are two forms of the result. Leave one of them out.`,
-      );
-    }
-    const { signal, cwd, stdin } = context;
+    const form = formOf(values);
+    const { signal, cwd, stdin, stdout } = context;
     const sql = await readSql({ argument, file: values.file, cwd, stdin, signal });
     const { store, views } = openDirectory(resolve(cwd, values.warehouse));
     const { directory } = views;
     await refuseMissingWarehouse(store, directory);
-    const { queryRows } = await import("../query/query.ts"); // DuckDB loads for this command alone
-    const verify = { store, directory, signal };
-    await deliver(values, context, directory, (use) =>
-      queryRows(views, sql, { signal, verify: (tables) => verifyTables({ ...verify, ...tables }) }, use),
+    const options: QueryOptions = {
+      signal,
+      verify: (tables) => verifyTables({ store, directory, signal, ...tables }),
+    };
+    // DuckDB loads for this command alone.
+    const { queryRows } = await import("../query/query.ts");
+    if (values.out === undefined) {
+      if (form === "parquet") throw noText();
+      await queryRows(views, sql, options, async (result) => {
+        for await (const piece of piecesOf(result, form, values.full ? undefined : stdout.width)) {
+          if (!(await stdout.piece(piece))) return;
+        }
+      });
+      return EXIT.done;
+    }
+    const { writeParquet } = await import("../query/write-parquet.ts");
+    await intoFile(values.out, context, directory, (file) =>
+      form === "parquet"
+        ? writeParquet(views, sql, options, file.temporary)
+        : queryRows(views, sql, options, (result) => file.fill(result, (rows) => piecesOf(rows, form))),
     );
     return EXIT.done;
   },
 };
 
-type Query = (use: (result: ResultRows) => Promise<void>) => Promise<void>;
+/** `json` is an array of objects, `line` what `--json` prints. */
+type Form = ResultFormat | "line";
 
-async function deliver(
-  values: Values,
-  { stdout, stderr, cwd }: CommandContext,
-  warehouse: string,
-  query: Query,
-): Promise<void> {
-  if (values.out === undefined) {
-    await query(async (result) => {
-      for await (const piece of piecesOf(result, values, stdout.width)) {
-        if (!(await stdout.piece(piece))) return;
-      }
-    });
-    return;
+function formOf({ json, format, out }: Values): Form {
+  if (json && format !== undefined) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `--json and --format ${format} are two forms of the result. Leave one of them out.`,
+    );
   }
-  const file = await OutFile.in(resolve(cwd, values.out), warehouse);
-  let rows = 0;
+  if (json) return "line";
+  return format ?? formatOfFile(out ?? "") ?? "table";
+}
+
+function noText(): SyncError {
+  return new SyncError("CONFIG_INVALID", "Parquet is no text: name the file to write with --out.");
+}
+
+function piecesOf(result: ResultRows, form: Exclude<Form, "parquet">, width?: number): AsyncGenerator<string> {
+  return form === "line" ? columnsAndRows(result) : formatResult(form, result, { width });
+}
+
+/** `write` returns the number of rows. */
+async function intoFile(
+  out: string,
+  { stderr, cwd }: CommandContext,
+  warehouse: string,
+  write: (file: OutFile) => Promise<number>,
+): Promise<void> {
+  const file = await OutFile.in(resolve(cwd, out), warehouse);
   try {
-    await query((result) => {
-      const counted = countRows(result, (count) => {
-        rows += count;
-      });
-      return file.fill(piecesOf(counted, values));
-    });
+    const rows = await write(file);
     await file.keep();
+    const before = file.replaces ? ", in place of the file before" : "";
+    stderr.lines([`${plural(rows, "row")} in ${file.path}${before}`]);
   } finally {
     await file.discard();
   }
-  stderr.lines([
-    `${plural(rows, "row")} in ${file.path}${file.replaces ? ", in place of the file before" : ""}`,
-  ]);
-}
-
-function piecesOf(
-  result: ResultRows,
-  { json, format, out = "", full }: Values,
-  width?: number,
-): AsyncGenerator<string> {
-  if (json) return columnsAndRows(result);
-  return formatResult(format ?? formatOfFile(out) ?? "table", result, { width: full ? undefined : width });
-}
-
-function countRows({ columns, batches }: ResultRows, count: (rows: number) => void): ResultRows {
-  async function* counted(): ResultRows["batches"] {
-    for await (const rows of batches) {
-      count(rows.length);
-      yield rows;
-    }
-  }
-  return { columns, batches: counted() };
 }

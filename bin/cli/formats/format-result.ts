@@ -1,6 +1,6 @@
 // A result in the form that a person or a program wants.
 
-import type { ResultFormat } from "../options/result-format.ts";
+import type { TextFormat } from "../options/result-format.ts";
 import type { TableOptions } from "../output/table.ts";
 import { csv } from "./csv.ts";
 import { jsonArray } from "./json-array.ts";
@@ -11,7 +11,7 @@ import { vertical } from "./vertical.ts";
 
 type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
 
-const FORMATTERS: Readonly<Record<ResultFormat, Formatter>> = {
+const FORMATTERS: Readonly<Record<TextFormat, Formatter>> = {
   table,
   vertical,
   csv,
@@ -21,7 +21,7 @@ const FORMATTERS: Readonly<Record<ResultFormat, Formatter>> = {
 
 /** The text in pieces, one for each batch of rows; a table in one piece. The options are those of a table. */
 export function formatResult(
-  format: ResultFormat,
+  format: TextFormat,
   result: ResultRows,
   options: TableOptions,
 ): AsyncGenerator<string> {

@@ -3,9 +3,12 @@
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
-export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson"] as const;
+export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson", "parquet"] as const;
 
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
+
+/** Parquet is the only one that is no text. */
+export type TextFormat = Exclude<ResultFormat, "parquet">;
 
 export const resultFormat = (value: string): ResultFormat => {
   const format = RESULT_FORMATS.find((each) => each === value);
@@ -21,6 +24,7 @@ const BY_ENDING: Readonly<Record<string, ResultFormat>> = {
   json: "json",
   ndjson: "ndjson",
   jsonl: "ndjson",
+  parquet: "parquet",
 };
 
 /** What the ending of a file's name says. */

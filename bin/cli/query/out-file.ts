@@ -5,6 +5,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import type { ResultRows } from "../formats/result-rows.ts";
 import { systemReason } from "../output/system-reason.ts";
 import { warehouseFolders } from "./warehouse-folders.ts";
 
@@ -55,14 +56,23 @@ export class OutFile {
     return this.#mode !== undefined;
   }
 
-  /** Writes the pieces, one after the other. */
-  async fill(pieces: AsyncIterable<string>): Promise<void> {
+  /** Writes the pieces of the result, one after the other, and returns the number of its rows. */
+  async fill(result: ResultRows, piecesOf: (result: ResultRows) => AsyncIterable<string>): Promise<number> {
+    let count = 0;
+    async function* counted(): ResultRows["batches"] {
+      for await (const rows of result.batches) {
+        count += rows.length;
+        yield rows;
+      }
+    }
     const file = await this.#try(open(this.temporary, "w"));
     try {
+      const pieces = piecesOf({ columns: result.columns, batches: counted() });
       for await (const piece of pieces) await this.#try(file.writeFile(piece));
     } finally {
       await this.#try(file.close());
     }
+    return count;
   }
 
   /** Gives what was written its name. */

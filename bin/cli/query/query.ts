@@ -21,7 +21,12 @@ export interface QueryOptions {
   readonly verify?: (use: Pick<VerifyTablesOptions, "accounts" | "tables">) => Promise<void>;
 }
 
-type Views = Pick<DuckdbCatalog, "directory" | "read">;
+interface PrepareOptions extends QueryOptions {
+  /** A file outside the warehouse that the statements of `use` may write; the SQL itself cannot. */
+  readonly file?: string;
+}
+
+export type Views = Pick<DuckdbCatalog, "directory" | "read">;
 
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
@@ -35,26 +40,41 @@ export function query(views: Views, sql: string, options: QueryOptions = {}): Pr
 
 /**
  * Runs `sql` on the tables as the logs have them now, so also in a warehouse that was moved. Of several
- * statements, the last one's rows are the result, which `use` reads while DuckDB makes them. Throws
- * `QUERY_FAILED` with what DuckDB says, and before anything runs for SQL that does more than read this
- * warehouse; the signal's reason when that aborts; what `verify` and `use` throw.
+ * statements, the last one's rows are the result, which `use` reads while DuckDB makes them. Throws as
+ * `withPrepared`.
  */
-export async function queryRows<T>(
+export function queryRows<T>(
   views: Views,
   sql: string,
-  { signal = new AbortController().signal, verify = async () => undefined }: QueryOptions,
+  options: QueryOptions,
   use: (result: ResultRows) => Promise<T>,
 ): Promise<T> {
+  const { signal = new AbortController().signal } = options;
+  return withPrepared(views, sql, options, async (_, { statements }) => {
+    const result = await run(statements, signal);
+    return use({ columns: result.columnNames(), batches: batchesOf(result, signal) });
+  });
+}
+
+/**
+ * Lets `use` run what was let through. Throws `QUERY_FAILED` with what DuckDB says, and before anything runs for
+ * SQL that does more than read this warehouse; the signal's reason when that aborts; what `verify` and `use` throw.
+ */
+export async function withPrepared<T>(
+  views: Views,
+  sql: string,
+  { signal = new AbortController().signal, verify = async () => undefined, file }: PrepareOptions,
+  use: (connection: DuckDBConnection, prepared: ReadOnly) => Promise<T>,
+): Promise<T> {
   const { sql: definitions, accounts } = await views.read();
-  return withLockedDuckDB(views.directory, async (connection) => {
+  return withLockedDuckDB({ directory: views.directory, file }, async (connection) => {
     const stop = (): void => connection.interrupt();
     signal.addEventListener("abort", stop);
     try {
       await define(connection, definitions);
-      const { statements, tables } = await prepare(connection, sql);
-      await verify({ accounts, tables });
-      const result = await run(statements, signal);
-      return await use({ columns: result.columnNames(), batches: batchesOf(result, signal) });
+      const prepared = await prepare(connection, sql);
+      await verify({ accounts, tables: prepared.tables });
+      return await use(connection, prepared);
     } catch (error) {
       signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL
       throw error;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { columnsAndRows } from "../../../bin/cli/formats/columns-and-rows.ts";
 import { formatResult } from "../../../bin/cli/formats/format-result.ts";
 import type { ResultRows, Row } from "../../../bin/cli/formats/result-rows.ts";
-import type { ResultFormat } from "../../../bin/cli/options/result-format.ts";
+import type { TextFormat } from "../../../bin/cli/options/result-format.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({
   columns,
@@ -14,7 +14,7 @@ const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row
   })(),
 });
 
-const textOf = async (format: ResultFormat, result: ResultRows): Promise<string> =>
+const textOf = async (format: TextFormat, result: ResultRows): Promise<string> =>
   (await Array.fromAsync(formatResult(format, result, {}))).join("");
 
 /** A reader of RFC 4180 of our own, which tells an empty field from an empty text in quotes. */
@@ -80,7 +80,7 @@ describe("a result of any texts", () => {
     );
   });
 
-  it.each<[ResultFormat, (text: string) => unknown]>([
+  it.each<[TextFormat, (text: string) => unknown]>([
     ["json", (text) => JSON.parse(text)],
     [
       "ndjson",

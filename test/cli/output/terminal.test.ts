@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
@@ -163,4 +163,61 @@ describe("on a terminal", () => {
       expect(written()).toBe(`\r\u001b[K${drawn}`);
     },
   );
+});
+
+describe("a piece of a result", () => {
+  /** A stream whose writes end as told. */
+  const streamThat = (ends: (done: (error?: Error) => void) => void, isTTY = false) => {
+    const written: string[] = [];
+    const stream = new Writable({
+      decodeStrings: false,
+      write: (chunk, _, done) => {
+        written.push(String(chunk));
+        ends(done);
+      },
+    });
+    return { terminal: new Terminal(Object.assign(stream, { isTTY })), written };
+  };
+  const failing = (code: string) => streamThat((done) => done(Object.assign(new Error(code), { code })));
+
+  test("is exact in a pipe, and harmless on a terminal", async () => {
+    const pipe = streamThat((done) => done());
+    const screen = streamThat((done) => done(), true);
+
+    expect(await pipe.terminal.piece("a\u001b[2J\r\n")).toBe(true);
+    expect(await screen.terminal.piece("a\u001b[2J\r\n")).toBe(true);
+
+    expect(pipe.written).toEqual(["a\u001b[2J\r\n"]);
+    expect(screen.written).toEqual(["a\\u001b[2J\n"]);
+  });
+
+  test("is waited for until a slow reader has it", async () => {
+    const waiting = Promise.withResolvers<() => void>();
+    const { terminal: one } = streamThat((done) => waiting.resolve(done));
+    let isWritten = false;
+
+    const writing = one.piece("x").then(() => {
+      isWritten = true;
+    });
+    const done = await waiting.promise;
+    await setImmediate();
+
+    expect(isWritten).toBe(false);
+    done();
+    await writing;
+  });
+
+  test("says when the reader has left", async () => {
+    const { terminal: one } = failing("EPIPE");
+
+    expect(await one.piece("x")).toBe(false);
+    expect(await one.piece("y")).toBe(false);
+  });
+
+  test("fails on a full disk", async () => {
+    await expect(failing("ENOSPC").terminal.piece("x")).rejects.toMatchObject({
+      code: "QUERY_FAILED",
+      message: expect.stringContaining("the disk is full (ENOSPC)"),
+    });
+  });
 });

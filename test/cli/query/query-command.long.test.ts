@@ -1,9 +1,10 @@
 // `query` as a person and a script use it: where the SQL comes from, what form the result has, where it goes.
 
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { savedQueries } from "../../../lib/data/saved-queries.ts";
@@ -185,6 +186,49 @@ describe("query --out", () => {
     expect(await readFile(join(folder, name), "utf8")).toBe(expected);
   });
 
+  it.each(["x.parquet", "it's [a] *b?.parquet"])(
+    "writes Parquet into %s with the types of the columns, in order",
+    async (name) => {
+      const folder = join(await temporaryDirectory(), "f [1]");
+      await mkdir(folder);
+      const sql =
+        "-- Title\nSELECT TRY_CAST(event_date AS DATE) AS day, 1.10::DECIMAL(4, 2) AS d, [uuid] AS l, NULL AS n, 'a' || chr(10) AS t, 9007199254740993 AS i FROM events ORDER BY uuid DESC; -- end";
+
+      const { exitCode, stderr } = await run([sql, "--out", join(folder, name)]);
+
+      expect([exitCode, stderr]).toEqual([0, `2 rows in ${join(folder, name)}\n`]);
+      expect(await readdir(folder)).toEqual([name]);
+      await rename(join(folder, name), join(folder, "..", "plain.parquet"));
+      const { types, rows } = await readParquet(join(folder, "..", "plain.parquet"));
+      expect(types).toEqual(["DATE", "DECIMAL(4,2)", "VARCHAR[]", "INTEGER", "VARCHAR", "BIGINT"]);
+      expect(rows.map((row) => row.slice(4))).toEqual([
+        ["a\n", "9007199254740993"],
+        ["a\n", "9007199254740993"],
+      ]);
+      const uuids = rows.map((row) => row[2]);
+      expect(uuids).toEqual(uuids.toSorted().toReversed());
+    },
+  );
+
+  it("writes no Parquet to standard output", async () => {
+    const { exitCode, stdout, stderr } = await run(["SELECT 1", "--format", "parquet"]);
+
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("name the file to write with --out");
+  });
+
+  it("leaves the Parquet file before as it is when a value does not convert", async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, "x.parquet"), "before");
+
+    const { exitCode, stderr } = await run(["SELECT uuid::DATE FROM events", "--out", join(folder, "x.parquet")]);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("TRY_CAST");
+    expect(await readFile(join(folder, "x.parquet"), "utf8")).toBe("before");
+    expect(await readdir(folder)).toEqual(["x.parquet"]);
+  });
+
   it("replaces a file, keeps its mode, follows a link to it, and says so", async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, "old.csv"), "before");
@@ -239,3 +283,16 @@ describe("query --out", () => {
     expect(await readdir(warehouse, { recursive: true })).toEqual(before);
   });
 });
+
+/** What any DuckDB reads. */
+async function readParquet(
+  file: string,
+): Promise<{ readonly types: readonly string[]; readonly rows: readonly (readonly string[])[] }> {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  const result = await connection.runAndReadAll(`FROM '${file}'`);
+  return {
+    types: result.columnTypes().map(String),
+    rows: result.getRows().map((row) => row.map(String)),
+  };
+}

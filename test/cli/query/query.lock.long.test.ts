@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/pr
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
+import { writeParquet } from "../../../bin/cli/query/write-parquet.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
@@ -170,15 +171,41 @@ describe("query refuses", () => {
     const { made, outside } = await warehouseBesideSecrets();
     const before = await tree(made.directory);
 
-    const error: unknown = await query(
-      made.views,
-      sql.replaceAll("$W", made.directory).replaceAll("$O", outside).replaceAll("$0", "\0"),
-    ).catch((thrown: unknown) => thrown);
+    const file = join(await temporaryDirectory(), "result.parquet");
+    await writeFile(file, "");
+    const text = sql.replaceAll("$W", made.directory).replaceAll("$O", outside).replaceAll("$0", "\0");
+    for (const ask of [query, writeParquet]) {
+      const error: unknown = await ask(made.views, text, {}, file).catch((thrown: unknown) => thrown);
 
-    expect(error).toMatchObject({ code: "QUERY_FAILED" });
-    expect(`${error}`).not.toContain("hunter2");
-    expect(await tree(made.directory)).toEqual(before);
-    expect(await readdir(outside)).toEqual(["credentials.json", "schema.sql"]);
+      expect(error).toMatchObject({ code: "QUERY_FAILED" });
+      expect(`${error}`).not.toContain("hunter2");
+      expect(await tree(made.directory)).toEqual(before);
+      expect(await readdir(outside)).toEqual(["credentials.json", "schema.sql"]);
+      // DuckDB deletes what it has begun to write and could not finish.
+      expect(await readFile(file, "utf8").catch(() => "")).toBe("");
+    }
+  });
+
+  it.each([
+    "COPY (SELECT 1) TO '$F'",
+    "SELECT 1) TO '$F' --",
+    "SELECT 1; COPY (SELECT 1) TO '$F'",
+    "SELECT 1; CREATE TABLE t (a INTEGER)",
+    "SELECT 1; SELECT 2",
+    "",
+    "-- nothing",
+    "EXPLAIN SELECT 1",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '$F'",
+    "DESCRIBE events",
+  ])("%j for Parquet, and leaves its file empty", async (sql) => {
+    const { views } = await warehouseWithEvents("warehouse");
+    const file = join(await temporaryDirectory(), "result.parquet");
+    await writeFile(file, "");
+
+    const asked = writeParquet(views, sql.replace("$F", file), {}, file);
+
+    await expect(asked).rejects.toMatchObject({ code: "QUERY_FAILED" });
+    expect(await readFile(file, "utf8")).toBe("");
   });
 
   it.each([
