@@ -90,7 +90,11 @@ function noText(): SyncError {
   return new SyncError("CONFIG_INVALID", "Parquet is no text: name the file to write with --out.");
 }
 
-function piecesOf(result: ResultRows, form: Exclude<Form, "parquet">, width?: number): AsyncGenerator<string> {
+function piecesOf(
+  result: ResultRows,
+  form: Exclude<Form, "parquet">,
+  width?: number,
+): AsyncGenerator<string> {
   return form === "line" ? columnsAndRows(result) : formatResult(form, result, { width });
 }
 

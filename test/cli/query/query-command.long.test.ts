@@ -1,6 +1,17 @@
 // `query` as a person and a script use it: where the SQL comes from, what form the result has, where it goes.
 
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -221,7 +232,11 @@ describe("query --out", () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, "x.parquet"), "before");
 
-    const { exitCode, stderr } = await run(["SELECT uuid::DATE FROM events", "--out", join(folder, "x.parquet")]);
+    const { exitCode, stderr } = await run([
+      "SELECT uuid::DATE FROM events",
+      "--out",
+      join(folder, "x.parquet"),
+    ]);
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain("TRY_CAST");
