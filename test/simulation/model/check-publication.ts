@@ -13,6 +13,7 @@ export function checkPublication(model: Model, { key, by }: ObjectChange): void 
     return;
   }
   const before = log.at(-2);
+  if (before) model.headsUntilMs.set(before.snapshot_id, model.world.timeline.nowMs);
   const rows = model.reader.rows(own.snapshot_id);
   if (rows === undefined) {
     model.fail(`${key} names a snapshot that is not there`);

@@ -35,10 +35,21 @@ export function checkDeletion(model: Model, snapshotId: string, file: string): v
   const { world, visibility, reader } = model;
   if (reader.log().at(-1)?.snapshot_id === snapshotId)
     model.fail(`${file} of the head ${snapshotId} is deleted`);
-  // Retention goes by the clocks of its processes: they are wrong by so much.
-  const sinceMs = world.timeline.nowMs - Math.max(0, DAY_MS - clockErrorMs(world));
-  if (visibility.wasSeenSince(snapshotId, sinceMs))
+  if (visibility.wasSeenSince(snapshotId, aDayAgoMs(world)))
     model.fail(`${file} of ${snapshotId} is deleted, and readers saw it in the last day`);
+}
+
+/** A snapshot is retired: then it cannot be rolled back to any more. */
+export function checkRetirement(model: Model, snapshotId: string): void {
+  const isHead = model.reader.log().at(-1)?.snapshot_id === snapshotId;
+  const wasHeadAtMs = model.headsUntilMs.get(snapshotId) ?? Number.NEGATIVE_INFINITY;
+  if (isHead || wasHeadAtMs > aDayAgoMs(model.world))
+    model.fail(`${snapshotId} is retired, and it was the head in the last day`);
+}
+
+/** Retention goes by the clocks of its processes: they are wrong by so much. */
+function aDayAgoMs(world: World): number {
+  return world.timeline.nowMs - Math.max(0, DAY_MS - clockErrorMs(world));
 }
 
 /** How far the clocks of two processes are apart at most. */

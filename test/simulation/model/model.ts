@@ -2,23 +2,28 @@
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
 import type { RequestObserver } from "../network/virtual-transport.ts";
-import { checkAccessToken, checkTokenRequest, type TokenRequest } from "../oauth/check-tokens.ts";
-import { refreshTokenIn } from "../oauth/identity-provider.ts";
+import type { TokenRequest } from "../oauth/check-tokens.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
 import { ACCOUNT, type World } from "../world.ts";
-import { checkLogin, rememberRefusal } from "./check-logins.ts";
+import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
-import { checkRequest } from "./check-requests.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
-import { checkDeletion, checkPartitions, checkShown, clockErrorMs } from "./check-visibility.ts";
+import {
+  checkDeletion,
+  checkPartitions,
+  checkRetirement,
+  checkShown,
+  clockErrorMs,
+} from "./check-visibility.ts";
 import type { Login, ProcessFacts } from "./process-facts.ts";
 import { Reader } from "./reader.ts";
 import { Visibility } from "./visibility.ts";
+import { watchRequest } from "./watch-request.ts";
 
 const WINDOW_MS = 60_000;
 /** What a dead process has sent may still arrive for so long. */
@@ -31,6 +36,8 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly processes = new Map<string, ProcessFacts>();
   /** When the first process of a run began. */
   readonly runsFromMs = new Map<string, number>();
+  /** Until when a snapshot was the head. */
+  readonly headsUntilMs = new Map<string, number>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
@@ -128,46 +135,14 @@ export class Model implements RequestObserver, PartitionObserver {
       this.fail(`${by} sends a request beyond the ${setting.requestsPerMinute} a minute of the service`);
   }
 
-  onSend(
-    process: string,
-    { method, url, headers, body = "" }: TransportRequest,
-  ): (status: number, cookie: string) => void {
+  onSend(process: string, request: TransportRequest): (status: number, cookie: string) => void {
     const facts = this.processes.get(process);
     if (facts === undefined) return () => undefined;
-    if (url.pathname === "/oauth/token") return this.#renew(facts, refreshTokenIn(body));
+    let onAnswer: (status: number, cookie: string) => void = () => undefined;
     this.#check(() => {
-      checkRequest(this, facts);
-      checkAccessToken(this, facts, headers["authorization"] ?? "");
+      onAnswer = watchRequest(this, facts, request);
     });
-    facts.hasSent = true;
-    if (method === "POST") return this.#logIn(facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
-    const session = this.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
-    return (status) => {
-      if (session && status === 401) session.wasSessionRefused = true;
-    };
-  }
-
-  #renew(process: ProcessFacts, refreshToken: string): (status: number) => void {
-    this.#check(() => checkTokenRequest(this, process, refreshToken));
-    const request: TokenRequest = { process, refreshToken, status: undefined };
-    this.tokenRequests.push(request);
-    return (status) => {
-      request.status = status;
-    };
-  }
-
-  #logIn(facts: ProcessFacts, password: string): (status: number, cookie: string) => void {
-    this.#check(() => checkLogin(this, facts, password));
-    const { name: process } = facts;
-    const login: Login = {
-      process,
-      password,
-      cookie: undefined,
-      status: undefined,
-      wasSessionRefused: false,
-    };
-    this.logins.push(login);
-    return (status, cookie) => Object.assign(login, { status, cookie });
+    return onAnswer;
   }
 
   #objectChanged(change: ObjectChange): void {
@@ -205,6 +180,7 @@ export class Model implements RequestObserver, PartitionObserver {
     else if (before !== undefined && file !== "_held.json" && file !== "_retired.json")
       this.fail(`${key} is changed`);
     else if (file === "_manifest.json") checkSnapshot(this, id);
+    else if (file === "_retired.json" && before === undefined) checkRetirement(this, id);
   }
 
   /** What cannot be read breaks a promise as well. */

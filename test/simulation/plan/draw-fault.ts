@@ -20,7 +20,7 @@ export function drawProcessFault(chance: Chance, starts: readonly Start[]): Proc
       fault: drawCallFault(chance, "any"),
     };
   }
-  const port = chance.pick<Port>(["any", "any", "store", "catalog", "service"]);
+  const port = chance.pick<Port>(["any", "any", "store", "catalog", "service", "service"]);
   return { ...about, port, nth: drawNth(chance, port), fault: drawCallFault(chance, port) };
 }
 
@@ -52,6 +52,8 @@ function drawNth(chance: Chance, port: Port): number {
 }
 
 function drawCallFault(chance: Chance, port: Port): CallFault {
+  if (port === "service" && chance.is(0.6))
+    return { kind: "answer", answer: drawAnswer(chance), times: chance.pick([1, 1, 2, 8]) };
   const kind = chance.pick([
     "kill",
     "kill",
@@ -64,7 +66,6 @@ function drawCallFault(chance: Chance, port: Port): CallFault {
     "fail",
     "lose",
     "conflict",
-    "answer",
   ]);
   switch (kind) {
     case "kill":
@@ -73,10 +74,6 @@ function drawCallFault(chance: Chance, port: Port): CallFault {
       return { kind, ms: chance.pick([5_000, 30_000, 90_000, 5 * MINUTE_MS, 70 * MINUTE_MS]) };
     case "slow":
       return { kind, ms: chance.pick([1_000, 20_000, 100_000]) };
-    case "answer":
-      return port === "service"
-        ? { kind, answer: drawAnswer(chance), times: chance.pick([1, 1, 2, 8]) }
-        : { kind: "fail" };
     default:
       return { kind };
   }

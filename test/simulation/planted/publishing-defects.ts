@@ -32,13 +32,6 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     isPast: true,
   },
   {
-    name: "a later head is looked for at the start only",
-    file: "run/publish/publish.ts",
-    from: "if (head && head.snapshot_id >= snapshotId) return { later: head };",
-    to: "if (atStart && atStart.snapshot_id >= snapshotId) return { later: atStart };",
-    isPast: true,
-  },
-  {
     name: "a run that is finished meanwhile is made again under the lease",
     file: "run/run.ts",
     from: "if (meanwhile) return meanwhile;",
@@ -110,12 +103,5 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/retention.ts",
     from: "retiredAtMs <= nowMs - DAY_MS)",
     to: "retiredAtMs <= nowMs)",
-  },
-  {
-    name: "the day of a retired snapshot begins before the tables have followed",
-    file: "run/publish/retention.ts",
-    from: "      await markRetired(store, account, snapshotId);\n",
-    to: "      await markRetired(store, account, snapshotId);\n      await dateRetired(store, account, snapshotId, nowMs);\n",
-    isPast: true,
   },
 ];

@@ -6,22 +6,14 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "check works without the lease",
     file: "run/check.ts",
-    from: `withLease(ports, settings, "check", (open, leased) =>
-    tryService(leased, open, runCheck),
-  )`,
-    to: "tryService(ports, openWithoutLease, runCheck).then((): Skipped | undefined => undefined)",
+    from: 'withLease(ports, settings, "check", async',
+    to: '((...args) => args[3](openWithoutLease, ports, unused))(ports, settings, "check", async',
     isPast: true,
   },
   {
     name: "the lease's use of the budget is not carried over",
     file: "run/lease/lease-account.ts",
     from: "rateLimiter.add(use);",
-    to: "",
-  },
-  {
-    name: "what a crashed holder has sent is not assumed",
-    file: "run/lease/earlier-use.ts",
-    from: "...(crashedAtMs === undefined ? [] : [{ atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }]),",
     to: "",
   },
   {

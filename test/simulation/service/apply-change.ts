@@ -37,7 +37,11 @@ export function applyChange(world: World, change: ServiceChange): void {
       service.sessions.endAll();
       const { password } = service;
       const { storedAfterMs } = change;
-      if (storedAfterMs !== undefined) timeline.at(nowMs + storedAfterMs, () => world.store(password));
+      if (storedAfterMs !== undefined)
+        timeline.at(nowMs + storedAfterMs, () => {
+          // At the end the right one is stored.
+          if (world.hasFaults) world.store(password);
+        });
       return;
     }
     case "disable":

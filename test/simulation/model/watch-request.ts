@@ -1,0 +1,50 @@
+// Each request of a process, before it is sent, and what its answer means for the next ones.
+
+import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
+import { checkAccessToken, checkTokenRequest, type TokenRequest } from "../oauth/check-tokens.ts";
+import { refreshTokenIn } from "../oauth/identity-provider.ts";
+import { checkLogin } from "./check-logins.ts";
+import { checkRequest } from "./check-requests.ts";
+import type { Model } from "./model.ts";
+import type { Login, ProcessFacts } from "./process-facts.ts";
+
+type OnAnswer = (status: number, cookie: string) => void;
+
+/** Returns what to call with the answer's status and the session that it opens. */
+export function watchRequest(
+  model: Model,
+  facts: ProcessFacts,
+  { method, url, headers, body = "" }: TransportRequest,
+): OnAnswer {
+  if (url.pathname === "/oauth/token") return watchRenewal(model, facts, refreshTokenIn(body));
+  checkRequest(model, facts);
+  checkAccessToken(model, facts, headers["authorization"] ?? "");
+  facts.hasSent = true;
+  if (method === "POST") return watchLogin(model, facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
+  const session = model.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
+  return (status) => {
+    if (session && status === 401) session.wasSessionRefused = true;
+  };
+}
+
+function watchRenewal(model: Model, process: ProcessFacts, refreshToken: string): OnAnswer {
+  checkTokenRequest(model, process, refreshToken);
+  const request: TokenRequest = { process, refreshToken, status: undefined };
+  model.tokenRequests.push(request);
+  return (status) => {
+    request.status = status;
+  };
+}
+
+function watchLogin(model: Model, facts: ProcessFacts, password: string): OnAnswer {
+  checkLogin(model, facts, password);
+  const login: Login = {
+    process: facts.name,
+    password,
+    cookie: undefined,
+    status: undefined,
+    wasSessionRefused: false,
+  };
+  model.logins.push(login);
+  return (status, cookie) => Object.assign(login, { status, cookie });
+}
