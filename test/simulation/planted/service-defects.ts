@@ -47,36 +47,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     to: "",
   },
   {
-    name: "a detail whose body broke off counts as gone",
-    file: "service/requests/api-request.ts",
-    from: `      return {
-        kind: "failure",
-        failure: { kind: "body", why, remedy: "Check the network between here and the service." },
-      };`,
-    to: '      return why === "" ? { kind: "value", value: request.oversize() } : { kind: "value", value: request.refused(404) };',
-  },
-  {
-    name: "a detail with another uuid is taken",
-    file: "service/events/read-detail.ts",
-    from: 'if (!isSame(value["uuid"], uuid)) {',
-    to: 'if (value["uuid"] === uuid && uuid === "") {',
-  },
-  {
     name: "a renewed access token is used before it is stored",
     file: "service/auth/oauth/token-rotation.ts",
     from: "const kept = await storeRotated(this.#options, stored, tokens);",
     to: "const kept = { version: stored.version, tokens };",
-  },
-  {
-    name: "processes renew tokens at the same time",
-    file: "service/auth/oauth/token-rotation.ts",
-    from: "const claim = await store.claim(stored.version);",
-    to: "const claim: RenewalClaim | undefined = { isHeld: true, release: async () => undefined };",
-  },
-  {
-    name: "a renewal without an answer is repeated without end",
-    file: "service/auth/oauth/token-rotation.ts",
-    from: "if (requests >= REQUESTS || isLate) throw",
-    to: "if (requests >= 3 * REQUESTS) throw",
   },
 ];
