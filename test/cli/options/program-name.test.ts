@@ -8,6 +8,14 @@ const ROOT = join(import.meta.dirname, "../../..");
 test.each([
   ["npm run sync --", "file:///clone/bin/cli/options/program-name.ts"],
   ["brand-events-sync", "file:///usr/lib/node_modules/brand-events-sync/dist/chunks/command-line.js"],
+  [
+    "/home/ann/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync",
+    "file:///home/ann/.npm/_npx/b9c7/node_modules/brand-events-sync/dist/chunks/command-line.js",
+  ],
+  [
+    "'/home/ann lee/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync'",
+    "file:///home/ann%20lee/.npm/_npx/b9c7/node_modules/brand-events-sync/dist/chunks/command-line.js",
+  ],
 ])("the program is called %s in %s", (name, file) => {
   expect(programName(file)).toBe(name);
 });
