@@ -53,6 +53,7 @@ describe("an expression in a source", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source to read
     ["`/a/${/x/.exec(b)} /c/ ${{ d: /y/ }} /e/`", ["/x/", "/y/"]],
     ["a[0] / b; f() / 2; 3 / 4 / 5;", []],
+    ["#!/usr/bin/env node\nx = /a/;", ["/a/"]],
   ])("is distinguished from other slashes: %s", (source, expected) => {
     expect(regularExpressions(source)).toEqual(expected);
   });

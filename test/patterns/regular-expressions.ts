@@ -12,7 +12,7 @@ export function regularExpressions(source: string): readonly string[] {
   let at = 0;
   while (at < source.length) {
     const character = source.charAt(at);
-    if (source.startsWith("//", at)) at = endOf(source, "\n", at);
+    if (source.startsWith("//", at) || (at === 0 && source.startsWith("#!"))) at = endOf(source, "\n", at);
     else if (source.startsWith("/*", at)) at = endOf(source, "*/", at + 2);
     else if (character === '"' || character === "'") {
       at = afterQuoted(source, at + 1, character);
