@@ -14,7 +14,7 @@ import { readSettingsFile } from "../../lambdas/job/settings-file/read-settings-
 import { deploymentSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { sharedKeys } from "../../lambdas/job/settings-file/shared-keys.ts";
 
-const { warehouse, credentials, tokens, ...deployed } = accountKeys.shape;
+const { warehouse, credentials, tokens, notifyUrl, notifyOn, ...deployed } = accountKeys.shape;
 
 const deployedAccount = z.object({ schedule, ...deployed });
 const shared = z.object(sharedKeys.shape);

@@ -107,7 +107,7 @@ test.each<[string, unknown, readonly string[], string]>([
     "several accounts and none chosen",
     TWO,
     ["run"],
-    "brand-events.json has several accounts: uk, us. Give --account NAME, or set BRAND_ACCOUNT.",
+    "brand-events.json has several accounts: uk, us. Give --account NAME, or set BRAND_ACCOUNT. With --all each has its turn.",
   ],
   [
     "an account that is not in the file",

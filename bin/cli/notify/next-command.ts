@@ -2,7 +2,7 @@
 
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { commandLineText } from "../options/command-line-text.ts";
-import { PLACE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { AUTHORIZE_OPTIONS, PLACE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 
 export interface NextCommand {
@@ -36,7 +36,7 @@ function afterFailure(code: unknown, isUnfinished: boolean, values: NextCommandV
   if (code === "AUTHORIZATION_EXPIRED") {
     return {
       purpose: "To authorize again",
-      command: commandLineText(["authorize"], ["authUrl", "credentials", "tokens"], values),
+      command: commandLineText(["authorize"], AUTHORIZE_OPTIONS, values),
     };
   }
   if (isUnfinished) {

@@ -27,6 +27,8 @@ export const KEYS_OF_ACCOUNT = {
   maxMissing: "maxMissingPercent",
   resumeWithin: "resumeWithinMinutes",
   retainDays: "retainDays",
+  notifyUrl: "notifyUrl",
+  notifyOn: "notifyOn",
 } as const satisfies Partial<Record<OptionName, keyof SettingsOfAccount>>;
 
 /** The options that are keys for all accounts. */

@@ -91,7 +91,7 @@ export function readOptions<Name extends OptionName>(
   const isOfAll = ofAll && !isGiven("account", given, environment);
   const hasAccount = names.some((name) => name === "account");
   const account = hasAccount
-    ? read("account", () => (file && !isOfAll ? onlyAccount(file) : undefined))
+    ? read("account", () => (file && !isOfAll ? onlyAccount(file, names) : undefined))
     : undefined;
   const chosen = typeof account === "string" && !isOfAll ? account : undefined;
   const values = names.map((name) => {
@@ -107,12 +107,13 @@ export function isGiven(name: OptionName, given: GivenOptions, environment: Node
   return givenValue(name, given) !== undefined || Boolean(environment[variable(name)]);
 }
 
-function onlyAccount({ title, accounts }: SettingsFile): string | undefined {
+function onlyAccount({ title, accounts }: SettingsFile, names: readonly OptionName[]): string | undefined {
   const [only, ...others] = accounts;
   if (others.length === 0) return only;
+  const orAll = names.includes("all") ? " With --all each has its turn." : "";
   throw new SyncError(
     "CONFIG_INVALID",
-    `${title} has several accounts: ${accounts.join(", ")}. Give --account NAME, or set BRAND_ACCOUNT.`,
+    `${title} has several accounts: ${accounts.join(", ")}. Give --account NAME, or set BRAND_ACCOUNT.${orAll}`,
   );
 }
 

@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 import { accountSettings } from "../settings/account-settings.ts";
+import { notifyOn } from "../settings/notify-on.ts";
+import { notifyUrl } from "../settings/notify-url.ts";
 import { text, trueOrFalse, wholeNumber } from "../settings/value-schemas.ts";
 import { parseSchedule } from "./parse-schedule.ts";
 import { credentialsPlace, warehousePlace } from "./places.ts";
@@ -29,6 +31,8 @@ export const accountKeys = z.strictObject({
   warehouse: warehousePlace.optional(),
   credentials: credentialsPlace.optional(),
   tokens: credentialsPlace.optional(),
+  notifyUrl: notifyUrl.optional(),
+  notifyOn: notifyOn.readonly().optional(),
 });
 
 function isTimeZone(value: string): boolean {

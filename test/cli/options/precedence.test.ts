@@ -4,15 +4,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KEYS_OF_ACCOUNT, SHARED_KEYS } from "../../../bin/cli/options/file-value.ts";
-import { AUTHORIZE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import {
+  AUTHORIZE_OPTIONS,
+  NOTIFY_OPTIONS,
+  RUN_OPTIONS,
+  SERVICE_OPTIONS,
+} from "../../../bin/cli/options/given-settings.ts";
 import { longName, OPTIONS, type OptionName } from "../../../bin/cli/options/options.ts";
 import { readOptions } from "../../../bin/cli/options/read-options.ts";
 import { openSettingsFile, type SettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
+type Value = string | number | readonly string[];
+
 /** Four values of each option that differ from one another and from the default. */
-const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonly (string | number)[]>> = {
+const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonly Value[]>> = {
   baseUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
   authUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
   credentials: ["/a.json", "/b.json", "secretsmanager:c", "/d.json"],
@@ -29,6 +36,8 @@ const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonl
   maxMissing: [0, 2, 3, 4.5],
   resumeWithin: [0, 2, 3, 4],
   retainDays: [1, 2, 3, 4],
+  notifyUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
+  notifyOn: [["published"], ["held"], ["failed"], ["published", "held"]],
   database: ["a", "b", "c", "d"],
 };
 
@@ -44,7 +53,7 @@ async function fileWith(settings: object): Promise<SettingsFile | undefined> {
 
 const defaultOf = (name: OptionName): unknown => readOptions([name], {}, {})[name];
 
-describe.each(Object.entries(VALUES) as [keyof typeof VALUES, readonly (string | number)[]][])(
+describe.each(Object.entries(VALUES) as [keyof typeof VALUES, readonly Value[]][])(
   "%s comes from",
   (name, [first, second, third, fourth]) => {
     const key = keyOf.get(name) ?? "";
@@ -85,7 +94,12 @@ test("every setting of an account has an option and a key", () => {
 });
 
 test("every option that says where or how is in the file, but for the account and what is of one command", () => {
-  const named = new Set<OptionName>([...SERVICE_OPTIONS, ...RUN_OPTIONS, ...AUTHORIZE_OPTIONS]);
+  const named = new Set<OptionName>([
+    ...SERVICE_OPTIONS,
+    ...RUN_OPTIONS,
+    ...AUTHORIZE_OPTIONS,
+    ...NOTIFY_OPTIONS,
+  ]);
 
   expect([...named].filter((name) => !keyOf.has(name)).toSorted()).toEqual([
     "account",

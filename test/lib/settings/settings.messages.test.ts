@@ -101,6 +101,16 @@ describe("settings", () => {
       "eventSync.accounts.uk.credentials: expected a file, or secretsmanager: and the name or ARN of a secret, and got a text that is not shown here, because it may hold a password",
     ],
     [
+      "an address to notify that is not https",
+      { ...GOOD, notifyUrl: "http://hooks.example/hunter2" },
+      "eventSync.notifyUrl: expected an https: URL, or one with http: to this computer, and got a text that is not shown here, because it may hold a password",
+    ],
+    [
+      "another end to notify of",
+      account({ notifyOn: ["skipped"] }),
+      'eventSync.accounts.uk.notifyOn.0: expected some of "published", "held" and "failed", and got "skipped"',
+    ],
+    [
       "tokens without a place",
       account({ tokens: " " }),
       "eventSync.accounts.uk.tokens: expected a file, or secretsmanager: and the name or ARN of a secret, and got a text that is not shown here, because it may hold a password",
