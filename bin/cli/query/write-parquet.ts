@@ -5,7 +5,9 @@ import { literal } from "../../../lambdas/job/catalog/duckdb/duckdb-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { withForwardSlashes } from "./locked-duckdb.ts";
 import { type QueryOptions, type Views, withPrepared } from "./query.ts";
-import { queryError } from "./query-error.ts";
+import { messageOf, queryError } from "./query-error.ts";
+
+const UNWRITABLE = "IO Error: Could not write file ";
 
 /** Groups of rows wait in memory until they are full, and an event may take kilobytes. */
 const ROWS_IN_A_GROUP = 20_480;
@@ -36,9 +38,20 @@ export function writeParquet(
       );
       return Number(copied.value(0, 0));
     } catch (error) {
-      throw error instanceof SyncError ? error : queryError(error);
+      if (error instanceof SyncError) throw error;
+      throw messageOf(error).startsWith(UNWRITABLE) ? unwritable(error) : queryError(error);
     }
   });
+}
+
+/** The name in DuckDB's message is one that is gone by now. */
+function unwritable(error: unknown): SyncError {
+  const [, reason = "the file system reports an error"] = /: ([^:\n]+)$/.exec(messageOf(error)) ?? [];
+  return new SyncError(
+    "QUERY_FAILED",
+    `The result cannot be written: ${reason}. Make room, or choose another place with --out.`,
+    { cause: error },
+  );
 }
 
 function notOneSelect(): SyncError {

@@ -247,14 +247,14 @@ describe("query --out", () => {
   it("replaces a file, keeps its mode, follows a link to it, and says so", async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, "old.csv"), "before");
-    await chmod(join(folder, "old.csv"), 0o640);
+    await chmod(join(folder, "old.csv"), 0o666);
     await symlink("old.csv", join(folder, "link.csv"));
 
     const { stderr } = await run(["SELECT 1 AS n", "--out", join(folder, "link.csv")]);
 
     expect(stderr).toMatch(/^1 row in .*old\.csv, in place of the file before\n$/);
     expect(await readFile(join(folder, "link.csv"), "utf8")).toBe("n\r\n1\r\n");
-    expect((await stat(join(folder, "old.csv"))).mode & 0o777).toBe(0o640);
+    expect((await stat(join(folder, "old.csv"))).mode & 0o777).toBe(0o666);
     expect((await readdir(folder)).toSorted()).toEqual(["link.csv", "old.csv"]);
   });
 
