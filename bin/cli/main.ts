@@ -11,10 +11,12 @@ import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { discoverCommand } from "./commands/discover.ts";
 import { eachAccount } from "./commands/each-account.ts";
+import { initCommand } from "./commands/init.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
+import { readSecrets } from "./init/given-secrets.ts";
 import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
 import type { OptionName, OptionValues } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";
@@ -23,10 +25,11 @@ import {
   type GivenOptions,
   helpOption,
   isGiven,
-  readConfig,
+  namedConfig,
   readOptions,
   wantsJson,
 } from "./options/read-options.ts";
+import { openSettingsFile } from "./options/settings-file.ts";
 import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { AccountResult } from "./output/output.ts";
@@ -56,7 +59,8 @@ export async function main(
     command.action(async () => {
       const given = command.opts<GivenOptions>();
       const usesFile = spec.options.some((name) => name === "config");
-      const file = usesFile ? readConfig(given, environment, context.cwd) : undefined;
+      const configPath = namedConfig(given, environment);
+      const file = usesFile && !spec.makesConfig ? openSettingsFile(configPath, context.cwd) : undefined;
       const valuesOf = (over: GivenOptions): OptionValues<Name> =>
         readOptions(spec.options, { ...given, ...over }, environment, file, { ofAll: spec.ofAll });
       const isSet = (name: "all" | "json"): boolean =>
@@ -64,6 +68,8 @@ export async function main(
       const commandContext = {
         ...context,
         proxies: readProxies(environment),
+        configPath,
+        secrets: readSecrets(environment),
         isGiven: (name: OptionName) => isGiven(name, given, environment),
       };
       if (isSet("all") && !isOneAccountMeant(given, environment)) {
@@ -79,6 +85,7 @@ export async function main(
       exitCode = await spec.execute(valuesOf({}), { ...commandContext, result }, command.args[0] ?? "");
     });
   };
+  add(initCommand);
   add(checkCommand);
   add(discoverCommand);
   add(runCommand);

@@ -3,6 +3,7 @@ import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-an
 import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
 import { discoverCommand } from "../../bin/cli/commands/discover.ts";
+import { initCommand } from "../../bin/cli/commands/init.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
 import { removeCommand } from "../../bin/cli/commands/remove.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
@@ -15,6 +16,7 @@ import { TABLES } from "../../lambdas/job/storage/tables.ts";
 import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
 
 const COMMANDS = [
+  initCommand,
   checkCommand,
   discoverCommand,
   runCommand,

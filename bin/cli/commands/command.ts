@@ -13,6 +13,8 @@ export interface CommandSpec<Name extends OptionName> {
     readonly isOptional?: true;
   };
   readonly options: readonly Name[];
+  /** Makes or extends the settings file itself, so it is not read before. */
+  readonly makesConfig?: true;
   /** Works on all accounts at once if none is given. */
   readonly ofAll?: true;
   /** What follows the name of the program. */

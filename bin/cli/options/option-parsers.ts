@@ -1,6 +1,7 @@
 // From the text of an option to its value.
 
 import { z } from "zod";
+import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
@@ -29,6 +30,15 @@ export const numberOf =
   <Value>(schema: z.ZodType<Value>) =>
   (value: string): Value =>
     parseSetting(schema, /^\d+(\.\d+)?$/.test(value) ? Number(value) : value);
+export const loginMethod = (value: string): ServiceCredentials["method"] => {
+  if (value === "session" || value === "basic" || value === "oauth") return value;
+  throw expected("session, basic or oauth");
+};
+/** No message repeats it: it may be a password in the wrong place. */
+export const filledText = (value: string): string => {
+  if (value.trim() !== "") return value;
+  throw expected("a text that is not empty");
+};
 /** The text is a list, separated by commas. */
 export const listOf =
   <Value>(schema: z.ZodType<Value>) =>

@@ -8,7 +8,7 @@ import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
 import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
-import { BROWSER_OPTIONS } from "./browser-options.ts";
+import { BROWSER_OPTIONS, LOGIN_OPTIONS } from "./login-options.ts";
 import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
 import { QUERY_OPTIONS } from "./query-options.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
@@ -197,6 +197,7 @@ export const OPTIONS = {
     parse: switchValue,
   },
   ...BROWSER_OPTIONS,
+  ...LOGIN_OPTIONS,
   notifyUrl: {
     flag: "--notify-url <url>",
     description: "where to post that a run is held or has failed, for Slack, Teams or a program; a secret",

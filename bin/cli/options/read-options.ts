@@ -5,7 +5,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { fileValue } from "./file-value.ts";
 import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
 import { refusePastedCredentials } from "./pasted-secret.ts";
-import { openSettingsFile, type SettingsFile } from "./settings-file.ts";
+import type { SettingsFile } from "./settings-file.ts";
 
 /** `BRAND_BASE_URL`. */
 const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
@@ -60,14 +60,10 @@ export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEn
   }
 }
 
-/** The settings file of a command. Throws `CONFIG_INVALID` if it is named and missing, or wrong. */
-export function readConfig(
-  given: GivenOptions,
-  environment: NodeJS.ProcessEnv,
-  cwd: string,
-): SettingsFile | undefined {
+/** The settings file that is named. Throws `CONFIG_INVALID` where the text is no path. */
+export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv): string | undefined {
   const text = givenText("config", given["config"], environment);
-  return openSettingsFile(text && String(parseOption("config", text)), cwd);
+  return text && String(parseOption("config", text));
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Input } from "../authorize/paste-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
+import type { GivenSecrets } from "../init/given-secrets.ts";
 import type { OptionName } from "../options/options.ts";
 import type { Output, ResultOutput } from "../output/output.ts";
 
@@ -18,6 +19,9 @@ export interface ProcessContext extends Output {
 
 export interface CommandContext extends ProcessContext, ResultOutput {
   readonly proxies: Proxies;
+  /** The settings file that is named; undefined for the one in the current directory. */
+  readonly configPath: string | undefined;
+  readonly secrets: GivenSecrets;
   /** Whether a person gave this option, so that its value is no default. */
   readonly isGiven: (name: OptionName) => boolean;
 }

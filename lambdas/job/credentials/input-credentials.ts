@@ -2,8 +2,7 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
-
-const MAX_CHARACTERS = 65_536;
+import { readInput } from "./read-input.ts";
 
 export interface InputCredentialsOptions {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
@@ -27,27 +26,7 @@ export class InputCredentials implements Credentials {
 
 async function readAll({ input, signal }: InputCredentialsOptions): Promise<string> {
   if (input.isTTY) throw unusable("is a terminal, which would show what is typed");
-  signal.throwIfAborted();
-  const ended = Promise.withResolvers<void>();
-  let text = "";
-  const add = (piece: string): void => {
-    text += piece;
-    if (text.length > MAX_CHARACTERS) ended.reject(unusable("has more than 65,536 characters"));
-  };
-  const stop = (): void => ended.reject(signal.reason);
-  signal.addEventListener("abort", stop);
-  input.setEncoding("utf8");
-  input.on("data", add);
-  input.once("end", ended.resolve);
-  input.once("error", () => ended.reject(unusable("cannot be read")));
-  try {
-    await ended.promise;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    input.removeListener("data", add);
-    // An input that is still open must not keep the process.
-    input.pause();
-  }
+  const text = await readInput(input, signal, unusable);
   if (text.trim() === "") throw unusable("ended before any came");
   return text;
 }

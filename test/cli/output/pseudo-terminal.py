@@ -2,7 +2,8 @@
 
 pseudo-terminal.py COLUMNS COMMAND...
 
-Each line of standard input is either a new number of columns or "interrupt", which presses Ctrl-C.
+Each line of standard input is a new number of columns, "interrupt", which presses Ctrl-C, or "type:" and what is typed,
+in hexadecimal digits.
 """
 
 import fcntl
@@ -34,6 +35,8 @@ def main():
             for line in text.split():
                 if line == "interrupt":
                     os.write(terminal, b"\x03")
+                elif line.startswith("type:"):
+                    os.write(terminal, bytes.fromhex(line[5:]))
                 else:
                     set_columns(terminal, int(line))
         if terminal in ready:

@@ -18,6 +18,7 @@ export interface OnTerminal {
   readonly until: (part: string | RegExp, from?: number) => Promise<string>;
   readonly resize: (columns: number) => void;
   readonly interrupt: () => void;
+  readonly type: (text: string) => void;
   readonly exitCode: Promise<number>;
 }
 
@@ -51,6 +52,7 @@ export function syncOnTerminal(
     until,
     resize: (columns) => child.stdin.write(`${columns}\n`),
     interrupt: () => child.stdin.write("interrupt\n"),
+    type: (typed) => child.stdin.write(`type:${Buffer.from(typed).toString("hex")}\n`),
     exitCode,
   };
 }

@@ -1,0 +1,90 @@
+// `init` on a real pseudo-terminal: it asks, shows no secret, writes the files, and what it says next works.
+
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { Simulator } from "../../simulator/simulator.ts";
+import { printedCommand, sync } from "../command-line.ts";
+import { hasPseudoTerminals, syncOnTerminal } from "../output/pseudo-terminal.ts";
+
+describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, () => {
+  test.each([{ TERM: "xterm-256color" }, { TERM: "dumb" }])(
+    "asks until an answer will do, shows no password, and prints a command that works: $TERM",
+    async (env) => {
+      const cwd = await temporaryDirectory();
+      await using simulator = await Simulator.start({ events: makeEvents(3) });
+      const { email, password } = simulator.credentials;
+
+      const terminal = syncOnTerminal(["init"], { cwd, columns: 100, env });
+      await terminal.until("Account, a name of your own [default]: ");
+      terminal.type("not a name\r");
+      await terminal.until("and got");
+      terminal.type("uk\r");
+      await terminal.until("Address of the service: ");
+      terminal.type(`${simulator.url}/v1x\u007f\r`);
+      await terminal.until("[session]: ");
+      terminal.type("\r");
+      await terminal.until("E-mail address: ");
+      terminal.type(`${email}\r`);
+      await terminal.until("Password (not shown): ");
+      terminal.type(`${password}x\u007f\r`);
+      const exitCode = await terminal.exitCode;
+      const text = terminal.text();
+      const next = await sync(printedCommand(text.replaceAll("\r", ""), "run"), { cwd });
+
+      expect(exitCode, text).toBe(0);
+      expect(text).not.toContain(password);
+      expect(text).toContain(email);
+      expect(text).toMatch(/ok {6}login/);
+      expect(JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8"))).toEqual({
+        $schema: expect.stringMatching(/brand-events\.schema\.json$/),
+        warehouse: "./warehouse",
+        accounts: { uk: { baseUrl: `${simulator.url}/`, credentials: "./credentials/uk.json" } },
+      });
+      const file = join(cwd, "credentials", "uk.json");
+      expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ method: "session", email, password });
+      expect(((await stat(file)).mode & 0o777).toString(8)).toBe("600");
+      expect(((await stat(join(cwd, "credentials"))).mode & 0o777).toString(8)).toBe("700");
+      expect(next.exitCode, next.stderr).toBe(0);
+      expect(next.stdout).toContain("PUBLISHED");
+    },
+  );
+
+  test("takes answers that are pasted all at once, and shows no secret", async () => {
+    const cwd = await temporaryDirectory();
+    const secret = "CANARY-client-secret";
+
+    const terminal = syncOnTerminal(["init"], { cwd, columns: 100 });
+    await terminal.until("[default]: ");
+    terminal.type(`\rhttps://service.example\roauth\rthe-client\r${secret}\rhttps://login.example\r`);
+    const exitCode = await terminal.exitCode;
+    const text = terminal.text();
+
+    expect(exitCode, text).toBe(0);
+    expect(text).not.toContain(secret);
+    expect(text).toContain("Next, log in once in the browser: npm run sync -- authorize");
+    const file = join(cwd, "credentials", "default.json");
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+      method: "oauth",
+      client_id: "the-client",
+      client_secret: secret,
+    });
+  });
+
+  test("Ctrl-C in the middle writes nothing and exits with 130", async () => {
+    const cwd = await temporaryDirectory();
+
+    const terminal = syncOnTerminal(["init", "--account", "uk"], { cwd, columns: 100 });
+    await terminal.until("Address of the service: ");
+    terminal.interrupt();
+    const exitCode = await terminal.exitCode;
+
+    expect(exitCode).toBe(130);
+    expect(terminal.text()).toContain(
+      "INTERRUPTED: Stopped before all questions were answered. Nothing was written.",
+    );
+    await expect(stat(join(cwd, "credentials"))).rejects.toThrow("ENOENT");
+  });
+});
