@@ -139,6 +139,7 @@ test("an interruption ends the account at work and begins no other", async () =>
     ["us", "FAILED", "INTERRUPTED"],
     ["uk", "FAILED", "INTERRUPTED"],
   ]);
+  expect(ended.stderr).toContain("  us   not begun\n  uk   not begun\n");
   expect(lastJson(status)).toMatchObject({ lease: null });
   expect(simulator.requests.filter(({ endpoint }) => endpoint === "login")).toHaveLength(1);
 });
