@@ -1,7 +1,9 @@
 // Whatever command the program prints can be pasted into a shell as it is.
 
+import { rename } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { customEvent } from "../job/run/custom-event.ts";
+import { httpServer } from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
@@ -47,4 +49,32 @@ test("the columns that discover suggests, and those that a refused run names, wo
   expect(shellWords(suggested)).toHaveLength(6);
   expect(again.stdout).toContain("No other field that half of them have");
   expect([first, refused, second].map(({ exitCode }) => exitCode)).toEqual([0, 2, 0]);
+});
+
+test("every command of a notification works as it is", async () => {
+  const cwd = await temporaryDirectory();
+  const texts: string[] = [];
+  await using hook = await httpServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    texts.push(String(JSON.parse(body).text));
+    response.end();
+  });
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  const file = await writeCredentials(cwd, simulator);
+  const args = ["run", ...against(simulator), "--notify-url", hook.url, "--warehouse", "our team's $data"];
+  const all = ["--notify-on", "published,held,failed"];
+
+  await sync([...args, ...all], { cwd });
+  simulator.setEvents(makeEvents(6));
+  await sync([...args, ...all], { cwd });
+  await rename(file, `${file}.away`);
+  await sync([...args, ...all], { cwd });
+  await rename(`${file}.away`, file);
+  const commands = texts.map((text) => /`npm run sync -- (.*)`$/.exec(text)?.[1] ?? "");
+  const ended: Ended[] = [];
+  for (const command of commands) ended.push(await sync(shellWords(command), { cwd }));
+
+  expect(commands.map((command) => command.split(" ")[0])).toEqual(["status", "accept", "check"]);
+  expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
 });
