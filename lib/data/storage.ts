@@ -95,7 +95,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Published files are not overwritten by mistake, whatever other permissions a principal has. CreateMultipartUpload
+   * Published files are not overwritten by mistake, whatever other permissions a principal has: a write says that the key
+   * is free, or which version it replaces, as for the instant in a mark of a retired snapshot. CreateMultipartUpload
    * and UploadPart need s3:PutObject too and accept no condition, so the condition applies only to operations that
    * create an object: PutObject and CompleteMultipartUpload (S3 guide, "Enforce conditional writes").
    */
@@ -108,7 +109,7 @@ export class Storage extends Construct {
         actions: ["s3:PutObject"],
         resources: WRITE_ONCE.map((prefix) => this.bucket.arnForObjects(`${prefix}*`)),
         conditions: {
-          Null: { "s3:if-none-match": "true" },
+          Null: { "s3:if-none-match": "true", "s3:if-match": "true" },
           Bool: { "s3:ObjectCreationOperation": "true" },
         },
       }),

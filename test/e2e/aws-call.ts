@@ -120,9 +120,11 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
 /** S3 guide, "Enforce conditional writes": starting an upload and sending its parts create no object yet. */
 function writeConditions(headers: AwsRequest["headers"], query: URLSearchParams): AwsCall["conditions"] {
   const ifNoneMatch = headers["if-none-match"];
+  const ifMatch = headers["if-match"]?.toString();
   return {
     "s3:ObjectCreationOperation": String(!query.has("uploads") && !query.has("partNumber")),
     ...(ifNoneMatch === undefined ? {} : { "s3:if-none-match": ifNoneMatch }),
+    ...(ifMatch === undefined ? {} : { "s3:if-match": ifMatch }),
   };
 }
 

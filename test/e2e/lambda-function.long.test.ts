@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { LambdaFunction } from "./lambda-function.ts";
 
 const TOY = `
@@ -66,7 +66,8 @@ test("an invocation gets its event, request id, time and the function's environm
   expect(leftMs).toBeGreaterThan(9_000);
   expect(leftMs).toBeLessThanOrEqual(10_000);
   expect(memoryMb).toBeLessThan(500);
-  expect(toy.function.lines).toContain('{"said":"hello"}');
+  // The process writes it before it responds, but on another way.
+  await vi.waitFor(() => expect(toy.function.lines).toContain('{"said":"hello"}'), 10_000);
 });
 
 test("a process is reused, and a concurrent invocation gets a second one", async () => {

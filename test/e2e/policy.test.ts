@@ -25,7 +25,10 @@ const writeOnce = {
   Principal: { AWS: "*" },
   Action: "s3:PutObject",
   Resource: "arn:aws:s3:::b/snapshots/*",
-  Condition: { Null: { "s3:if-none-match": "true" }, Bool: { "s3:ObjectCreationOperation": "true" } },
+  Condition: {
+    Null: { "s3:if-none-match": "true", "s3:if-match": "true" },
+    Bool: { "s3:ObjectCreationOperation": "true" },
+  },
 };
 
 describe("a call", () => {
@@ -108,6 +111,15 @@ describe("a call", () => {
       one: call("s3:PutObject", [SNAPSHOT], {
         "s3:ObjectCreationOperation": "true",
         "s3:if-none-match": "*",
+      }),
+      allowed: true,
+    },
+    {
+      what: "that replaces one version of an object",
+      statements: [write, writeOnce],
+      one: call("s3:PutObject", [SNAPSHOT], {
+        "s3:ObjectCreationOperation": "true",
+        "s3:if-match": '"etag"',
       }),
       allowed: true,
     },

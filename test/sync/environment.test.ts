@@ -128,7 +128,10 @@ describe("a settings file that the stack does not make", () => {
     [accounts({ concurrency: "16" }), 'concurrency: expected a whole number from 1 to 256, and got "16"'],
     [accounts({ isListed: true }), 'isListed: expected "true", "false" or "any", and got true'],
     [accounts({ maxDropPercent: null }), "maxDropPercent: expected a percentage from 0 to 100, and got null"],
-    [accounts({ password: "hunter2" }), "uk.password: expected no such key, and got one; is it misspelt?"],
+    [
+      accounts({ password: "hunter2" }),
+      "uk.password: expected no such key, and got one; secrets belong in the credentials",
+    ],
     [{ ...FILE, lifted: [{ name: "brand" }] }, "lifted.0.pointer"],
     [{ ...FILE, lifted: [{ name: "uuid", pointer: "/a" }] }, "expected a name other than uuid"],
   ])("is CONFIG_INVALID: %j is named by its key, with what was expected and what came", (content, says) => {

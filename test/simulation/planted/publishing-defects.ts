@@ -18,13 +18,6 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     isPast: true,
   },
   {
-    name: "the guard compares with the head at the start",
-    file: "run/publish/publish.ts",
-    from: "guardAgainst(manifest, head, settings)",
-    to: "guardAgainst(manifest, atStart, settings)",
-    isPast: true,
-  },
-  {
     name: "the pin of the head at the start counts",
     file: "run/publish/publish.ts",
     from: "if (head?.pinned) return { holding: pinnedBy(head) };",
