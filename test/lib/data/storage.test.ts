@@ -56,7 +56,10 @@ describe("the bucket", () => {
       Principal: { AWS: "*" },
       Action: ["s3:PutObject"],
       Resource: ["publications", "snapshots", "changes"].map((prefix) => `<${bucket.name}.Arn>/${prefix}/*`),
-      Condition: { Null: { "s3:if-none-match": "true", "s3:if-match": "true" }, Bool: { "s3:ObjectCreationOperation": "true" } },
+      Condition: {
+        Null: { "s3:if-none-match": "true", "s3:if-match": "true" },
+        Bool: { "s3:ObjectCreationOperation": "true" },
+      },
     });
   });
 
