@@ -1,6 +1,7 @@
 // The stack's outputs: the next steps in their order, as commands with all names filled in.
 
-import { CfnOutput, type Stack } from "aws-cdk-lib";
+import { CfnOutput, Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
 import type { Authorization } from "./data/tokens.ts";
 
 export interface OutputsProps {
@@ -16,10 +17,10 @@ export interface OutputsProps {
   readonly warehouse: string;
 }
 
-export function addOutputs(stack: Stack, props: OutputsProps): void {
-  const { region } = stack;
+export function addOutputs(scope: Construct, props: OutputsProps): void {
+  const { region } = Stack.of(scope);
   const output = (id: string, description: string, value: string): CfnOutput =>
-    new CfnOutput(stack, id, { description, value });
+    new CfnOutput(scope, id, { description, value });
   const invoke = (payload: object, options: string): string =>
     `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} ` +
     `--cli-binary-format raw-in-base64-out --payload '${JSON.stringify(payload)}' /dev/stdout`;

@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { type Resource, synthesized } from "./synthesized.ts";
+import { json, type Resource, synthesized } from "./synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };
 const template = synthesized({
@@ -43,4 +43,20 @@ it("the five tables keep their logical ids", () => {
     publications: "Warehousepublications5231AB52",
     sync_runs: "Warehousesyncruns1FB81703",
   });
+});
+
+it("every resource that a deployment had before EventSync was a construct keeps its logical id and type", () => {
+  const withEverything = synthesized({
+    baseUrl: "https://api.example.com",
+    authUrl: "https://login.example.com",
+    alarmEmail: "data-team@example.com",
+    accounts: { uk: account },
+  });
+  const known = z.record(z.string(), z.string()).parse(json("./logical-ids.json"));
+
+  const found = [...withEverything.types].flatMap((type) =>
+    withEverything.all(type).map(({ name }) => [name, type] as const),
+  );
+
+  expect(Object.fromEntries(found)).toMatchObject(known);
 });
