@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { ensureJson, readJson } from "./json-object.ts";
 import { layout } from "./layout.ts";
-import type { Store } from "./store.ts";
+import type { Store, StoredKey } from "./store.ts";
 
 /** Everything below one snapshot's prefix. */
 export interface SnapshotFiles {
@@ -12,6 +12,8 @@ export interface SnapshotFiles {
   readonly keys: readonly string[];
   readonly isHeld: boolean;
   readonly isRetired: boolean;
+  /** Of all files together, as they are stored. */
+  readonly bytes: number;
 }
 
 /** Without the instant the tables may still show the snapshot. */
@@ -19,20 +21,24 @@ const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: Store, account: string): Promise<readonly SnapshotFiles[]> {
-  const bySnapshot = new Map<string, string[]>();
+  const bySnapshot = new Map<string, StoredKey[]>();
   const prefix = layout.snapshots(account);
-  for await (const { key } of store.list(prefix)) {
-    const snapshotId = key.slice(prefix.length).split("/")[0] ?? "";
-    const keys = bySnapshot.get(snapshotId);
-    if (keys) keys.push(key);
-    else bySnapshot.set(snapshotId, [key]);
+  for await (const file of store.list(prefix)) {
+    const snapshotId = file.key.slice(prefix.length).split("/")[0] ?? "";
+    const files = bySnapshot.get(snapshotId);
+    if (files) files.push(file);
+    else bySnapshot.set(snapshotId, [file]);
   }
-  return [...bySnapshot].map(([snapshotId, keys]) => ({
-    snapshotId,
-    keys,
-    isHeld: keys.includes(layout.held(account, snapshotId)),
-    isRetired: keys.includes(layout.retired(account, snapshotId)),
-  }));
+  return [...bySnapshot].map(([snapshotId, files]) => {
+    const keys = files.map(({ key }) => key);
+    return {
+      snapshotId,
+      keys,
+      isHeld: keys.includes(layout.held(account, snapshotId)),
+      isRetired: keys.includes(layout.retired(account, snapshotId)),
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  });
 }
 
 /**

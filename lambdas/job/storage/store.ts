@@ -10,6 +10,7 @@ export interface StoredKey {
   readonly key: string;
   /** Milliseconds since the Unix epoch, by the store's own clock. */
   readonly modifiedAtMs: number;
+  readonly bytes: number;
 }
 
 export type Body = Uint8Array | AsyncIterable<Uint8Array>;

@@ -37,13 +37,14 @@ export function listingContract(name: string, make: () => Promise<Store>): void 
       expect(listed).toEqual(expected);
     });
 
-    it("gives the time of modification of each listed key", async () => {
+    it("gives the time of modification and the size of each listed key", async () => {
       const store = await make();
       await store.create("key", CONTENT);
 
       const [listed] = await Array.fromAsync(store.list(""));
 
       expect(listed?.modifiedAtMs).toBeTypeOf("number");
+      expect(listed?.bytes).toBe(CONTENT.length);
     });
   });
 }

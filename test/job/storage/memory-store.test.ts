@@ -24,7 +24,9 @@ describe("MemoryStore", () => {
     const store = new MemoryStore(clock);
     store.put("key", "content");
 
-    expect(await Array.fromAsync(store.list(""))).toEqual([{ key: "key", modifiedAtMs: 1_700_000_000_000 }]);
+    expect(await Array.fromAsync(store.list(""))).toEqual([
+      { key: "key", modifiedAtMs: 1_700_000_000_000, bytes: 7 },
+    ]);
   });
 
   it("keeps its own copy of the bytes it takes and gives", async () => {

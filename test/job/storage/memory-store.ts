@@ -62,7 +62,7 @@ export class MemoryStore implements Store {
   async *list(prefix: string, after = ""): AsyncIterable<StoredKey> {
     for (const key of this.keys(prefix)) {
       const entry = this.#entries.get(key);
-      if (key > after && entry) yield { key, modifiedAtMs: entry.modifiedAtMs };
+      if (key > after && entry) yield { key, modifiedAtMs: entry.modifiedAtMs, bytes: entry.bytes.length };
     }
   }
 

@@ -28,8 +28,15 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
       keys: [layout.retired("uk", FIRST), parts[0]],
       isHeld: false,
       isRetired: true,
+      bytes: "x{}\n".length,
     },
-    { snapshotId: SECOND, keys: [layout.held("uk", SECOND), parts[1]], isHeld: true, isRetired: false },
+    {
+      snapshotId: SECOND,
+      keys: [layout.held("uk", SECOND), parts[1]],
+      isHeld: true,
+      isRetired: false,
+      bytes: 2,
+    },
   ]);
 });
 

@@ -43,9 +43,10 @@ export class DirectoryTwin implements Store {
 
   async *list(prefix: string, after = ""): AsyncIterable<StoredKey> {
     const found = await this.#call(`lists ${prefix}`, undefined, () =>
-      this.#objects
-        .keys(prefix, after)
-        .map((key) => ({ key, modifiedAtMs: this.#objects.get(key)?.modifiedAtMs ?? 0 })),
+      this.#objects.keys(prefix, after).flatMap((key) => {
+        const found = this.#objects.get(key);
+        return found ? [{ key, modifiedAtMs: found.modifiedAtMs, bytes: found.bytes.length }] : [];
+      }),
     );
     yield* found;
   }

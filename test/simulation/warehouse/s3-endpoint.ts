@@ -71,9 +71,11 @@ function list(objects: Objects, given: Given): object {
   const keys = objects.keys(String(given["Prefix"]), after);
   return {
     IsTruncated: false,
-    Contents: keys.map((Key) => {
-      const ms = objects.get(Key)?.modifiedAtMs ?? 0;
-      return { Key, LastModified: new Date(Math.floor(ms / 1_000) * 1_000) };
+    Contents: keys.flatMap((Key) => {
+      const found = objects.get(Key);
+      if (found === undefined) return [];
+      const seconds = Math.floor(found.modifiedAtMs / 1_000);
+      return [{ Key, LastModified: new Date(seconds * 1_000), Size: found.bytes.length }];
     }),
   };
 }

@@ -23,7 +23,7 @@ export async function* listFiles(root: string, prefix: string, after: string): A
     for (const key of await keysIn(root, folder, prefix)) {
       if (!key.endsWith("/")) {
         const file = key > after ? await fileAt(join(root, key)) : undefined;
-        if (file) yield { key, modifiedAtMs: file.mtimeMs };
+        if (file) yield { key, modifiedAtMs: file.mtimeMs, bytes: file.size };
       } else if (key > after || after.startsWith(key)) {
         yield* listBelow(key, [...above, identity]);
       }

@@ -91,9 +91,10 @@ export class S3Store implements Store {
     };
     try {
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request)) {
-        for (const { Key, LastModified } of Contents) {
+        for (const { Key, LastModified, Size } of Contents) {
           if (Key === undefined || LastModified === undefined || Key.endsWith("/")) continue;
-          yield { key: Key.slice(this.#prefix.length), modifiedAtMs: LastModified.getTime() };
+          const key = Key.slice(this.#prefix.length);
+          yield { key, modifiedAtMs: LastModified.getTime(), bytes: Size ?? 0 };
         }
       }
     } catch (error) {
