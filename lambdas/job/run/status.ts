@@ -1,18 +1,17 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
 import { isDamage } from "../errors/is-damage.ts";
-import { SyncError } from "../errors/sync-error.ts";
 import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
-import { parseJson } from "../storage/json-object.ts";
 import { layout } from "../storage/layout.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
-import type { Store, StoredKey } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
 import type { Hold } from "./publish/guard.ts";
 import { readHold } from "./publish/hold.ts";
-import { type RunLogEntry, runLogEntrySchema } from "./record/run-log.ts";
+import { lastRuns } from "./record/last-runs.ts";
+import type { RunLogEntry } from "./record/run-log.ts";
 
 const LAST_RUNS = 10;
 
@@ -50,7 +49,7 @@ export async function status(store: Store, account: string, nowMs: number): Prom
     head: head ?? null,
     lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
     held: await heldSnapshots(store, account),
-    runs: await lastRuns(store, account),
+    runs: (await lastRuns(store, account, LAST_RUNS)).runs,
     fieldChanges: head && (await newsOf(store, account, head)),
   };
 }
@@ -93,20 +92,4 @@ async function newsOf(
     if (!isDamage(error)) throw error;
     return undefined;
   }
-}
-
-async function lastRuns(store: Store, account: string): Promise<readonly RunLogEntry[]> {
-  const files = await Array.fromAsync(store.list(layout.runLogs(account)));
-  const rows: RunLogEntry[] = [];
-  for (const { key } of files.sort(byEnd).slice(-LAST_RUNS).reverse()) {
-    const stored = await store.read(key);
-    if (stored === undefined) throw new SyncError("STORE_CORRUPT", `The run log entry ${key} is missing.`);
-    rows.push(parseJson(stored.bytes, key, runLogEntrySchema));
-  }
-  return rows;
-}
-
-/** A resumed run ends after runs that began later, so the order of ids is not that of ends. */
-function byEnd(a: StoredKey, b: StoredKey): number {
-  return a.modifiedAtMs - b.modifiedAtMs || a.key.localeCompare(b.key, "en", { numeric: true });
 }

@@ -45,7 +45,7 @@ export function fieldChanges(before: Profile, after: Profile): FieldChanges {
 
 /** One line for each kind that there is, for a person. Keys that look like data are not repeated. */
 export function describeFieldChanges({ added, gone, retyped }: FieldChanges): readonly string[] {
-  const typed = (field: Field): string => `${shown(field.pointer)} (${typesOf(field).join(" or ")})`;
+  const typed = (field: Field): string => `${shownPointer(field.pointer)} (${typesOf(field).join(" or ")})`;
   return [
     ...line("new fields: ", added, typed),
     ...line("fields that are gone: ", gone, typed),
@@ -53,7 +53,7 @@ export function describeFieldChanges({ added, gone, retyped }: FieldChanges): re
       "fields that changed their type: ",
       retyped,
       ({ pointer, before, after }) =>
-        `${shown(pointer)} (from ${before.join(" or ")} to ${after.join(" or ")})`,
+        `${shownPointer(pointer)} (from ${before.join(" or ")} to ${after.join(" or ")})`,
     ),
   ];
 }
@@ -91,6 +91,7 @@ function line<Item>(
   return [`${title}${first.join(", ")}${more}`];
 }
 
-function shown(pointer: string): string {
+/** Keys that look like data are not repeated. */
+export function shownPointer(pointer: string): string {
   return formatPointer(parsePointer(pointer).map((token) => (token === "*" ? token : redactKey(token))));
 }
