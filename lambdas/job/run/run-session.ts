@@ -98,7 +98,7 @@ export class RunSession {
 
   /** Sends nothing yet. Needs the lease. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
   async openService(): Promise<CountingService> {
-    const { rateLimiter } = this.#heldLease();
+    const { rateLimiter } = this.#held;
     const service = await openAccount(this.#ports, this.settings.account, rateLimiter, this.trigger);
     this.#service = service;
     this.state.service = () => service.counts;
@@ -107,32 +107,31 @@ export class RunSession {
 
   /** From now on this start continues another, unfinished run. Needs the lease. */
   async adopt(runId: string): Promise<void> {
-    await this.#heldLease().lease.adopt(runId);
+    await this.heldLease.adopt(runId);
     this.state.runId = runId;
     this.#ports.onRunId?.(runId);
   }
 
   /** Where the rest can be handed over, the run does not wait long for the budget. Needs the lease. */
   timeBudget(): TimeBudget {
-    const { rateLimiter } = this.#heldLease();
+    const { rateLimiter } = this.#held;
     if (this.#ports.executions === undefined) return new TimeBudget(this.#ports);
     return new TimeBudget(this.#ports, (requests) => longPauseMs(rateLimiter, requests));
   }
 
   /** What the requests are sent within. Needs the lease. */
   get budget(): RateLimiter {
-    return this.#heldLease().rateLimiter;
+    return this.#held.rateLimiter;
   }
 
   /** Throws `LeaseLost` where the execution that this process works for no longer has the lease. */
   async confirmLease(): Promise<void> {
-    const { lease } = this.#heldLease();
-    if (lease.execution !== undefined) await lease.confirm();
+    if (this.heldLease.execution !== undefined) await this.heldLease.confirm();
   }
 
   /** Throws where it is not held. */
   get heldLease(): Lease {
-    return this.#heldLease().lease;
+    return this.#held.lease;
   }
 
   /** The error that stopped an attempt which could go on; undefined for any other error. */
@@ -145,9 +144,7 @@ export class RunSession {
 
   /** Leaves the lease to the execution that this process works for. Never throws: a lease that is free can be taken. */
   async leaveLease(): Promise<void> {
-    await this.#heldLease()
-      .lease.leave()
-      .catch(() => undefined);
+    await this.heldLease.leave().catch(() => undefined);
   }
 
   /** What an error means for the attempt: not every one is a failure. */
@@ -160,6 +157,19 @@ export class RunSession {
     return lost instanceof LeaseLost ? skippedAsLost(lost) : { error };
   }
 
+  /**
+   * What an error means once the lease is known to be ours still: this process may have been stopped for a while.
+   * Undefined where it never had the lease.
+   */
+  async confirmedEndOf(error: unknown): Promise<RunEnd | RunFailure | undefined> {
+    if (this.#leased === undefined) return undefined;
+    const { lease } = this.#leased;
+    await lease.confirm().catch((problem: unknown) => {
+      if (!(problem instanceof LeaseLost)) throw problem;
+    });
+    return this.endOf(error);
+  }
+
   /** Closes the service and frees the lease, as far as they were opened. */
   async close(): Promise<void> {
     try {
@@ -169,7 +179,7 @@ export class RunSession {
     }
   }
 
-  #heldLease(): LeasedAccount {
+  get #held(): LeasedAccount {
     if (this.#leased === undefined) throw new Error("the lease is not held");
     return this.#leased;
   }

@@ -42,7 +42,9 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
       .catch((error: unknown) => endEarly(session, start, error))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
-    const result = await recordAttempt({ ports, account, trigger, started, state: session.state }, end);
+    const { state } = session;
+    const confirmedEnd = (error: unknown) => session.confirmedEndOf(error);
+    const result = await recordAttempt({ ports, account, trigger, started, state, confirmedEnd }, end);
     // The execution retries, or is started again: until then the run is still its own.
     if (start.execution && result.error?.isRetryable) await session.leaveLease();
     return result;

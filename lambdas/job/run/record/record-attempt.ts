@@ -38,6 +38,11 @@ export interface RecordTask {
    * the instant at which it was found to have ended, so several processes that find it write it once.
    */
   readonly isAbandoned?: true;
+  /**
+   * What a failed attempt has come to, asked just before its error finishes the run: another process may have taken the
+   * lease meanwhile. Undefined where the run is not this attempt's to finish. Absent where no other process works at it.
+   */
+  readonly confirmedEnd?: (error: SyncError) => Promise<RunEnd | RunFailure | undefined>;
 }
 
 /** These end a start, not its run: a later start with the same id continues it. */
@@ -50,18 +55,12 @@ export async function recordAttempt(task: RecordTask, end: RunEnd | RunFailure):
 
 async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
   const { ports, account, state } = task;
-  const { explanation, handedOver } = end;
   try {
     const row = await appendRunLog(ports.store, account, rowOf(task, end));
-    const result: RunResult = {
-      row,
-      ...(explanation === undefined ? {} : { explanation }),
-      ...(handedOver === undefined ? {} : { handedOver }),
-    };
+    const result = resultOf(row, end);
     // An accept or a rollback is never started again under its id.
-    if (isRun(task.trigger) && !NEVER_FINISH.has(end.outcome))
-      await writeRunResult(ports.store, account, result);
-    return result;
+    const isFinished = isRun(task.trigger) && !NEVER_FINISH.has(end.outcome);
+    return isFinished ? await writeRunResult(ports.store, account, result) : result;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
     ports.logger.error(`the outcome ${end.outcome} could not be recorded`, { run_id: state.runId });
@@ -71,7 +70,7 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
 
 /** That it cannot be written must not hide the failure itself. */
 async function recordFailure(task: RecordTask, failure: RunFailure): Promise<RunResult> {
-  const { ports, account, isAbandoned } = task;
+  const { ports, account, isAbandoned, confirmedEnd } = task;
   const { error } = failure;
   const entry = rowOf(task, failure);
   if (isAbandoned && error instanceof SyncError) {
@@ -83,9 +82,24 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   });
   if (!(error instanceof SyncError)) throw error;
   const result: RunResult = { row, error };
-  if (!error.isRetryable)
-    await writeRunResult(ports.store, account, result).catch(() => warnNotWritten(ports));
-  return result;
+  if (error.isRetryable) return result;
+  try {
+    const end = confirmedEnd ? await confirmedEnd(error) : failure;
+    if (end === undefined) return result;
+    if (!("error" in end)) return resultOf({ ...rowOf(task, end), attempt: row.attempt }, end);
+    return await writeRunResult(ports.store, account, result);
+  } catch {
+    warnNotWritten(ports);
+    return result;
+  }
+}
+
+function resultOf(row: RunLogEntry, { explanation, handedOver }: RunEnd): RunResult {
+  return {
+    row,
+    ...(explanation === undefined ? {} : { explanation }),
+    ...(handedOver === undefined ? {} : { handedOver }),
+  };
 }
 
 function warnNotWritten({ logger }: RecordTask["ports"]): void {

@@ -42,7 +42,15 @@ export async function readRunResult(
   };
 }
 
-export async function writeRunResult(store: Store, account: string, result: RunResult): Promise<void> {
+/**
+ * Returns the result that stands: another process may have finished the run while this one was stopped for a while.
+ * Throws `STORE_CORRUPT`.
+ */
+export async function writeRunResult(store: Store, account: string, result: RunResult): Promise<RunResult> {
   const { row, explanation } = result;
-  await writeJsonOnce(store, layout.outcome(account, row.run_id), { row, explanation });
+  const isOurs = await writeJsonOnce(store, layout.outcome(account, row.run_id), { row, explanation });
+  const standing = isOurs ? undefined : await readRunResult(store, account, row.run_id);
+  // A write whose response was lost finds its own.
+  if (standing === undefined || standing.row.attempt === row.attempt) return result;
+  return { ...standing, isRepeat: true };
 }
