@@ -16,6 +16,7 @@ import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { readSecrets } from "./init/given-secrets.ts";
 import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
 import type { OptionName, OptionValues } from "./options/options.ts";
@@ -89,6 +90,7 @@ export async function main(
   add(checkCommand);
   add(discoverCommand);
   add(runCommand);
+  add(verifyCommand);
   add(statusCommand);
   add(acceptCommand);
   add(rollbackCommand);

@@ -10,6 +10,7 @@ import type { RunResult } from "../job/run/record/run-result.ts";
 import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import { status } from "../job/run/status.ts";
+import { verify } from "../job/run/verify/verify.ts";
 import { formatRunId } from "../job/storage/run-id.ts";
 import { accountRunSettings } from "./account-run-settings.ts";
 import { consoleLinks } from "./console-links.ts";
@@ -25,8 +26,15 @@ import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
 import { UNEXPECTED_ERROR_METRICS } from "./telemetry/attempt-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { timeLimit } from "./time-limit.ts";
+import { verifyResponse } from "./verify-response.ts";
 
-const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set(["run", "continue", "check", "discover"]);
+const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set([
+  "run",
+  "continue",
+  "check",
+  "discover",
+  "verify",
+]);
 
 /**
  * Throws `InvocationError` for a run that failed and for everything else that did not work.
@@ -110,6 +118,8 @@ async function respond(
       );
     case "discover":
       return discoverResponse(await discover(host, settings, request.limit), account);
+    case "verify":
+      return verifyResponse(ports, account, await verify(host, settings, request.sample));
     case "status":
       return status(store, account, clock.now());
   }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
 import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/execution-name.ts";
+import { DEFAULT_VERIFIED, sampleSize } from "../job/run/verify/sample-size.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";
 
@@ -35,6 +36,7 @@ const schema = z.discriminatedUnion("action", [
   }),
   z.strictObject({ action: z.literal("check"), account }),
   z.strictObject({ action: z.literal("discover"), account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
+  z.strictObject({ action: z.literal("verify"), account, sample: sampleSize.default(DEFAULT_VERIFIED) }),
   z.strictObject({ action: z.literal("status"), account }),
   z.strictObject({
     action: z.literal("accept"),
@@ -125,7 +127,7 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
 function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
   if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
   if (issue.path.join(".") === "action") {
-    return ["action: expected run, check, discover, status, accept, rollback, continue or abandon"];
+    return ["action: expected run, check, discover, verify, status, accept, rollback, continue or abandon"];
   }
   return problemsOf([issue], given, (path) => path.join("."));
 }

@@ -310,7 +310,7 @@ test.each([
   expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(8);
 });
 
-test.each(["check", "discover", "run", "status", "query"])(
+test.each(["check", "discover", "run", "verify", "status", "query"])(
   "%s --help shows its options and an example",
   async (command) => {
     const { exitCode, stdout } = await sync([command, "--help"], { cwd: await temporaryDirectory() });

@@ -8,6 +8,7 @@ import { queryCommand } from "../../bin/cli/commands/query.ts";
 import { removeCommand } from "../../bin/cli/commands/remove.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
+import { verifyCommand } from "../../bin/cli/commands/verify.ts";
 import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -20,6 +21,7 @@ const COMMANDS = [
   checkCommand,
   discoverCommand,
   runCommand,
+  verifyCommand,
   statusCommand,
   queryCommand,
   acceptCommand,

@@ -124,15 +124,17 @@ onEmulator("the deployed function, day by day", () => {
     expect(await deployed.events(account)).toEqual(deployed.truth(account));
   });
 
-  test("returns the status, and the fields of events", async () => {
+  test("returns the status, the fields of events, and how many of a sample are still the same", async () => {
     const account = "state";
     await threeDays(account);
 
     const status = await deployed.invoke({ action: "status", account });
     const found = await deployed.invoke({ action: "discover", account, limit: 5 });
+    const verified = await deployed.invoke({ action: "verify", account, sample: 5 });
 
     expect(status).toMatchObject({ account, lease: null, held: [], head: { publication: "0000000003" } });
     expect(found).toMatchObject({ account, listed: 70, events: 5 });
+    expect(verified).toMatchObject({ account, same: 5, changed: 0, gone: 0 });
   });
 
   test("sends events and metrics, and logs each outcome", async () => {

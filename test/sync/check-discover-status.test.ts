@@ -70,6 +70,51 @@ describe("a request that publishes nothing", () => {
     expect(sandbox.simulator.counts.details).toBe(3);
   });
 
+  test("verify compares a sample, without metrics or an event of a run", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    await sandbox.invoke({});
+    const [changed] = sandbox.simulator.listed();
+    sandbox.simulator.change(changed?.uuid ?? "", { source: `{"uuid":"${changed?.uuid}"}` });
+    sandbox.metrics.length = 0;
+    sandbox.events.length = 0;
+
+    const response = await sandbox.invoke({ action: "verify", sample: 1_000 });
+
+    expect(response).toEqual({
+      account: "uk",
+      snapshot_id: expect.stringMatching(/^2\d{3}-.*Z$/),
+      summary: "99 same, 1 changed since, 0 gone",
+      same: 99,
+      changed: 1,
+      gone: 0,
+      changed_uuids: [changed?.uuid],
+    });
+    expect(sandbox.metrics).toEqual([{ account: "uk", values: { LoginRefused: 0 } }]);
+    expect(sandbox.events).toEqual([]);
+    expect(sandbox.log.text).toContain("info verified 100 events: 99 same, 1 changed since, 0 gone");
+  });
+
+  test("verify that meets a run says so; one that fails throws, and raises no alarm of runs", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    await sandbox.invoke({});
+    const lease = "accounts/uk/lease.json";
+    const free = sandbox.store.text(lease) ?? "";
+    sandbox.store.put(lease, livingLease(sandbox.clock.now()));
+    const skipped = await sandbox.invoke({ action: "verify" });
+    sandbox.store.put(lease, free);
+    sandbox.simulator.configure({ account: { disabled: true } });
+    sandbox.simulator.endSessions();
+    sandbox.metrics.length = 0;
+    sandbox.events.length = 0;
+
+    const failed = sandbox.invoke({ action: "verify" });
+
+    expect(skipped).toMatchObject({ account: "uk", outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    await expect(failed).rejects.toMatchObject({ name: "ACCOUNT_DISABLED" });
+    expect(sandbox.metrics).toEqual([]);
+    expect(sandbox.events).toEqual([]);
+  });
+
   test("status sends no request", async () => {
     await using sandbox = await FunctionSandbox.start();
 

@@ -1,6 +1,7 @@
 // The command line's options: flag, description, default, and how their text becomes a value.
 
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
+import { DEFAULT_VERIFIED, MAX_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/sample-size.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
@@ -154,6 +155,12 @@ export const OPTIONS = {
     flag: "--limit <n>",
     description: `fetch only this many events: run with --dry-run only; discover ${MAX_SAMPLE} at most, ${DEFAULT_SAMPLE} by default`,
     parse: numberOf(eventLimit),
+  },
+  sample: {
+    flag: "--sample <n>",
+    description: `how many random events verify fetches again, ${MAX_VERIFIED} at most`,
+    fallback: String(DEFAULT_VERIFIED),
+    parse: numberOf(sampleSize),
   },
   fresh: {
     flag: "--fresh",

@@ -2,7 +2,7 @@
 
 import { nameOfExecution } from "../../../../lambdas/job/run/hand-over/execution-name.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
-import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import { isRun, type RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import type { HeldSnapshot, Status } from "../../../../lambdas/job/run/status.ts";
 import { describeFieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
@@ -67,7 +67,7 @@ export function reasonOf({ reason, error_code }: RunLogEntry): string {
 }
 
 function describeRun(row: RunLogEntry): string {
-  const name = row.trigger === "accept" || row.trigger === "rollback" ? ` by ${row.trigger}` : "";
+  const name = isRun(row.trigger) ? "" : ` by ${row.trigger}`;
   const events = row.events === null ? "" : plural(row.events, "event");
   const what = [events, row.added === null ? reasonOf(row) : changeCounts(row)]
     .filter((part) => part !== "")

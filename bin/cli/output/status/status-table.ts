@@ -16,7 +16,8 @@ export function statusTable(found: readonly AccountStatus[], nowMs: number): Tab
 function rowOf(one: AccountStatus, nowMs: number): readonly string[] {
   if ("damage" in one) return [one.account, `unknown: ${one.damage.code}`, "", "", "", ""];
   const { account, head, lease, runs } = one;
-  const [last] = runs;
+  // A verification says nothing of the runs.
+  const last = runs.find(({ trigger }) => trigger !== "verify");
   const held = publishableOf(one).length;
   const isUnknown = head === null && lease === null && last === undefined;
   return [

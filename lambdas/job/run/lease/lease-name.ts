@@ -2,8 +2,8 @@
 
 import { formatRunId } from "../../storage/run-id.ts";
 
-/** Commands that work on an account without making a run. They last seconds or minutes. */
-const COMMANDS = ["check", "discover", "remove"] as const;
+/** Commands that work on an account without making a run. They last seconds or minutes, a large `verify` longer. */
+const COMMANDS = ["check", "discover", "verify", "remove"] as const;
 export type LeasedCommand = (typeof COMMANDS)[number];
 
 /** `check-2026-11-21T06-00-00.000Z`. */

@@ -58,7 +58,7 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
   try {
     const row = await appendRunLog(ports.store, account, rowOf(task, end));
     const result = resultOf(row, end);
-    // An accept or a rollback is never started again under its id.
+    // What is no run is never started again under its id.
     const isFinished = isRun(task.trigger) && !NEVER_FINISH.has(end.outcome);
     return isFinished ? await writeRunResult(ports.store, account, result) : result;
   } catch (error) {
@@ -82,7 +82,7 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   });
   if (!(error instanceof SyncError)) throw error;
   const result: RunResult = { row, error };
-  if (error.isRetryable) return result;
+  if (error.isRetryable || !isRun(task.trigger)) return result;
   try {
     const end = confirmedEnd ? await confirmedEnd(error) : failure;
     if (end === undefined) return result;

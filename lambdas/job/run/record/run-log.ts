@@ -11,7 +11,7 @@ import type { Store } from "../../storage/store.ts";
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-export const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback"]);
+export const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verify"]);
 
 const count = z.number().int().nonnegative().nullable();
 
@@ -46,7 +46,7 @@ export const runLogEntrySchema = z.object({
 export type RunLogEntry = Readonly<z.infer<typeof runLogEntrySchema>>;
 export type Trigger = RunLogEntry["trigger"];
 
-/** Neither an accept nor a rollback. */
+/** Neither an accept, a rollback nor a verification. */
 export function isRun(trigger: Trigger): boolean {
   return trigger === "schedule" || trigger === "manual";
 }
