@@ -113,7 +113,7 @@ function runAlarms(account: string, { leftOutAlarmAbove }: DeployedAccount): rea
     },
     {
       section: "held",
-      meaning: `A snapshot of the account ${account} is complete and looks wrong, so it waits for a person.`,
+      meaning: `A snapshot of the account ${account} is complete, but has too few or too many events, lacks details or required fields, or the account is pinned. It waits for a person; readers keep the snapshot they have.`,
       condition: above(0, accountMetric(account, "Held")),
     },
     {

@@ -38,6 +38,7 @@ const settings: RunSettings = {
   concurrency: 2,
   maxDropPercent: 20,
   maxMissingPercent: 1,
+  require: [],
   resumeWithinMinutes: 60,
   retainDays: undefined,
   shardSize: 20,

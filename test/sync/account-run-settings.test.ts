@@ -36,6 +36,7 @@ test("a run gets the settings of its account, without the name of the secret", (
     concurrency: 16,
     maxDropPercent: 20,
     maxMissingPercent: 1,
+    require: [],
     resumeWithinMinutes: 5,
     retainDays: 30,
     shardSize: 180,

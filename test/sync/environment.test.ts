@@ -35,6 +35,7 @@ test("the defaults of the function are those of the command line", () => {
         isListed: "true",
         maxDropPercent: 20,
         maxMissingPercent: 1,
+        require: [],
         resumeWithinMinutes: 60,
       },
     },
@@ -52,7 +53,9 @@ test("the function reads every setting as the stack writes it", () => {
     listPointer: "/a",
     detailPointer: "/b",
     maxDropPercent: 0,
+    maxGrowthPercent: 250,
     maxMissingPercent: 0.5,
+    require: ["/date"],
     retainDays: 30,
     resumeWithinMinutes: 0,
   } as const;

@@ -1,5 +1,6 @@
 // A command with its options, to be pasted into a POSIX shell as it is.
 
+import { isDeepStrictEqual } from "node:util";
 import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
 import { fileValue } from "./file-value.ts";
 import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
@@ -23,8 +24,10 @@ function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>
   const flag = `--${longName(name)}`;
   if (name === "config") return values.config?.named === undefined ? [] : [flag, values.config.named];
   const value: unknown = values[name];
-  if (value === undefined || value === withoutOption(name, values)) return [];
-  if (Array.isArray(value)) return value.flatMap((one) => [flag, `${one.name}=${one.pointer}`]);
+  if (value === undefined || isDeepStrictEqual(value, withoutOption(name, values))) return [];
+  if (Array.isArray(value)) {
+    return value.flatMap((one) => [flag, typeof one === "string" ? one : `${one.name}=${one.pointer}`]);
+  }
   return value === true ? [flag] : [flag, String(value)];
 }
 

@@ -35,7 +35,15 @@ export const SERVICE_OPTIONS = [
 ] as const;
 
 /** The options that only a run takes. */
-export const RUN_OPTIONS = ["maxDrop", "maxMissing", "resumeWithin", "retainDays", "lift"] as const;
+export const RUN_OPTIONS = [
+  "maxDrop",
+  "maxGrowth",
+  "maxMissing",
+  "require",
+  "resumeWithin",
+  "retainDays",
+  "lift",
+] as const;
 
 /** The options that say who is told how a run ended. */
 export const NOTIFY_OPTIONS = ["notifyUrl", "notifyOn"] as const;
@@ -59,7 +67,9 @@ export function givenSettings(values: SettingsOptions): RunSettings {
     listPointer: values.listPointer,
     detailPointer: values.detailPointer,
     maxDropPercent: values.maxDrop ?? ACCOUNT_DEFAULTS.maxDropPercent,
+    maxGrowthPercent: values.maxGrowth,
     maxMissingPercent: values.maxMissing ?? ACCOUNT_DEFAULTS.maxMissingPercent,
+    require: values.require ?? ACCOUNT_DEFAULTS.require,
     retainDays: values.retainDays,
     resumeWithinMinutes: values.resumeWithin ?? ACCOUNT_DEFAULTS.resumeWithinMinutes,
   };

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { requiredPointers } from "../../../lambdas/job/settings/required-pointers.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { type LiftedColumn, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
@@ -54,6 +55,11 @@ export const liftedTexts = (value: string): readonly LiftedColumn[] => {
   const texts = stringArray(value);
   if (texts) return parseLiftedColumns(texts);
   throw expected(`a JSON array of texts, such as ["brand=/brand/name"], and got ${shownText(value)}`);
+};
+export const pointerTexts = (value: string): readonly string[] => {
+  const texts = stringArray(value);
+  if (texts) return parseSetting(requiredPointers, texts);
+  throw expected(`a JSON array of JSON Pointers, such as ["/date"], and got ${shownText(value)}`);
 };
 
 function expected(what: string): SyncError {

@@ -9,9 +9,10 @@ import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
 import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
-import { BROWSER_OPTIONS, LOGIN_OPTIONS } from "./login-options.ts";
+import { GUARD_OPTIONS } from "./groups/guard-options.ts";
+import { BROWSER_OPTIONS, LOGIN_OPTIONS } from "./groups/login-options.ts";
+import { QUERY_OPTIONS } from "./groups/query-options.ts";
 import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
-import { QUERY_OPTIONS } from "./query-options.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 const SETTINGS = accountSettings.shape;
@@ -122,18 +123,7 @@ export const OPTIONS = {
     isRepeatable: true,
     parse: liftedTexts,
   },
-  maxDrop: {
-    flag: "--max-drop <percent>",
-    description: "how many fewer events than before may still be published",
-    fallback: String(ACCOUNT_DEFAULTS.maxDropPercent),
-    parse: numberOf(SETTINGS.maxDropPercent),
-  },
-  maxMissing: {
-    flag: "--max-missing <percent>",
-    description: "how many of the listed events may be missing (5 always may)",
-    fallback: String(ACCOUNT_DEFAULTS.maxMissingPercent),
-    parse: numberOf(SETTINGS.maxMissingPercent),
-  },
+  ...GUARD_OPTIONS,
   resumeWithin: {
     flag: "--resume-within <minutes>",
     description: "how old the last progress of an unfinished run may be for a run to resume it",

@@ -1,5 +1,6 @@
 // A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
 
+import { RequiredFields } from "../snapshot/fields/required-fields.ts";
 import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
@@ -10,7 +11,7 @@ import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/explain-damage.ts";
-import { guard } from "./publish/guard.ts";
+import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
@@ -36,6 +37,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
   const notice = new EstimateNotice(session.budget, ports.logger);
   notice.begin(planned);
+  const required = new RequiredFields(settings.require);
   let events = 0;
   let seen = 0;
 
@@ -55,7 +57,9 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
         continue;
       }
       events += 1;
-      yield parseRow(result.line);
+      const row = parseRow(result.line);
+      required.add(row.event);
+      yield row;
     }
   }
 
@@ -72,8 +76,17 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const { gone, forbidden } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   state.counts = { listed, events, gone, forbidden, rejected, ...counted };
-  if (limit !== undefined) return { outcome: "DRY_RUN", reason: null };
-  const hold = guard({ listed, events, gone, forbidden, rejected, headEvents: head?.events }, settings);
+  const { incomplete } = required;
+  // A part says nothing about the whole, but for the fields that its events have.
+  const hold =
+    limit === undefined
+      ? guard({ listed, events, gone, forbidden, rejected, headEvents: head?.events, incomplete }, settings)
+      : guardRequired({ listed: planned, events, incomplete }, settings);
   if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
-  return { outcome: "DRY_RUN", reason: hold.reason, explanation: `It would be held: ${hold.explanation}` };
+  const what = limit === undefined ? "It" : `A snapshot of these ${events} events`;
+  return {
+    outcome: "DRY_RUN",
+    reason: hold.reason,
+    explanation: `${what} would be held: ${hold.explanation}`,
+  };
 }

@@ -7,7 +7,8 @@ import { authUrl } from "./auth-url.ts";
 import { baseUrl } from "./base-url.ts";
 import { isListed } from "./is-listed.ts";
 import { limit } from "./limit.ts";
-import { percent, text, wholeNumber } from "./value-schemas.ts";
+import { requiredPointers } from "./required-pointers.ts";
+import { growthPercent, percent, text, wholeNumber } from "./value-schemas.ts";
 
 const MIB = 1_048_576;
 
@@ -30,8 +31,12 @@ export const accountSettings = z.strictObject({
   detailPointer: pointer.optional(),
   /** How many fewer events than the head are still published. */
   maxDropPercent: percent.default(20),
+  /** How many more events than the head are still published; without it any number. */
+  maxGrowthPercent: growthPercent.optional(),
   /** How many of the listed events may be missing; 5 events always may. */
   maxMissingPercent: percent.default(1),
+  /** What details must have: without a value there they count as incomplete, and as many may be as may be missing. */
+  require: requiredPointers.default([]),
   /** Published snapshots older than so many days are deleted; without it all are kept. */
   retainDays: wholeNumber(1, 36_500).optional(),
   /** How old the last progress of an unfinished run may be for a manual start to resume it. */

@@ -19,6 +19,10 @@ export const hours = z.number(HOURS).positive(HOURS);
 const PERCENT = "expected a percentage from 0 to 100";
 export const percent = z.number(PERCENT).min(0, PERCENT).max(100, PERCENT);
 
+const GROWTH_PERCENT = "expected a percentage from 0 to 1000000";
+/** Growth has no end at 100 %. */
+export const growthPercent = z.number(GROWTH_PERCENT).min(0, GROWTH_PERCENT).max(1e6, GROWTH_PERCENT);
+
 /** @param expectation `expected …`, as the person with the wrong value reads it */
 export function text(expectation: string, isValid: (value: string) => boolean): z.ZodString {
   return z.string(expectation).refine(isValid, expectation);

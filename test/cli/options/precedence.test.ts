@@ -33,7 +33,9 @@ const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonl
   listPointer: ["/a", "/b", "/c", "/d"],
   detailPointer: ["/a", "/b", "/c", "/d"],
   maxDrop: [1, 2, 3, 4.5],
+  maxGrowth: [0, 2, 300, 4.5],
   maxMissing: [0, 2, 3, 4.5],
+  require: [["/a"], ["/b", "/c"], ["/d"], []],
   resumeWithin: [0, 2, 3, 4],
   retainDays: [1, 2, 3, 4],
   notifyUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
@@ -51,14 +53,18 @@ async function fileWith(settings: object): Promise<SettingsFile | undefined> {
   return openSettingsFile(undefined, cwd);
 }
 
+/** As an option or a variable has it. */
+const textOf = (name: string, value: Value | undefined): string =>
+  name === "require" ? JSON.stringify(value) : String(value);
+
 const defaultOf = (name: OptionName): unknown => readOptions([name], {}, {})[name];
 
 describe.each(Object.entries(VALUES) as [keyof typeof VALUES, readonly Value[]][])(
   "%s comes from",
   (name, [first, second, third, fourth]) => {
     const key = keyOf.get(name) ?? "";
-    const options = { [name]: String(first) };
-    const environment = { [variable(name)]: String(second) };
+    const options = { [name]: textOf(name, first) };
+    const environment = { [variable(name)]: textOf(name, second) };
     const [own, common] = name === "database" ? [{}, third] : [{ [key]: third }, fourth];
 
     test.each<[string, object, Record<string, string>, object, object, unknown]>([

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
@@ -69,6 +70,7 @@ export class Sandbox {
       concurrency: 8,
       maxDropPercent: 20,
       maxMissingPercent: 1,
+      require: [],
       resumeWithinMinutes: 60,
       retainDays: undefined,
       shardSize: 1_000,
@@ -128,6 +130,10 @@ export class Sandbox {
       trigger: start.runId ? "schedule" : "manual",
       ...start,
     });
+  }
+
+  async decide(request: AcceptOrRollback): Promise<RunResult> {
+    return acceptOrRollback(this.ports(), this.settings.account, request);
   }
 
   /** The table `events`: uuid and detail text. */

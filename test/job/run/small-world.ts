@@ -48,6 +48,7 @@ export class SmallWorld {
       concurrency: 4,
       maxDropPercent: 20,
       maxMissingPercent: 1,
+      require: [],
       resumeWithinMinutes: 60,
       retainDays: undefined,
       shardSize: 4,

@@ -11,6 +11,7 @@ test("settings are complete with an address alone", () => {
     isListed: "true",
     maxDropPercent: 20,
     maxMissingPercent: 1,
+    require: [],
     resumeWithinMinutes: 60,
   });
 });

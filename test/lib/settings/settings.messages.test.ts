@@ -191,6 +191,26 @@ describe("settings", () => {
       'eventSync.accounts.uk.maxMissingPercent: expected a percentage from 0 to 100, and got "1%"',
     ],
     [
+      "less growth than none",
+      account({ maxGrowthPercent: -1 }),
+      "eventSync.accounts.uk.maxGrowthPercent: expected a percentage from 0 to 1000000, and got -1",
+    ],
+    [
+      "a required field that is no list",
+      account({ require: "/date" }),
+      'eventSync.accounts.uk.require: expected the required fields as a list of JSON Pointers, such as ["/date", "/brand/name"], and got "/date"',
+    ],
+    [
+      "a required field without its slash",
+      account({ require: ["/date", "brand"] }),
+      'eventSync.accounts.uk.require.1: expected a JSON Pointer to a part of the detail, such as /date, and got "brand"',
+    ],
+    [
+      "the whole detail as a required field",
+      account({ require: [""] }),
+      'eventSync.accounts.uk.require.0: expected a JSON Pointer to a part of the detail, such as /date, and got ""',
+    ],
+    [
       "no day kept",
       account({ retainDays: 0 }),
       "eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got 0",

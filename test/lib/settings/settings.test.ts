@@ -31,6 +31,7 @@ describe("settings", () => {
           isListed: "true",
           maxDropPercent: 20,
           maxMissingPercent: 1,
+          require: [],
           resumeWithinMinutes: 60,
           schedule: "cron(0 6 * * ? *)",
           timeZone: "UTC",

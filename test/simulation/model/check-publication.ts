@@ -24,7 +24,7 @@ export function checkPublication(model: Model, { key, by }: ObjectChange): void 
   if (own.base_snapshot_id !== (before?.snapshot_id ?? null))
     model.fail(`the base of ${key} is ${own.base_snapshot_id}, and the head was ${before?.snapshot_id}`);
   checkChanges(model, own, before, rows);
-  if (own.action === "run") checkRun(model, own, log.slice(0, -1));
+  if (own.action === "run") checkRun(model, own, log.slice(0, -1), rows);
   else checkDecision(model, own, log.slice(0, -1), by);
 }
 
@@ -54,7 +54,12 @@ function checkChanges(
 }
 
 /** A run: once, later than the head, not over a pin, and only what the guard lets pass. */
-function checkRun(model: Model, own: SeenPublication, earlier: readonly SeenPublication[]): void {
+function checkRun(
+  model: Model,
+  own: SeenPublication,
+  earlier: readonly SeenPublication[],
+  rows: readonly SeenRow[],
+): void {
   const { run_id: runId, snapshot_id: snapshotId, publication } = own;
   const before = earlier.at(-1);
   if (snapshotId !== runId) model.fail(`${publication}: the run ${runId} publishes ${snapshotId}`);
@@ -69,13 +74,23 @@ function checkRun(model: Model, own: SeenPublication, earlier: readonly SeenPubl
 
   const missing = model.reader.leftOut(snapshotId).length;
   const listed = own.events + missing;
-  const { maxDropPercent, maxMissingPercent } = model.world.plan.setting;
+  const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;
+  const mayBeMissing = Math.max(5, (listed * maxMissingPercent) / 100);
+  const lacksOne = ({ event }: SeenRow): boolean => {
+    const fields = new Map<string, unknown>(Object.entries(JSON.parse(event)));
+    return require.some((pointer) => (fields.get(pointer.slice(1)) ?? null) === null);
+  };
   const suspicious = {
     "no events": own.events === 0,
     "too few against the head":
       before !== undefined && own.events * 100 < before.events * (100 - maxDropPercent),
     "too few of the listed": own.events * 100 < listed * 80,
-    "too many missing": missing > Math.max(5, (listed * maxMissingPercent) / 100),
+    "too many against the head":
+      before !== undefined &&
+      maxGrowthPercent !== undefined &&
+      own.events * 100 > before.events * (100 + maxGrowthPercent),
+    "too many missing": missing > mayBeMissing,
+    "too many incomplete": rows.filter(lacksOne).length > mayBeMissing,
   };
   for (const [what, isSo] of Object.entries(suspicious)) {
     if (isSo) model.fail(`${publication}: a run publishes what must be held: ${what}`);

@@ -11,7 +11,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export function drawPlan(seed: number): Plan {
-  const setting = drawSetting(new Chance(seed, "setting"));
+  const setting = drawSetting(new Chance(seed, "setting"), new Chance(seed, "guard"));
   const starts = drawStarts(new Chance(seed, "starts"), setting);
   const chance = new Chance(seed, "troubles");
   const lastMs = starts.at(-1)?.afterMs ?? 0;
@@ -26,7 +26,7 @@ export function drawPlan(seed: number): Plan {
   return { seed, setting, items };
 }
 
-function drawSetting(chance: Chance): Setting {
+function drawSetting(chance: Chance, guard: Chance): Setting {
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -41,7 +41,10 @@ function drawSetting(chance: Chance): Setting {
     shardSize: chance.between(2, 6),
     retainDays: chance.pick([undefined, 1, 2]),
     maxDropPercent: chance.pick([20, 50]),
+    maxGrowthPercent: guard.pick([undefined, undefined, undefined, 50]),
     maxMissingPercent: chance.pick([1, 50]),
+    // A third of the events have a note.
+    require: guard.pick([[], [], [], [], ["/note"], ["/date", "/spend"], ["/scope"]]),
     pageSize: chance.pick([undefined, undefined, 5]),
     session: {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),

@@ -22,7 +22,10 @@ export interface Setting {
   readonly shardSize: number;
   readonly retainDays: number | undefined;
   readonly maxDropPercent: number;
+  readonly maxGrowthPercent: number | undefined;
   readonly maxMissingPercent: number;
+  /** JSON Pointers into the detail. */
+  readonly require: readonly string[];
   readonly pageSize: number | undefined;
   readonly session: {
     readonly maxAgeMs: number | undefined;

@@ -1,10 +1,14 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
+import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
+
 export const HOLD_REASONS = [
   "NO_EVENTS",
   "DROPPED",
+  "GREW",
   "FEW_ROWS",
   "MISSING",
+  "REQUIRED",
   "PINNED",
   "MARK_DAMAGED",
 ] as const;
@@ -19,7 +23,9 @@ export interface Hold {
 export interface GuardLimits {
   /** Percent: how many fewer events than the head are still published. */
   readonly maxDropPercent: number;
-  /** Percent of the listed events that may be missing; 5 events always may. */
+  /** Percent: how many more events than the head are still published; undefined for any number. */
+  readonly maxGrowthPercent?: number | undefined;
+  /** Percent of the listed events that may be missing, and as many may be incomplete; 5 events always may. */
   readonly maxMissingPercent: number;
 }
 
@@ -28,6 +34,7 @@ export interface GuardCounts extends MissingCounts {
   readonly events: number;
   /** Events of the head's snapshot; undefined for the first one. */
   readonly headEvents: number | undefined;
+  readonly incomplete: Incomplete;
 }
 
 /** Listed events without a row, by reason. */
@@ -56,20 +63,56 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
       explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${reasons}`,
     };
   }
+  const { maxGrowthPercent } = limits;
+  if (
+    headEvents !== undefined &&
+    maxGrowthPercent !== undefined &&
+    events * 100 > headEvents * (100 + maxGrowthPercent)
+  ) {
+    return {
+      reason: "GREW",
+      explanation: `${events} events are ${growth(events, headEvents)} the ${headEvents} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
+    };
+  }
   if (events * 100 < listed * MIN_ROWS_PERCENT) {
     return {
       reason: "FEW_ROWS",
       explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must, and no setting changes that.${reasons}`,
     };
   }
-  const mayBeMissing = Math.max(ALWAYS_MAY_BE_MISSING, (listed * limits.maxMissingPercent) / 100);
-  if (missing > mayBeMissing) {
+  const most = mayBeMissing(listed, limits);
+  if (missing > most) {
     return {
       reason: "MISSING",
-      explanation: `${missing} of ${listed} listed events have no details; ${Math.floor(mayBeMissing)} may have none (--max-missing; maxMissingPercent in AWS).${reasons}`,
+      explanation: `${missing} of ${listed} listed events have no details; ${most} may have none (--max-missing; maxMissingPercent in AWS).${reasons}`,
     };
   }
-  return undefined;
+  return guardRequired(counts, limits);
+}
+
+/** Held where too many events lack a required field; undefined where they do not. */
+export function guardRequired(
+  { listed, events, incomplete }: Pick<GuardCounts, "listed" | "events" | "incomplete">,
+  limits: Pick<GuardLimits, "maxMissingPercent">,
+): Hold | undefined {
+  const most = mayBeMissing(listed, limits);
+  if (incomplete.events <= most) return undefined;
+  const fields = incomplete.fields.filter(({ events: lacking }) => lacking > 0);
+  const named = fields.map(({ pointer, events: lacking }) => `${pointer} in ${lacking}`);
+  return {
+    reason: "REQUIRED",
+    explanation: `${incomplete.events} of ${events} events lack a required field (--require; require in AWS): ${named.join(", ")}. ${most} may lack one (--max-missing; maxMissingPercent in AWS).`,
+  };
+}
+
+function mayBeMissing(listed: number, { maxMissingPercent }: Pick<GuardLimits, "maxMissingPercent">): number {
+  return Math.max(ALWAYS_MAY_BE_MISSING, Math.floor((listed * maxMissingPercent) / 100));
+}
+
+/** `25.0 % more than`; of nothing there is no percentage. */
+function growth(events: number, headEvents: number): string {
+  if (headEvents === 0) return "more than";
+  return `${((events / headEvents - 1) * 100).toFixed(1)} % more than`;
 }
 
 function describeMissing({ gone, forbidden, rejected }: MissingCounts): string {

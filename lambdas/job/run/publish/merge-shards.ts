@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
+import type { RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
 import { writeParts } from "../../snapshot/files/parts.ts";
@@ -15,8 +16,16 @@ import { layout } from "../../storage/layout.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
-/** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
-export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: Plan): Promise<Manifest> {
+/**
+ * Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings.
+ * @param required counts every event of the snapshot, whichever start fetched it
+ */
+export async function mergeShards(
+  ports: RunPorts,
+  settings: RunSettings,
+  plan: Plan,
+  required: Pick<RequiredFields, "add">,
+): Promise<Manifest> {
   const { store } = ports;
   const { account } = settings;
   const { run_id: runId } = plan.header;
@@ -25,7 +34,7 @@ export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: 
   const parts = await writeParts({
     store,
     key: (index) => layout.part(account, runId, index),
-    lines: rowLines(ports, account, plan, { leftOut, profiler }),
+    lines: rowLines(ports, account, plan, { leftOut, profiler, required }),
   });
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
@@ -75,6 +84,7 @@ export async function mergeShards(ports: RunPorts, settings: RunSettings, plan: 
 interface Findings {
   readonly leftOut: LeftOut[];
   readonly profiler: FieldProfiler;
+  readonly required: Pick<RequiredFields, "add">;
 }
 
 /** Every shard's rows in plan order. */
@@ -82,22 +92,24 @@ async function* rowLines(
   ports: RunPorts,
   account: string,
   plan: Plan,
-  { leftOut, profiler }: Findings,
+  findings: Findings,
 ): AsyncGenerator<string> {
   for (let index = 0; index < plan.shards; index += 1) {
     ports.signal.throwIfAborted();
     const expected = plan.shard(index).map(({ uuid }) => uuid);
     const key = layout.shard(account, plan.header.run_id, index);
     const trailer = yield* readShard(ports.store, key, index, expected, (line) =>
-      profile(line, key, profiler),
+      lookAt(line, key, findings),
     );
-    leftOut.push(...trailer.left_out);
+    findings.leftOut.push(...trailer.left_out);
   }
 }
 
-function profile(line: string, key: string, profiler: FieldProfiler): void {
+function lookAt(line: string, key: string, { profiler, required }: Findings): void {
   try {
-    profiler.add(parseRow(line).event);
+    const { event } = parseRow(line);
+    profiler.add(event);
+    required.add(event);
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
     throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it

@@ -1,5 +1,6 @@
 // PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
 
+import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
@@ -36,7 +37,8 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   await session.confirmLease();
   const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;
-  const manifest = await mergeShards(ports, settings, plan);
+  const required = new RequiredFields(settings.require);
+  const manifest = await mergeShards(ports, settings, plan, required);
   if (!isMade) session.hasAdvanced = true;
   timeBudget.advance(rows);
   timeBudget.endUnit();
@@ -44,11 +46,12 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   state.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
+  const made = { manifest, incomplete: required.incomplete };
   const published = await commit(
     ports,
     manifest,
     action,
-    (head) => decide(task, manifest, timeBudget, head),
+    (head) => decide(task, made, timeBudget, head),
     task.baseOf,
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
@@ -63,6 +66,11 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   return publishedEnd(store, account, publication);
 }
 
+interface MadeSnapshot {
+  readonly manifest: Manifest;
+  readonly incomplete: Incomplete;
+}
+
 type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
 
 /**
@@ -71,11 +79,12 @@ type Decision = { readonly own: Publication } | { readonly later: Publication } 
  */
 async function decide(
   { session, head: atStart }: PublishTask,
-  manifest: Manifest,
+  made: MadeSnapshot,
   timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
   const { ports, settings } = session;
+  const { manifest } = made;
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLog(ports.store, account, atStart?.publication);
   const own = since.find((publication) => isOfRun(publication, runId));
@@ -83,7 +92,7 @@ async function decide(
   if (head && head.snapshot_id >= snapshotId) return { later: head };
   const mark = await readHold(ports.store, account, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
-  const holding = isKnown ? mark : (guardAgainst(manifest, head, settings) ?? mark);
+  const holding = isKnown ? mark : (guardAgainst(made, head, settings) ?? mark);
   if (holding) return { holding };
   if (head?.pinned) return { holding: pinnedBy(head) };
 
@@ -98,12 +107,12 @@ async function decide(
 }
 
 function guardAgainst(
-  manifest: Manifest,
+  { manifest, incomplete }: MadeSnapshot,
   head: Publication | undefined,
   limits: RunSettings,
 ): Hold | undefined {
   const { account, snapshot_id: snapshotId, counts } = manifest;
-  const found = guard({ ...counts, headEvents: head?.events }, limits);
+  const found = guard({ ...counts, headEvents: head?.events, incomplete }, limits);
   const isListed = counts.gone + counts.forbidden + counts.oversize > 0;
   if (found === undefined || !isListed) return found;
   const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;

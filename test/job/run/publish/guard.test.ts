@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 
-const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0 };
+const INCOMPLETE = { events: 0, fields: [] };
+const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0, incomplete: INCOMPLETE };
 const limits = { maxDropPercent: 20, maxMissingPercent: 1 };
 
 describe("the guard", () => {
@@ -19,7 +20,7 @@ describe("the guard", () => {
     { listed: 1000, events: 990, missing: 10, headEvents: 1000, expected: "published" },
     { listed: 1000, events: 989, missing: 11, headEvents: 1000, expected: "MISSING" },
   ])("says $expected to $events of $listed listed, $missing missing, after $headEvents", (counts) => {
-    const hold = guard({ ...counts, gone: counts.missing, forbidden: 0, rejected: 0 }, limits);
+    const hold = guard({ ...NONE_MISSING, ...counts, gone: counts.missing }, limits);
 
     expect(hold?.reason ?? "published").toBe(counts.expected);
   });
@@ -27,7 +28,15 @@ describe("the guard", () => {
   test("names the setting that decides, and what is missing by reason", () => {
     const dropped = guard({ ...NONE_MISSING, listed: 50, events: 50, headEvents: 100 }, limits);
     const missing = guard(
-      { listed: 1000, events: 980, gone: 1, forbidden: 17, rejected: 2, headEvents: undefined },
+      {
+        ...NONE_MISSING,
+        listed: 1000,
+        events: 980,
+        gone: 1,
+        forbidden: 17,
+        rejected: 2,
+        headEvents: undefined,
+      },
       limits,
     );
 
@@ -48,6 +57,63 @@ describe("the guard", () => {
       "Only 7 of 10 listed events have details; at least 80 % must, and no setting changes that. Missing: 3 forbidden (403).",
       "The snapshot has no events: none of the 3 listed events has details. Missing: 3 forbidden (403).",
       "The snapshot has no events: the list is empty.",
+    ]);
+  });
+
+  test.each([
+    { headEvents: 100, maxGrowthPercent: 50, events: 150, expected: "published" },
+    { headEvents: 100, maxGrowthPercent: 50, events: 151, expected: "GREW" },
+    { headEvents: 100, maxGrowthPercent: 0, events: 100, expected: "published" },
+    { headEvents: 100, maxGrowthPercent: 0, events: 101, expected: "GREW" },
+    { headEvents: 100, maxGrowthPercent: 250, events: 350, expected: "published" },
+    { headEvents: 0, maxGrowthPercent: 1000, events: 1, expected: "GREW" },
+    { headEvents: undefined, maxGrowthPercent: 0, events: 100, expected: "published" },
+    { headEvents: 100, maxGrowthPercent: undefined, events: 1_000_000, expected: "published" },
+  ])(
+    "says $expected to $events events after $headEvents with a growth of at most $maxGrowthPercent %",
+    ({ headEvents, maxGrowthPercent, events, expected }) => {
+      const counts = { ...NONE_MISSING, listed: events, events, headEvents };
+
+      const hold = guard(counts, { ...limits, maxGrowthPercent });
+
+      expect(hold?.reason ?? "published").toBe(expected);
+    },
+  );
+
+  test.each([
+    { listed: 6, lacking: 5, maxMissingPercent: 1, expected: "published" },
+    { listed: 6, lacking: 6, maxMissingPercent: 1, expected: "REQUIRED" },
+    { listed: 1000, lacking: 10, maxMissingPercent: 1, expected: "published" },
+    { listed: 1000, lacking: 11, maxMissingPercent: 1, expected: "REQUIRED" },
+    { listed: 1000, lacking: 1000, maxMissingPercent: 100, expected: "published" },
+  ])(
+    "says $expected to $lacking incomplete events of $listed where $maxMissingPercent % may be missing",
+    ({ listed, lacking, maxMissingPercent, expected }) => {
+      const incomplete = { events: lacking, fields: [{ pointer: "/date", events: lacking }] };
+      const counts = { ...NONE_MISSING, listed, events: listed, headEvents: undefined, incomplete };
+
+      const hold = guard(counts, { ...limits, maxMissingPercent });
+
+      expect(hold?.reason ?? "published").toBe(expected);
+    },
+  );
+
+  test("names the growth and each required field that events lack, with its count", () => {
+    const counts = { ...NONE_MISSING, listed: 1200, events: 1200 };
+    const fields = [
+      { pointer: "/date", events: 12 },
+      { pointer: "/uuid", events: 0 },
+      { pointer: "/brand/name", events: 3 },
+    ];
+
+    const grew = guard({ ...counts, headEvents: 800 }, { ...limits, maxGrowthPercent: 25 });
+    const fromNothing = guard({ ...counts, headEvents: 0 }, { ...limits, maxGrowthPercent: 25 });
+    const required = guard({ ...counts, headEvents: 1200, incomplete: { events: 13, fields } }, limits);
+
+    expect([grew?.explanation, fromNothing?.explanation, required?.explanation]).toEqual([
+      "1200 events are 50.0 % more than the 800 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
+      "1200 events are more than the 0 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
+      "13 of 1200 events lack a required field (--require; require in AWS): /date in 12, /brand/name in 3. 12 may lack one (--max-missing; maxMissingPercent in AWS).",
     ]);
   });
 

@@ -1,7 +1,7 @@
 // The options that say how an account logs in, and those of the authorization in a browser.
 
-import { filledText, loginMethod, switchValue } from "./option-parsers.ts";
-import { redirectAddress } from "./redirect-address.ts";
+import { filledText, loginMethod, switchValue } from "../option-parsers.ts";
+import { redirectAddress } from "../redirect-address.ts";
 
 export const BROWSER_OPTIONS = {
   redirectUri: {

@@ -1,8 +1,8 @@
 // The options of `query` alone: where its SQL comes from, and the form and the place of its result.
 
-import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
-import { switchValue, textOf } from "./option-parsers.ts";
-import { RESULT_FORMATS, resultFormat } from "./result-format.ts";
+import { filePlace } from "../../../../lambdas/job/settings-file/places.ts";
+import { switchValue, textOf } from "../option-parsers.ts";
+import { RESULT_FORMATS, resultFormat } from "../result-format.ts";
 
 export const QUERY_OPTIONS = {
   file: {

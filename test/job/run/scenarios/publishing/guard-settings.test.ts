@@ -1,0 +1,95 @@
+// The parts of the guard that a setting switches on: required fields, and a limit of growth.
+
+import { describe, expect, test } from "vitest";
+import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { type SimulatedEvent, uuidOf } from "../../../../simulator/simulated-event.ts";
+import { interrupt } from "../../collect/interrupted-run.ts";
+import { customEvent } from "../../custom-event.ts";
+import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+
+/** Of `count` events the first `lacking` have no brand: every second one none at all, the others null. */
+function branded(count: number, lacking: number): readonly SimulatedEvent[] {
+  return Array.from({ length: count }, (_, n) => {
+    const brand = n < lacking ? (n % 2 === 0 ? "" : ',"brand":null') : ',"brand":{"name":"x"}';
+    return customEvent(`branded ${n}`, `"date":"2026-01-01"${brand}`);
+  });
+}
+
+const REQUIRE = ["/date", "/brand/name"];
+
+describe("a run with required fields", () => {
+  test.each([
+    { lacking: 5, outcome: "PUBLISHED", reason: null },
+    { lacking: 6, outcome: "HELD", reason: "REQUIRED" },
+  ])("of 20 events, $lacking without a brand, ends as $outcome", async ({ lacking, outcome, reason }) => {
+    await using sandbox = await Sandbox.start({ events: branded(20, lacking) }, { require: REQUIRE });
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome, reason, events: 20 });
+  });
+
+  test("says what is lacking in how many, and is published when a person accepts it", async () => {
+    await using sandbox = await Sandbox.start({ events: branded(20, 7) }, { require: REQUIRE });
+
+    const held = await sandbox.run();
+    const accepted = await sandbox.decide({
+      action: "accept",
+      snapshotId: held.row.run_id,
+      force: false,
+    });
+
+    const says =
+      "7 of 20 events lack a required field (--require; require in AWS): /brand/name in 7. 5 may lack one";
+    expect(held.explanation).toContain(says);
+    expect(sandbox.store.text(layout.held(ACCOUNT, held.row.run_id))).toContain(says);
+    expect(accepted.row).toMatchObject({ outcome: "PUBLISHED", events: 20, added: 20 });
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+  });
+
+  test("counts what an earlier start fetched, which did not look for them, by its own settings", async () => {
+    await using sandbox = await Sandbox.start({ events: branded(20, 20) }, { shardSize: 4, concurrency: 1 });
+    const { result } = await interrupt(sandbox, 15);
+    sandbox.settings = { ...sandbox.settings, require: REQUIRE };
+
+    const { row, explanation } = await sandbox.run();
+
+    expect(result.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
+    expect(row).toMatchObject({ run_id: result.row.run_id, outcome: "HELD", reason: "REQUIRED" });
+    expect(explanation).toContain("/brand/name in 20");
+    expect(sandbox.simulator.counts.detailsByUuid.get(uuidOf("branded 0"))).toBe(1);
+  });
+
+  test("says so without publishing, also of the first events alone", async () => {
+    await using sandbox = await Sandbox.start({ events: branded(20, 20) }, { require: REQUIRE });
+
+    const whole = await sandbox.run({ dryRun: { limit: undefined } });
+    const part = await sandbox.run({ dryRun: { limit: 8 } });
+    const few = await sandbox.run({ dryRun: { limit: 5 } });
+
+    expect(whole.row).toMatchObject({ outcome: "DRY_RUN", reason: "REQUIRED" });
+    expect(whole.explanation).toContain("It would be held: 20 of 20 events lack a required field");
+    expect(part.row).toMatchObject({ outcome: "DRY_RUN", reason: "REQUIRED", events: 8 });
+    expect(part.explanation).toContain(
+      "A snapshot of these 8 events would be held: 8 of 8 events lack a required field",
+    );
+    expect(few.row).toMatchObject({ outcome: "DRY_RUN", reason: null, events: 5 });
+  });
+});
+
+describe("a run with a limit of growth", () => {
+  test.each([
+    { events: 15, outcome: "PUBLISHED", reason: null },
+    { events: 16, outcome: "HELD", reason: "GREW" },
+  ])("of 50 % ends as $outcome with $events events after 10", async ({ events, outcome, reason }) => {
+    await using sandbox = await Sandbox.start({ events: branded(10, 0) }, { maxGrowthPercent: 50 });
+    await sandbox.run();
+    sandbox.simulator.setEvents(branded(events, 0));
+
+    const dry = await sandbox.run({ dryRun: { limit: undefined } });
+    const { row } = await sandbox.run();
+
+    expect(dry.row.reason).toBe(reason);
+    expect(row).toMatchObject({ outcome, reason, events });
+  });
+});
