@@ -1,0 +1,26 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commandLineText } from "../../../bin/cli/options/command-line-text.ts";
+import { RUN_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import { readOptions } from "../../../bin/cli/options/read-options.ts";
+import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+
+const NAMES = ["config", "account", ...RUN_OPTIONS] as const;
+
+test.each([
+  ["what the file says", {}, "run"],
+  ["the same as the file", { require: ["/date", "/it's"] }, "run"],
+  ["other fields", { require: ["/date", "/two words"] }, "run --require /date --require '/two words'"],
+  ["a limit of growth", { maxGrowth: "50" }, "run --max-growth 50"],
+])("a command to paste has %s", async (_, given, expected) => {
+  const cwd = await temporaryDirectory();
+  const settings = { require: ["/date", "/it's"], accounts: { uk: {} } };
+  writeFileSync(join(cwd, "brand-events.json"), JSON.stringify(settings));
+  const values = readOptions(NAMES, given, {}, openSettingsFile(undefined, cwd));
+
+  const text = commandLineText(["run"], NAMES, values);
+
+  expect(text.endsWith(` -- ${expected}`)).toBe(true);
+});
