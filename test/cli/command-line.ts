@@ -119,12 +119,19 @@ export function lastJson({ stdout }: Ended): Record<string, unknown> {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
 }
 
-/** The words of the command that an output tells people to run, as their shell reads it. */
+/** The words of each command that an output tells people to run, as their shell reads them. */
+export function printedCommands(output: string): readonly (readonly string[])[] {
+  return output
+    .split("npm run sync -- ")
+    .slice(1)
+    .map((rest) => shellWords(rest.split(/\n|`| \((?:in AWS|account) /, 1)[0] ?? ""));
+}
+
+/** The first of them with this name. */
 export function printedCommand(output: string, command: string): readonly string[] {
-  const start = output.indexOf(`npm run sync -- ${command}`);
-  if (start === -1) throw new Error(`it prints no command ${command}: ${output}`);
-  const [line = ""] = output.slice(start + "npm run sync -- ".length).split(/\n| \((?:in AWS|account) /, 1);
-  return shellWords(line);
+  const printed = printedCommands(output).find(([name]) => name === command);
+  if (printed === undefined) throw new Error(`it prints no command ${command}: ${output}`);
+  return printed;
 }
 
 /** The words of a text as a shell reads them. */

@@ -6,6 +6,7 @@ import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { columnsAndRows } from "../formats/columns-and-rows.ts";
 import { formatResult } from "../formats/format-result.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
+import { commandLineText } from "../options/command-line-text.ts";
 import type { OptionValues } from "../options/options.ts";
 import { formatOfFile, type ResultFormat } from "../options/result-format.ts";
 import { EXIT } from "../output/exit-code.ts";
@@ -19,7 +20,8 @@ import { openDirectory } from "../wiring/open-warehouse.ts";
 import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = ["config", "warehouse", "file", "format", "out", "full", "json"] as const;
+const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "json"] as const;
+const OPTIONS = [...PRINTED_OPTIONS, "file"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -43,7 +45,8 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     }
     const form = formOf(values);
     const { signal, cwd, stdin, stdout } = context;
-    const sql = await readSql({ argument, file: values.file, cwd, stdin, signal });
+    const again = commandLineText(["query", "-"], PRINTED_OPTIONS, values);
+    const sql = await readSql({ argument, file: values.file, again, cwd, stdin, signal });
     const { store, views } = openDirectory(resolve(cwd, values.warehouse));
     const { directory } = views;
     await refuseMissingWarehouse(store, directory);

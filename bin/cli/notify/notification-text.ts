@@ -9,10 +9,10 @@ const MAX_MESSAGE = 1_000;
 
 export function notificationText(event: RunEvent, { purpose, command }: NextCommand): string {
   const about = `brand-events-sync, account ${event.detail["account"]}`;
-  return escaped(oneLine(`${about}: ${what(event)} ${purpose}: ${code(command)}`));
+  return escaped(oneLine(`${about}: ${what(event, command)} ${purpose}: ${code(command)}`));
 }
 
-function what({ detailType, detail }: RunEvent): string {
+function what({ detailType, detail }: RunEvent, command: string): string {
   switch (detailType) {
     case "Snapshot Published":
       return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.`;
@@ -20,7 +20,7 @@ function what({ detailType, detail }: RunEvent): string {
       return `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}), and readers keep what they have. ${sentence(detail["explanation"])}`;
     case "Run Failed": {
       const { error_code: errorCode } = detail;
-      return `the run failed${errorCode === null ? "" : ` with ${errorCode}`}. ${sentence(detail["error_message"])}`;
+      return `the run failed${errorCode === null ? "" : ` with ${errorCode}`}. ${withoutCommand(sentence(detail["error_message"]), command)}`;
     }
   }
 }
@@ -31,6 +31,12 @@ function sentence(text: unknown): string {
     .trim();
   if (words.length > MAX_MESSAGE) return `${words.slice(0, MAX_MESSAGE).toWellFormed()}…`;
   return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
+}
+
+/** An error whose remedy is a command ends with it, and the text's own end names it too. */
+function withoutCommand(words: string, command: string): string {
+  const end = words.lastIndexOf(command);
+  return end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
 }
 
 /** As code, where nothing has a meaning but the mark itself. */

@@ -2,8 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { PROGRAM_NAME } from "../options/program-name.ts";
 import { systemReason } from "../output/system-reason.ts";
 import { readAll } from "../wiring/read-all.ts";
 
@@ -18,6 +18,8 @@ export interface SqlSource {
   readonly argument: string;
   /** A relative path starts from `cwd`. */
   readonly file: string | undefined;
+  /** The command that reads SQL from standard input, and is otherwise the same. */
+  readonly again: string;
   readonly cwd: string;
   readonly stdin: () => NodeJS.ReadableStream;
   readonly signal: AbortSignal;
@@ -27,9 +29,11 @@ export interface SqlSource {
 export async function readSql(source: SqlSource): Promise<string> {
   const sql = await readSource(source);
   if (!sql.includes(PLACEHOLDER)) return sql;
+  const { file, again } = source;
+  const filled = `sed 's/${PLACEHOLDER}/NAME/g' ${shellWord(file ?? "FILE")} | ${again}`;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The SQL has the placeholder ${PLACEHOLDER} of a saved query, so it would find nothing. Replace it with the name of an account: sed 's/${PLACEHOLDER}/NAME/' FILE | ${PROGRAM_NAME} query -`,
+    `The SQL has the placeholder ${PLACEHOLDER} of a saved query, so it would find nothing. Replace it with the name of an account: ${filled}`,
   );
 }
 

@@ -1,0 +1,94 @@
+// The examples of the help, and the next steps of the demonstration, once what stands for one's own is filled in.
+
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { printedCommands } from "../command-line.ts";
+import { type PrintedWorld, printedWorld } from "./printed-world.ts";
+
+const HERE = ["--account", "uk"];
+const UNLIMITED = { BRAND_REQUESTS_PER_MINUTE: "unlimited", BRAND_BYTES_PER_MINUTE: "unlimited" };
+
+/** A warehouse at the usual place, with two published snapshots and a held one. */
+async function usualPlace(world: PrintedWorld): Promise<Readonly<Record<string, string>>> {
+  const run = async (): Promise<string> => {
+    const { stdout } = await world.command(["run", ...HERE, ...world.of, "--json"]);
+    return String(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "").snapshot_id);
+  };
+  const published = await run();
+  await run();
+  world.halve();
+  return { "2026-11-20T06-00-00.000Z": published, "2026-11-21T06-00-00.000Z": await run() };
+}
+
+async function examplesOfHelp(world: PrintedWorld): Promise<readonly (readonly string[])[]> {
+  const { stdout } = await world.command(["--help"]);
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name);
+  const examples: (readonly string[])[] = [];
+  for (const name of names.filter((one) => one !== "help")) {
+    const help = await world.command([name, "--help"]);
+    const [example = []] = printedCommands(help.stdout.split("Example:\n")[1] ?? "");
+    expect(example[0], help.stdout).toBe(name);
+    examples.push(example);
+  }
+  return examples;
+}
+
+test("the example of every command works", async () => {
+  await using world = await printedWorld();
+  const ids = await usualPlace(world);
+  const own = {
+    ...ids,
+    "https://service.example": world.service.url,
+    "https://login.example": world.provider.url,
+  };
+  await mkdir(join(world.cwd, "credentials"));
+  await writeFile(join(world.cwd, "credentials", "uk.json"), JSON.stringify(world.provider.credentials), {
+    mode: 0o600,
+  });
+  const examples = (await examplesOfHelp(world)).toSorted((a, b) => order(a) - order(b));
+  expect(examples.length).toBeGreaterThan(8);
+
+  for (const example of examples) {
+    const args = example.map((word) => Object.entries(own).find(([from]) => from === word)?.[1] ?? word);
+    const env = { ...UNLIMITED, BRAND_ACCOUNT: "uk", ...(example[0] === "init" ? initial(world) : {}) };
+    const ended = await world.command(args, { env });
+    expect(ended.exitCode, `${args.join(" ")}\n${ended.stderr}`).toBe(0);
+  }
+});
+
+/** What `init` is not asked where there is no terminal; the account is new. */
+const initial = ({ service }: PrintedWorld): Readonly<Record<string, string>> => ({
+  BRAND_ACCOUNT: "new",
+  BRAND_BASE_URL: service.url,
+  BRAND_EMAIL: service.credentials.email,
+  BRAND_PASSWORD: service.credentials.password,
+});
+
+/** A held snapshot can be accepted until the next run; a run after a rollback is held. */
+function order([name = ""]: readonly string[]): number {
+  return ["accept", "run", "", "rollback", "remove", "init"].indexOf(ORDERED.has(name) ? name : "");
+}
+
+const ORDERED: ReadonlySet<string> = new Set(["accept", "run", "rollback", "remove", "init"]);
+
+test("the next steps of the demonstration work", async () => {
+  await using world = await printedWorld();
+  world.service.setEvents(makeEvents(3));
+  const demo = readFileSync(join(import.meta.dirname, "../../../bin/demo.ts"), "utf8");
+  const [, json = ""] = /credentials\.json: {2}(\{.*?\})/.exec(demo) ?? [];
+  const lines = [...demo.matchAll(/^ {2}\d\. .*\$\{PROGRAM_NAME\} (.*?)(?:`\);)?$/gm)];
+  const steps = lines.flatMap(([, line = ""]) => printedCommands(`npm run sync -- ${line}`));
+  const { email, password } = world.service.credentials;
+  const credentials = json.replace("you@example.com", email).replace("…", password);
+  await writeFile(world.credentials, credentials);
+
+  expect(steps.map(([name]) => name)).toEqual(["check", "run", "query"]);
+  for (const step of steps) {
+    const args = step.map((word) => (word === "https://your.service" ? world.service.url : word));
+    const ended = await world.command(args, { env: UNLIMITED });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+  }
+});

@@ -1,0 +1,146 @@
+// How a person comes to see each command that the program prints.
+
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Ended } from "../command-line.ts";
+import type { PrintedWorld } from "./printed-world.ts";
+
+export interface Scenario {
+  /** The file that makes the command, and the command's first word. */
+  readonly place: string;
+  /** The command is made where that of another scenario is. */
+  readonly isSamePlace?: true;
+  readonly asks?: "tokens";
+  /** Returns what was said, once the command in it can work. */
+  readonly said: (world: PrintedWorld) => Promise<string>;
+}
+
+const everything = ({ stdout, stderr }: Ended): string => stdout + stderr;
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    place: "bin/cli/output/run-report.ts accept",
+    said: async (world) => everything(await held(world)),
+  },
+  {
+    place: "bin/cli/output/status/describe-status.ts accept",
+    said: async (world) => {
+      await held(world);
+      return everything(await world.command(["status", ...world.place]));
+    },
+  },
+  {
+    place: "bin/cli/commands/status.ts status",
+    said: async (world) => {
+      await world.run();
+      await world.run("--account", "us");
+      return everything(await world.command(["status", ...world.place.slice(0, 2)]));
+    },
+  },
+  {
+    place: "bin/cli/commands/remove.ts remove",
+    said: async (world) => {
+      await world.run();
+      return everything(await world.command(["remove", "uk", ...world.place.slice(0, 2)]));
+    },
+  },
+  {
+    place: "bin/cli/notify/next-command.ts status",
+    said: (world) => world.toldBy(),
+  },
+  {
+    place: "bin/cli/notify/next-command.ts accept",
+    said: async (world) => {
+      await world.run();
+      world.halve();
+      return world.toldBy();
+    },
+  },
+  {
+    place: "bin/cli/notify/next-command.ts check",
+    said: async (world) => {
+      await rename(world.credentials, `${world.credentials}.away`);
+      const text = await world.toldBy();
+      await rename(`${world.credentials}.away`, world.credentials);
+      return text;
+    },
+  },
+  {
+    place: "bin/cli/notify/next-command.ts run",
+    said: async (world) => {
+      const inTheWay = join(world.warehouse, "snapshots");
+      await mkdir(world.warehouse);
+      await writeFile(inTheWay, "");
+      const text = await world.toldBy();
+      await rm(inTheWay);
+      return text;
+    },
+  },
+  { place: "bin/cli/notify/next-command.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
+  {
+    place: "bin/cli/wiring/service-ports.ts authorize",
+    asks: "tokens",
+    said: async (world) => (await world.run()).stderr,
+  },
+  {
+    place: "bin/cli/commands/authorize.ts authorize",
+    asks: "tokens",
+    said: async (world) => {
+      const args = ["authorize", "--auth-url", world.provider.url, "--tokens", "it's here.json"];
+      const openBrowser = (address: string): Promise<boolean> =>
+        world.allows(address, (to) => to.replace(/code=[^&]*/, "code=x"));
+      return (await world.command(args, { openBrowser })).stderr;
+    },
+  },
+  {
+    place: "bin/cli/commands/init.ts run",
+    said: async (world) => everything(await initialized(world, world.service.credentials.password)),
+  },
+  {
+    place: "bin/cli/commands/init.ts check",
+    isSamePlace: true,
+    said: async (world) => {
+      const ended = await initialized(world, "not-the-password");
+      await rename(world.credentials, join(world.cwd, "credentials", "default.json"));
+      return everything(ended);
+    },
+  },
+  {
+    place: "bin/cli/commands/init.ts authorize",
+    isSamePlace: true,
+    asks: "tokens",
+    said: async (world) => everything(await initialized(world, world.provider.credentials.client_secret)),
+  },
+  {
+    place: "bin/cli/commands/query.ts query",
+    said: async (world) => {
+      await world.run();
+      const file = join(world.cwd, "what's saved.sql");
+      await writeFile(file, "SELECT * FROM events WHERE account = '{{account}}'");
+      return everything(await world.command(["query", "-f", file, ...world.place.slice(0, 2)]));
+    },
+  },
+];
+
+async function held(world: PrintedWorld): Promise<Ended> {
+  await world.run();
+  world.halve();
+  return world.run();
+}
+
+async function initialized(world: PrintedWorld, secret: string): Promise<Ended> {
+  const { email } = world.service.credentials;
+  const who = world.isOAuth
+    ? [
+        "--method",
+        "oauth",
+        "--client-id",
+        world.provider.credentials.client_id,
+        "--auth-url",
+        world.provider.url,
+      ]
+    : ["--email", email];
+  const options = ["--config", "it's ours.json", "--base-url", world.service.url, ...who];
+  const env = world.isOAuth ? { BRAND_CLIENT_SECRET: secret } : { BRAND_PASSWORD: secret };
+  return world.command(["init", ...options], { env });
+}
