@@ -1,4 +1,4 @@
-// The cases of the benchmark: the simulated service, the options of the job, and its target.
+// What a case of the benchmark is: the simulated service, the options of the job, what it is compared with, its targets.
 
 /** The simulated service of one case. */
 export interface ServiceOptions {
@@ -9,6 +9,12 @@ export interface ServiceOptions {
   readonly listingLength: number;
   readonly latencyMs: number;
   readonly requestsPerMinute?: number;
+  /** Of these events the first request fails: with status 500, or because the connection is reset. */
+  readonly failing?: { readonly statusOneIn: number; readonly resetOneIn: number };
+  /** How fast the details of one event arrive. */
+  readonly bytesPerSecond?: number;
+  /** `https`, with a certificate of a private authority. */
+  readonly isSecure?: true;
 }
 
 export interface JobOptions {
@@ -18,109 +24,33 @@ export interface JobOptions {
   readonly changedOneIn?: number;
 }
 
-/**
- * The figure to compare with the target: the wall time, relative to the bare loop's or to the shortest that the
- * budget allows, or the peak memory, alone or minus that of the same case with fewer events.
- */
-type Measure =
-  | { readonly kind: "against-bare-loop"; readonly most: number }
+/** The other program that runs in turn with the job, or the job itself under other conditions. */
+export type Other = "bare loop" | "no faults" | { readonly fewerEvents: number } | "none";
+
+/** A figure to compare with a target. */
+export type Measure =
+  /** The wall time over that of the other program. */
+  | { readonly kind: "wall-ratio"; readonly most: number }
+  /** The wall time over the shortest that the budget allows. */
   | { readonly kind: "against-ideal"; readonly most: number }
+  /** The processor time of all threads, over the whole process. */
+  | { readonly kind: "cpu-per-event"; readonly mostMs: number }
+  /** The processor time of all threads up to the first connection. */
+  | { readonly kind: "start-up"; readonly mostMs: number }
   | { readonly kind: "peak-memory"; readonly mostMib: number }
-  | { readonly kind: "memory-growth"; readonly fromEvents: number; readonly mostMib: number };
+  /** The peak memory minus that of the same case with fewer events. */
+  | { readonly kind: "memory-growth"; readonly mostMib: number };
 
 export interface BenchCase {
   readonly name: string;
   readonly title: string;
   readonly service: ServiceOptions;
   readonly job: JobOptions;
-  readonly measure: Measure;
+  readonly other: Other;
+  readonly measures: readonly Measure[];
   readonly rounds: number;
-  /** Only the job runs: no bare loop, and not once more under the profiler. */
+  /** Not once more under the profiler. */
   readonly isLong?: true;
   /** Runs only if it is asked for by its name. */
   readonly isOnRequest?: true;
 }
-
-const ROUNDS = 5;
-const SMALL = { eventLength: 2_000, listingLength: 200, latencyMs: 0 };
-const TINY = { eventLength: 200, listingLength: 200, latencyMs: 0 };
-const FAST = { connections: 32, requestsPerMinute: "unlimited" } as const;
-
-export const CASES: readonly BenchCase[] = [
-  {
-    name: "latency",
-    title: "2,000 × 2 KB at 50 ms, 32 connections",
-    service: { ...SMALL, events: 2_000, latencyMs: 50 },
-    job: FAST,
-    measure: { kind: "against-bare-loop", most: 1.1 },
-    rounds: ROUNDS,
-  },
-  {
-    name: "first",
-    title: "20,000 × 2 KB at 0 ms, first snapshot",
-    service: { ...SMALL, events: 20_000 },
-    job: FAST,
-    measure: { kind: "against-bare-loop", most: 2.5 },
-    rounds: ROUNDS,
-  },
-  {
-    name: "head",
-    title: "the same with a head to compare with, 1 % changed",
-    service: { ...SMALL, events: 20_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    measure: { kind: "against-bare-loop", most: 3.5 },
-    rounds: ROUNDS,
-  },
-  {
-    name: "large",
-    title: "5,000 × 50 KB",
-    service: { ...SMALL, events: 5_000, eventLength: 50_000 },
-    job: FAST,
-    measure: { kind: "peak-memory", mostMib: 256 },
-    rounds: ROUNDS,
-  },
-  {
-    name: "many",
-    title: "50,000 against 2,000 events (200-byte listings)",
-    service: { ...SMALL, events: 50_000 },
-    job: FAST,
-    measure: { kind: "memory-growth", fromEvents: 2_000, mostMib: 64 },
-    rounds: ROUNDS,
-  },
-  {
-    name: "hundred",
-    title: "100,000 × 200 bytes, first snapshot",
-    service: { ...TINY, events: 100_000 },
-    job: FAST,
-    measure: { kind: "peak-memory", mostMib: 256 },
-    rounds: 1,
-    isLong: true,
-  },
-  {
-    name: "hundred-head",
-    title: "the same with a head to compare with, 1 % changed",
-    service: { ...TINY, events: 100_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    measure: { kind: "peak-memory", mostMib: 256 },
-    rounds: 1,
-    isLong: true,
-  },
-  {
-    name: "million",
-    title: "1,000,000 × 200 bytes, with a head to compare with, 1 % changed",
-    service: { ...TINY, events: 1_000_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    measure: { kind: "memory-growth", fromEvents: 100_000, mostMib: 512 },
-    rounds: 1,
-    isLong: true,
-    isOnRequest: true,
-  },
-  {
-    name: "budget",
-    title: "12,000 events at --requests-per-minute 4000 (3,600 used)",
-    service: { ...SMALL, events: 12_000, requestsPerMinute: 4_000 },
-    job: { connections: 32, requestsPerMinute: 4_000 },
-    measure: { kind: "against-ideal", most: 1.05 },
-    rounds: 1,
-  },
-];

@@ -3,36 +3,44 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BenchCase } from "./bench-case.ts";
+import type { BenchCase, ServiceOptions } from "./bench-case.ts";
 import { BenchEnvironment } from "./bench-environment.ts";
 import type { MeasuredRun } from "./measured-process.ts";
 import type { Phases } from "./phases.ts";
 
 export interface CaseResult {
   readonly job: readonly MeasuredRun[];
-  /** The runs to compare with: the bare loop, or the job with fewer events. Empty if the figure stands alone. */
+  /** The runs to compare with. Empty if the figures stand alone. */
   readonly other: readonly MeasuredRun[];
-  /** From one further run. Undefined for a long case, and if the budget determines the time of a run. */
+  /** From one further run. Undefined for a long case. */
   readonly phases: Phases | undefined;
 }
 
-export async function runCase(bench: BenchCase, rounds: number): Promise<CaseResult> {
+/** `program` is the built command line. */
+export async function runCase(bench: BenchCase, rounds: number, program: string): Promise<CaseResult> {
   const folder = await mkdtemp(join(tmpdir(), "brand-events-bench-"));
   try {
-    return await runRounds(bench, rounds, folder);
+    return await runRounds(bench, rounds, program, folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runRounds(bench: BenchCase, rounds: number, folder: string): Promise<CaseResult> {
-  const { measure, service, job: options, isLong } = bench;
-  await using environment = await BenchEnvironment.open(service, options, join(folder, "job"));
-  const fewer = measure.kind === "memory-growth" ? { ...service, events: measure.fromEvents } : undefined;
-  await using small = fewer && (await BenchEnvironment.open(fewer, options, join(folder, "small")));
+async function runRounds(
+  bench: BenchCase,
+  rounds: number,
+  program: string,
+  folder: string,
+): Promise<CaseResult> {
+  const { service, job: options, isLong } = bench;
+  const open = (changed: ServiceOptions, name: string): Promise<BenchEnvironment> =>
+    BenchEnvironment.open({ service: changed, job: options, program, folder: join(folder, name) });
+  await using environment = await open(service, "job");
+  const otherService = serviceOfOther(bench);
+  await using second = otherService && (await open(otherService, "other"));
   const runOther = async (): Promise<readonly MeasuredRun[]> => {
-    if (small) return [await small.runJob()];
-    return measure.kind === "against-ideal" || isLong ? [] : [await environment.runBareLoop()];
+    if (second) return [await second.runJob()];
+    return bench.other === "bare loop" ? [await environment.runBareLoop()] : [];
   };
   const job: MeasuredRun[] = [];
   const other: MeasuredRun[] = [];
@@ -40,9 +48,13 @@ async function runRounds(bench: BenchCase, rounds: number, folder: string): Prom
     job.push(await environment.runJob());
     other.push(...(await runOther()));
   }
-  return {
-    job,
-    other,
-    phases: measure.kind === "against-ideal" || isLong ? undefined : await environment.profileJob(),
-  };
+  return { job, other, phases: isLong ? undefined : await environment.profileJob() };
+}
+
+/** Undefined if the job runs in one service only. */
+function serviceOfOther({ service, other }: BenchCase): ServiceOptions | undefined {
+  if (typeof other === "object") return { ...service, events: other.fewerEvents };
+  if (other !== "no faults") return undefined;
+  const { failing: _, ...healthy } = service;
+  return healthy;
 }

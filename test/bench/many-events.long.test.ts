@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CASES } from "./bench-case.ts";
+import { CASES } from "./bench-cases.ts";
 import { BenchEnvironment } from "./bench-environment.ts";
+import { buildForBench } from "./programs.ts";
 
 /** On a machine that is busy with other things. */
 const TIMEOUT_MS = 20 * 60_000;
@@ -15,7 +16,11 @@ test(
     if (bench === undefined) throw new Error("the case is missing");
     const folder = await mkdtemp(join(tmpdir(), "brand-events-many-"));
     try {
-      await using environment = await BenchEnvironment.open(bench.service, bench.job, join(folder, "job"));
+      await using environment = await BenchEnvironment.open({
+        ...bench,
+        program: await buildForBench(),
+        folder: join(folder, "job"),
+      });
 
       const { requests, peakRssMib } = await environment.runJob();
 

@@ -2,19 +2,24 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
+import { AUTHORITY } from "./certificate.ts";
 import type { ServiceProcess } from "./service-process.ts";
 import { USAGE_FILE, type Usage } from "./usage-recorder.ts";
 
-const USAGE_RECORDER = new URL("usage-recorder.ts", import.meta.url).href;
+const USAGE_RECORDER = new URL("usage-recorder.ts", import.meta.url);
 
 export interface MeasuredRun extends Usage {
   /** From the start of the process to the first request. */
   readonly startUpMs: number;
   /** From the first request, as the service sees it, to the exit of the process. */
   readonly wallMs: number;
+  /** From the first request to the first one for the details of an event. */
+  readonly toFirstDetailMs: number;
+  /** From the service's last response to the exit of the process. */
+  readonly afterLastMs: number;
   readonly requests: number;
   readonly throttled: number;
   /** Of the simulated service, while the program ran. */
@@ -22,26 +27,26 @@ export interface MeasuredRun extends Usage {
 }
 
 export interface Program {
-  /** Relative to this file. */
   readonly path: string;
   readonly args: readonly string[];
-  readonly nodeOptions: readonly string[];
+  readonly nodeOptions?: readonly string[];
 }
 
 /** `folder` holds the files of the measurement. If the program fails, throws with its output. */
 export async function measure(
-  { path, args, nodeOptions }: Program,
+  { path, args, nodeOptions = [] }: Program,
   service: ServiceProcess,
   folder: string,
 ): Promise<MeasuredRun> {
   await service.reset();
+  const recorder = await writeRecorder(folder);
   const usageFile = join(folder, "usage.json");
   const startedAtMs = Date.now();
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, "--import", USAGE_RECORDER, fileURLToPath(new URL(path, import.meta.url)), ...args],
-    { cwd: folder, env: environment(usageFile), stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const child = spawn(process.execPath, [...nodeOptions, "--import", recorder, path, ...args], {
+    cwd: folder,
+    env: environment(folder, usageFile, service),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {
@@ -52,18 +57,35 @@ export async function measure(
   const endedAtMs = Date.now();
   if (exitCode !== 0) throw new Error(`${path} ended with exit code ${exitCode}:\n${output}`);
   const usage: Usage = JSON.parse(await readFile(usageFile, "utf8"));
-  const { firstRequestAtMs, requests, throttled, cpuMs } = await service.report();
+  const report = await service.report();
+  const { firstRequestAtMs, requests, throttled, cpuMs } = report;
   return {
     ...usage,
     startUpMs: firstRequestAtMs - startedAtMs,
     wallMs: endedAtMs - firstRequestAtMs,
+    toFirstDetailMs: report.firstDetailAtMs - firstRequestAtMs,
+    afterLastMs: endedAtMs - report.lastResponseAtMs,
     requests,
     throttled,
     serviceCpuMs: cpuMs,
   };
 }
 
-function environment(usageFile: string): NodeJS.ProcessEnv {
+/** As JavaScript, because Node.js would load its compiler of TypeScript into the measured process. */
+async function writeRecorder(folder: string): Promise<string> {
+  const { code } = await transform(await readFile(USAGE_RECORDER, "utf8"), { loader: "ts" });
+  const path = join(folder, "usage-recorder.mjs");
+  await writeFile(path, code);
+  return path;
+}
+
+/** Compiled code is kept in `folder`, so from the second run on it is there, as it is for a user. */
+function environment(folder: string, usageFile: string, { address }: ServiceProcess): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
-  return { ...Object.fromEntries(inherited), [USAGE_FILE]: usageFile };
+  return {
+    ...Object.fromEntries(inherited),
+    [USAGE_FILE]: usageFile,
+    XDG_CACHE_HOME: join(folder, "cache"),
+    ...(address.url.startsWith("https:") && { NODE_EXTRA_CA_CERTS: AUTHORITY }),
+  };
 }

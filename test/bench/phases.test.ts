@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CpuProfile, phasesOf } from "./phases.ts";
 
-const USAGE = { cpuMs: 1_000, mainThreadMs: 700, peakRssMib: 100 };
+const USAGE = { cpuMs: 1_000, mainThreadMs: 700, startUpCpuMs: 170, peakRssMib: 100 };
 
 /** One sample of one millisecond for each stack, outermost file first. */
 function profileOf(...stacks: readonly (readonly string[])[]): CpuProfile {

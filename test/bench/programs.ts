@@ -1,45 +1,51 @@
-// The two programs to compare: the command line, and the bare loop.
+// The programs to compare: the command line, built as it is installed, and the bare loop.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buildProgram } from "../../bin/build/build-program.ts";
+import packageJson from "../../package.json" with { type: "json" };
 import type { JobOptions } from "./bench-case.ts";
 import type { ServiceAddress } from "./bench-service.ts";
 import type { Program } from "./measured-process.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Below the folder with the packages that a build finds beside it, and not in `dist`, which belongs to the user. */
+const BUILT = join(ROOT, "node_modules/.cache/brand-events-sync");
+
+/** The command line as it is: its files say which phase of a run they are. */
+export const SOURCES = join(ROOT, "bin/sync.ts");
+
+/** Returns the path of the command line as it is installed. */
+export async function buildForBench(): Promise<string> {
+  const { name, dependencies, engines } = packageJson;
+  const node = engines.node.replace(">=", "");
+  await buildProgram({ name, root: ROOT, folder: BUILT, external: Object.keys(dependencies), node });
+  await writeFile(join(BUILT, "package.json"), JSON.stringify({ type: "module" }));
+  return join(BUILT, `${name}.js`);
+}
 
 export interface JobFiles {
   readonly warehouse: string;
   readonly credentials: string;
 }
 
-/** The command line as `npm run sync` starts it. */
-export async function jobProgram(
+/** A run of the command line at `path`. */
+export function jobProgram(
+  path: string,
   { url }: ServiceAddress,
   job: JobOptions,
   { warehouse, credentials }: JobFiles,
-): Promise<Program> {
+): Program {
   const limits = ["--requests-per-minute", String(job.requestsPerMinute), "--bytes-per-minute", "unlimited"];
   const files = ["--warehouse", warehouse, "--credentials", credentials];
   const concurrency = ["--concurrency", String(job.connections)];
-  return {
-    path: "../../bin/sync.ts",
-    args: ["run", "--base-url", url, ...concurrency, ...limits, ...files, "--json"],
-    nodeOptions: await syncNodeOptions(),
-  };
-}
-
-/** The options between `node` and the program in package.json. */
-async function syncNodeOptions(): Promise<readonly string[]> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  const { scripts }: { scripts: { sync: string } } = JSON.parse(text);
-  return scripts.sync.split(" ").slice(1, -1);
+  return { path, args: ["run", "--base-url", url, ...concurrency, ...limits, ...files, "--json"] };
 }
 
 export function bareLoopProgram({ url, credentials }: ServiceAddress, { connections }: JobOptions): Program {
-  return {
-    path: "bare-loop.ts",
-    args: [JSON.stringify({ url, ...credentials, connections })],
-    nodeOptions: [],
-  };
+  const path = join(import.meta.dirname, "bare-loop.ts");
+  return { path, args: [JSON.stringify({ url, ...credentials, connections })] };
 }
 
 /** Returns the path for the job's `--credentials`. */

@@ -18,6 +18,7 @@ const CASES: readonly (readonly [title: string, match: FaultMatch, hit: readonly
   ["with nothing named: the first request", {}, [0]],
   ["of one endpoint: its first", { path: "detail" }, [2]],
   ["of one event: its first", { uuid: "b" }, [3]],
+  ["of some events: their first", { uuids: new Set(["b", "c"]) }, [3]],
   ["from the nth on", { path: "detail", nth: 2 }, [3]],
   ["several times in a row", { path: "detail", nth: 2, times: 3 }, [3, 4, 5]],
   ["for ever", { path: "detail", nth: 4, times: Infinity }, [5, 6]],

@@ -43,6 +43,8 @@ export interface FaultMatch {
   /** Default: every endpoint. */
   readonly path?: Endpoint;
   readonly uuid?: string;
+  /** Any of these events. */
+  readonly uuids?: ReadonlySet<string>;
   /** The first matching request that is hit, from 1; default 1. */
   readonly nth?: number;
   /** How many matching requests are hit from there on; default 1; `Infinity`: all. */
@@ -68,9 +70,10 @@ export class FaultPlan {
   next(request: { readonly endpoint: Endpoint; readonly uuid?: string }): Fault | undefined {
     let hit: Fault | undefined;
     for (const { rule, seen } of this.#rules) {
-      const { path, uuid, nth = 1, times = 1, each = false } = rule.match;
+      const { path, uuid, uuids, nth = 1, times = 1, each = false } = rule.match;
       if (path !== undefined && path !== request.endpoint) continue;
       if (uuid !== undefined && uuid !== request.uuid) continue;
+      if (uuids !== undefined && !uuids.has(request.uuid ?? "")) continue;
       const key = each ? (request.uuid ?? "") : "";
       const count = (seen.get(key) ?? 0) + 1;
       seen.set(key, count);

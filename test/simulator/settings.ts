@@ -50,6 +50,8 @@ export interface SimulatorOptions extends SettingsChange {
   readonly clock?: Clock;
   /** Default: any free one. */
   readonly port?: number;
+  /** In PEM. The address begins with `https:` then. */
+  readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
   /** Default: `makeEvents(100)`. */
   readonly events?: readonly SimulatedEvent[];
 }

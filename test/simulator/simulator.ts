@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { realClock } from "./clocks.ts";
 import { control, isControl } from "./control.ts";
 import { Front } from "./front.ts";
@@ -19,10 +20,12 @@ export class Simulator {
   #url = "";
   #failure: { readonly error: unknown } | undefined;
 
-  private constructor({ clock, events, port: _, ...change }: SimulatorOptions) {
+  private constructor({ clock, events, port: _, tls, ...change }: SimulatorOptions) {
     this.#world = new World(events ?? makeEvents(100));
     this.#front = new Front(this.#world, clock ?? realClock(), changedSettings(DEFAULT_SETTINGS, change));
-    this.#server = createServer((message, response) => void this.#handle(message, response));
+    const handle = (message: IncomingMessage, response: ServerResponse): void =>
+      void this.#handle(message, response);
+    this.#server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     // A connection that the server closes just as it is used again would be an unscripted fault.
     this.#server.keepAliveTimeout = 600_000;
   }
@@ -33,7 +36,9 @@ export class Simulator {
     simulator.#server.listen(options.port ?? 0, "127.0.0.1");
     await once(simulator.#server, "listening");
     const address = simulator.#server.address();
-    if (typeof address === "object" && address !== null) simulator.#url = `http://127.0.0.1:${address.port}`;
+    const scheme = options.tls === undefined ? "http" : "https";
+    if (typeof address === "object" && address !== null)
+      simulator.#url = `${scheme}://127.0.0.1:${address.port}`;
     return simulator;
   }
 
