@@ -6,6 +6,7 @@ import { Construct } from "constructs";
 import { isPlaceholder } from "../lambdas/job/settings/base-url.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { settingsFileText } from "../lambdas/sync/settings-file.ts";
+import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { EndedExecutions } from "./compute/ended-executions.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
@@ -19,37 +20,52 @@ import { RESULTS_PREFIX, Storage } from "./data/storage.ts";
 import { Tokens } from "./data/tokens.ts";
 import { Warehouse } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
+import { deploymentNames } from "./deployment-names.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
+import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
+import { refuseSameDatabase } from "./refuse-same-database.ts";
+import type { EventSyncSettings } from "./settings/event-sync-settings.ts";
 import { functionSettings } from "./settings/function-settings.ts";
-import type { Settings } from "./settings/settings.ts";
+import { parseSettings, type Settings } from "./settings/settings.ts";
 
 const MAX_RESOURCES = 500;
 
 export interface EventSyncProps {
-  readonly settings: Settings;
+  /** As in `cdk.json` under `context.eventSync`, or the path of a settings file. */
+  readonly settings: EventSyncSettings | string;
 }
 
 export class EventSync extends Construct {
-  constructor(scope: Construct, id: string, { settings }: EventSyncProps) {
+  /** Of the Glue database with the tables. */
+  readonly database: string;
+
+  constructor(scope: Construct, id: string, props: EventSyncProps) {
     super(scope, id);
+    const { name, metricNamespace, ...names } = deploymentNames(this);
+    const settings = parseSettings(props.settings, {
+      source: { title: `EventSync ${this.node.path}`, keyPath: ["settings"] },
+      database: names.database,
+    });
+    this.database = settings.database;
     const { accounts, lifted } = settings;
-    const names = Object.keys(accounts);
+    const accountNames = Object.keys(accounts);
     const storage = new Storage(this, "Storage");
-    const credentials = new Credentials(this, "Credentials", names);
-    const tokens = new Tokens(this, "Tokens", accounts);
+    const credentials = new Credentials(this, "Credentials", name, accountNames);
+    const tokens = new Tokens(this, "Tokens", name, accounts);
     const warehouse = new Warehouse(this, "Warehouse", {
       database: settings.database,
       bucketName: storage.bucket.bucketName,
       lifted,
     });
     const workgroup = new Workgroup(this, "Analysis", {
+      name,
       database: warehouse.database,
       resultsLocation: storage.resultsLocation,
       scanLimitGigabytes: settings.scanLimitGigabytes,
-      firstAccount: names[0] ?? "",
+      firstAccount: accountNames[0] ?? "",
     });
     const analysts = new AnalystPolicy(this, "Analysts", {
       bucket: storage.bucket,
@@ -59,7 +75,7 @@ export class EventSync extends Construct {
     });
     const eventBus = new DefaultEventBus(this, "Events");
     const failureQueue = new FailureQueue(this, "Failures");
-    const handOver = new HandOver(this, "HandOver");
+    const handOver = new HandOver(this, "HandOver", name);
 
     // Each construct grants the function its permissions and returns, in the same call, the settings that the
     // function needs: neither exists without the other.
@@ -75,6 +91,7 @@ export class EventSync extends Construct {
       ...credentials.grantTo(role),
       ...tokens.grantTo(role),
       ...handOver.grantTo(role),
+      ...(metricNamespace === METRIC_NAMESPACE ? {} : { metricNamespace }),
     });
     failureQueue.grantTo(role);
     const sync = new SyncFunction(this, "Sync", {
@@ -85,7 +102,7 @@ export class EventSync extends Construct {
       logRetentionDays: settings.logRetentionDays,
       reservedConcurrency: settings.reservedConcurrency,
     });
-    new Schedules(this, "Schedules", { target: sync.live, failureQueue, accounts });
+    new Schedules(this, "Schedules", { name, target: sync.live, failureQueue, accounts });
     new StateMachine(this, "StateMachine", { handOver, target: sync.live });
     const { stateMachineArn } = handOver;
     new EndedExecutions(this, "EndedExecutions", { stateMachineArn, target: sync.live, failureQueue });
@@ -96,7 +113,10 @@ export class EventSync extends Construct {
     }
     warnOfPlaceholders(this, accounts);
     const { runbookUrl } = settings;
+    const metric = accountMetricIn(metricNamespace);
     const alarms = new Alarms(this, "Alarms", {
+      name,
+      metric,
       accounts,
       failureQueue: failureQueue.queue,
       stateMachineArn,
@@ -104,12 +124,15 @@ export class EventSync extends Construct {
       runbookUrl,
     });
     const dashboard = new SyncDashboard(this, "Overview", {
-      accounts: names,
+      name,
+      metric,
+      accounts: accountNames,
       alarms: alarms.all,
       logGroup: sync.logGroup,
       stateMachineArn,
     });
     addOutputs(this, {
+      prefix: names.outputPrefix,
       secretIds: credentials.secretIds,
       authorizations: tokens.authorizations,
       functionName: sync.function.functionName,
@@ -121,7 +144,9 @@ export class EventSync extends Construct {
       dashboard: dashboard.dashboardName,
       warehouse: storage.location("").replace(/\/$/, ""),
     });
-    checkSize(this, names.length);
+    checkSize(this, accountNames.length);
+    const all = this.node.root.node.findAll().filter((each) => each instanceof EventSync);
+    refuseSameDatabase(this, all);
   }
 }
 

@@ -5,6 +5,8 @@ import type { Construct } from "constructs";
 import type { Authorization } from "./data/tokens.ts";
 
 export interface OutputsProps {
+  /** Of their names. */
+  readonly prefix: string;
   readonly secretIds: ReadonlyMap<string, string>;
   readonly authorizations: ReadonlyMap<string, Authorization>;
   readonly functionName: string;
@@ -19,8 +21,9 @@ export interface OutputsProps {
 
 export function addOutputs(scope: Construct, props: OutputsProps): void {
   const { region } = Stack.of(scope);
-  const output = (id: string, description: string, value: string): CfnOutput =>
-    new CfnOutput(scope, id, { description, value });
+  const output = (id: string, description: string, value: string): void => {
+    new CfnOutput(scope, id, { description, value }).overrideLogicalId(`${props.prefix}${id}`);
+  };
   const invoke = (payload: object, options: string): string =>
     `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} ` +
     `--cli-binary-format raw-in-base64-out --payload '${JSON.stringify(payload)}' /dev/stdout`;

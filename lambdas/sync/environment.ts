@@ -7,6 +7,7 @@ import { databaseName } from "../job/settings/database-name.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { text } from "../job/settings/value-schemas.ts";
 import { parseSettingsFile } from "./settings-file.ts";
+import { METRIC_NAMESPACE } from "./telemetry/metrics.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT = {
@@ -16,6 +17,7 @@ const ENVIRONMENT = {
   database: "BRAND_EVENTS_DATABASE",
   workgroup: "BRAND_EVENTS_WORKGROUP",
   eventBus: "BRAND_EVENTS_EVENT_BUS",
+  metricNamespace: "BRAND_EVENTS_METRIC_NAMESPACE",
   secretName: "BRAND_EVENTS_SECRET_NAME",
   stateMachineArn: "STATE_MACHINE_ARN",
   maxTurns: "MAX_TURNS",
@@ -42,6 +44,8 @@ const schema = z.strictObject({
   database: databaseName,
   workgroup: named("the name of the workgroup"),
   eventBus: named("the name of the event bus").default("default"),
+  /** So that the metrics of two deployments do not meet, where both have an account of one name. */
+  metricNamespace: named("the namespace of the metrics").default(METRIC_NAMESPACE),
   /** The name of every account's secret. */
   secretName,
   /** The name of the secrets for tokens, which the accounts with an `authUrl` have. */

@@ -40,7 +40,6 @@ const clients = {
 /** Beside the bundle. */
 const SETTINGS = new URL(SETTINGS_FILE, import.meta.url);
 const log = functionLog();
-const metrics = cloudWatchMetrics();
 
 export async function handler(event: unknown, context: Context): Promise<object> {
   return handleRequest(compose, log, event, context);
@@ -49,7 +48,8 @@ export async function handler(event: unknown, context: Context): Promise<object>
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
   const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
-  const { bucket, bucketOwner, prefix, database, eventBus, stateMachineArn } = environment;
+  const { bucket, bucketOwner, prefix, database, workgroup, eventBus, metricNamespace, stateMachineArn } =
+    environment;
   const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);
   return {
@@ -62,8 +62,8 @@ function compose(): FunctionPorts {
     clock: systemClock,
     random: systemRandom,
     log,
-    metrics,
-    sendEvent: eventBridgeSender(clients.eventBridge, eventBus),
+    metrics: cloudWatchMetrics(metricNamespace),
+    sendEvent: eventBridgeSender(clients.eventBridge, { eventBus, workgroup }),
     version: VERSION,
     proxies,
     executions:

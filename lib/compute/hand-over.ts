@@ -6,16 +6,15 @@ import { Construct } from "constructs";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
 export class HandOver extends Construct {
-  /** The stack's, so two stacks in one AWS account do not meet. */
+  /** The deployment's, so two in one AWS account do not meet. */
   readonly stateMachineName: string;
   /** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */
   readonly stateMachineArn: string;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, name: string) {
     super(scope, id);
-    const stack = Stack.of(this);
-    this.stateMachineName = stack.stackName;
-    this.stateMachineArn = stack.formatArn({
+    this.stateMachineName = name;
+    this.stateMachineArn = Stack.of(this).formatArn({
       service: "states",
       resource: "stateMachine",
       resourceName: this.stateMachineName,

@@ -9,6 +9,8 @@ import type { DeployedAccount } from "../settings/settings.ts";
 import type { FailureQueue } from "./failure-queue.ts";
 
 export interface SchedulesProps {
+  /** Of the deployment. */
+  readonly name: string;
   readonly target: IFunction;
   readonly failureQueue: FailureQueue;
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
@@ -17,7 +19,7 @@ export interface SchedulesProps {
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, props: SchedulesProps) {
     super(scope, id);
-    const group = new CfnScheduleGroup(this, "Group", { name: Stack.of(this).stackName });
+    const group = new CfnScheduleGroup(this, "Group", { name: props.name });
     const role = schedulerRole(this, group, props);
     for (const [account, { schedule, timeZone, enabled }] of Object.entries(props.accounts)) {
       new CfnSchedule(this, account, {

@@ -1,6 +1,6 @@
 // A secret that is created empty: its value never passes through a template.
 
-import { ArnFormat, Aws, Fn, RemovalPolicy, type Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Aws, Fn, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import type { Role } from "aws-cdk-lib/aws-iam";
 import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
@@ -31,24 +31,25 @@ export function emptySecret(
 /**
  * The UUID of the stack's id is in the name, because a retained secret outlives its stack and must not make the next
  * deployment fail.
- * @param path below the stack's name
+ * @param path below the deployment's name
  */
-export function secretName(stack: Stack, path: string): string {
-  return `${stack.stackName}/${path}-${STACK_UUID}`;
+export function secretName(deployment: string, path: string): string {
+  return `${deployment}/${path}-${STACK_UUID}`;
 }
 
 /**
- * The ARN of every secret of this stack with a name like `path`, as a resource of a policy of `role`: one ARN for each
+ * The ARN of every secret of this deployment with a name like `path`, as a resource of a policy of `role`: one ARN for each
  * account would not fit into the policy.
  */
-export function secretPattern(stack: Stack, path: string, role: Role): string {
+export function secretPattern(deployment: string, path: string, role: Role): string {
+  const stack = Stack.of(role);
   // Secrets Manager appends a hyphen and six characters to the name.
-  const name = `${secretName(stack, path)}*`;
+  const name = `${secretName(deployment, path)}*`;
   const uuid = JSON.stringify(stack.resolve(STACK_UUID));
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:${name.replace(STACK_UUID, uuid)}]`,
     reason:
-      "The pattern covers secrets of this stack only: one ARN for each account would not fit into the policy.",
+      "The pattern covers secrets of this deployment only: one ARN for each account would not fit into the policy.",
   });
   return stack.formatArn({
     service: "secretsmanager",

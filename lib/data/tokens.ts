@@ -1,6 +1,5 @@
 // One more secret for each account with OAuth, created empty: `authorize` fills it, and the function renews its tokens.
 
-import { Stack } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/environment.ts";
@@ -17,14 +16,16 @@ export interface Authorization {
 export class Tokens extends Construct {
   /** For each account with an identity provider. */
   readonly authorizations: ReadonlyMap<string, Authorization>;
+  private readonly deployment: string;
 
-  constructor(scope: Construct, id: string, accounts: Settings["accounts"]) {
+  constructor(scope: Construct, id: string, deployment: string, accounts: Settings["accounts"]) {
     super(scope, id);
+    this.deployment = deployment;
     this.authorizations = new Map(
       Object.entries(accounts).flatMap(([account, { authUrl }]) => {
         if (authUrl === undefined) return [];
         const secret = emptySecret(this, account, {
-          name: secretName(Stack.of(this), pathOf(account)),
+          name: secretName(deployment, pathOf(account)),
           description: `Tokens of the account ${account} at the identity provider, stored by the command authorize and by runs`,
           whyNotRotated:
             "Each renewal of the tokens stores new ones, and the identity provider ends the old ones.",
@@ -37,16 +38,15 @@ export class Tokens extends Construct {
   /** Allows the function to replace the tokens, the only secrets that it may write. `Credentials` allows to read them. */
   grantTo(role: Role): Pick<FunctionSettings, "tokensSecretName"> {
     if (this.authorizations.size === 0) return {};
-    const stack = Stack.of(this);
     role.addToPolicy(
       new PolicyStatement({
         sid: "RenewTokens",
         // The labels of its versions are the claim that keeps two processes from renewing the same tokens.
         actions: ["secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"],
-        resources: [secretPattern(stack, pathOf("*"), role)],
+        resources: [secretPattern(this.deployment, pathOf("*"), role)],
       }),
     );
-    return { tokensSecretName: secretName(stack, pathOf(ACCOUNT_PLACEHOLDER)) };
+    return { tokensSecretName: secretName(this.deployment, pathOf(ACCOUNT_PLACEHOLDER)) };
   }
 }
 

@@ -9,6 +9,8 @@ import { savedQueries } from "./saved-queries.ts";
 const GIGABYTE = 1_000_000_000;
 
 export interface WorkgroupProps {
+  /** Of the deployment. */
+  readonly name: string;
   readonly database: string;
   /** `s3://…/`, where the results expire. */
   readonly resultsLocation: string;
@@ -22,10 +24,9 @@ export class Workgroup extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkgroupProps) {
     super(scope, id);
-    const { stackName, account } = Stack.of(this);
-    this.workgroupName = stackName;
+    this.workgroupName = props.name;
     const workgroup = new CfnWorkGroup(this, "Workgroup", {
-      name: stackName,
+      name: props.name,
       description: "Queries of the events of the Brand Metrics Service",
       // Saved queries and history are deleted with the stack. The results are in the bucket and expire there.
       recursiveDeleteOption: true,
@@ -37,7 +38,7 @@ export class Workgroup extends Construct {
         engineVersion: { selectedEngineVersion: "Athena engine version 3" },
         resultConfiguration: {
           outputLocation: props.resultsLocation,
-          expectedBucketOwner: account,
+          expectedBucketOwner: Stack.of(this).account,
           encryptionConfiguration: { encryptionOption: "SSE_S3" },
         },
       },

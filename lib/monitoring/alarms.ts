@@ -1,6 +1,6 @@
 // The alarms. Each means one thing, keeps its state while its cause lasts, and names its section of the runbook.
 
-import { Annotations, Duration, Stack } from "aws-cdk-lib";
+import { Annotations, Duration } from "aws-cdk-lib";
 import {
   Alarm,
   type AlarmProps,
@@ -16,7 +16,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
-import { accountMetric, executionMetric } from "./metrics.ts";
+import { type AccountMetric, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
@@ -25,6 +25,9 @@ const MANY_THROTTLED = 20;
 const EXECUTION_HOURS = 24;
 
 export interface AlarmsProps {
+  /** Of the deployment: the names of the alarms begin with it. */
+  readonly name: string;
+  readonly metric: AccountMetric;
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
   readonly failureQueue: IQueue;
   readonly stateMachineArn: string;
@@ -52,9 +55,10 @@ export class Alarms extends Construct {
       );
     }
     const ofAccounts = Object.entries(props.accounts).flatMap(([account, settings]) =>
-      [...runAlarms(account, settings), ...this.staleAlarm(account, settings)].map((spec) =>
-        this.alarm(`${account}-${spec.section}`, props, spec),
-      ),
+      [
+        ...runAlarms(props.metric, account, settings),
+        ...this.staleAlarm(props.metric, account, settings),
+      ].map((spec) => this.alarm(`${account}-${spec.section}`, props, spec)),
     );
     const messages = props.failureQueue.metricApproximateNumberOfMessagesVisible({
       statistic: Stats.MAXIMUM,
@@ -73,11 +77,21 @@ export class Alarms extends Construct {
     this.all = [...ofAccounts, failureQueue, execution];
   }
 
-  private staleAlarm(account: string, settings: DeployedAccount): readonly AlarmSpec[] {
+  private staleAlarm(
+    metric: AccountMetric,
+    account: string,
+    settings: DeployedAccount,
+  ): readonly AlarmSpec[] {
     const hours = staleAfterHours(settings);
     if (hours !== undefined) {
       const meaning = `Nothing was published for the account ${account} in ${hours} hours.`;
-      return [{ section: "stale", meaning, condition: unpublishedFor(hours, account) }];
+      return [
+        {
+          section: "stale",
+          meaning,
+          condition: unpublishedFor(hours, metric(account, "Published", { period: Duration.hours(1) })),
+        },
+      ];
     }
     if (settings.enabled) {
       Annotations.of(this).addInfo(
@@ -89,11 +103,11 @@ export class Alarms extends Construct {
 
   private alarm(
     id: string,
-    { runbookUrl, topic }: AlarmsProps,
+    { name, runbookUrl, topic }: AlarmsProps,
     { section, meaning, condition }: AlarmSpec,
   ): Alarm {
     const alarm = new Alarm(this, id, {
-      alarmName: `${Stack.of(this).stackName}-${id}`,
+      alarmName: `${name}-${id}`,
       alarmDescription: `${meaning} What to do: ${runbookUrl}#${section}`,
       ...condition,
     });
@@ -104,37 +118,41 @@ export class Alarms extends Construct {
   }
 }
 
-function runAlarms(account: string, { leftOutAlarmAbove }: DeployedAccount): readonly AlarmSpec[] {
+function runAlarms(
+  metric: AccountMetric,
+  account: string,
+  { leftOutAlarmAbove }: DeployedAccount,
+): readonly AlarmSpec[] {
   return [
     {
       section: "failed",
       meaning: `A run of the account ${account} failed, and a retry does not fix it. Readers keep the snapshot they have.`,
-      condition: above(0, accountMetric(account, "Failed")),
+      condition: above(0, metric(account, "Failed")),
     },
     {
       section: "held",
       meaning: `A snapshot of the account ${account} is complete, but has too few or too many events, lacks details or required fields, or the account is pinned. It waits for a person; readers keep the snapshot they have.`,
-      condition: above(0, accountMetric(account, "Held")),
+      condition: above(0, metric(account, "Held")),
     },
     {
       section: "throttled",
       meaning: `The service returned 429 to the account ${account} more than ${MANY_THROTTLED} times in one run.`,
-      condition: above(MANY_THROTTLED, accountMetric(account, "Throttled", { statistic: Stats.MAXIMUM })),
+      condition: above(MANY_THROTTLED, metric(account, "Throttled", { statistic: Stats.MAXIMUM })),
     },
     {
       section: "left-out",
       meaning: `More than ${leftOutAlarmAbove} listed events of the account ${account} have no row in the snapshot.`,
-      condition: above(leftOutAlarmAbove, accountMetric(account, "LeftOut", { statistic: Stats.MAXIMUM })),
+      condition: above(leftOutAlarmAbove, metric(account, "LeftOut", { statistic: Stats.MAXIMUM })),
     },
     {
       section: "login-refused",
       meaning: `The service refused the credentials of the account ${account}. The schedule sends no login until they are changed, a check or run by hand succeeds, or 24 hours have passed.`,
-      condition: above(0, accountMetric(account, "LoginRefused")),
+      condition: above(0, metric(account, "LoginRefused")),
     },
     {
       section: "catalog-behind",
       meaning: `The tables of the account ${account} could not be brought up to the latest publication. Readers may see an older snapshot.`,
-      condition: above(0, accountMetric(account, "CatalogBehind")),
+      condition: above(0, metric(account, "CatalogBehind")),
     },
   ];
 }
@@ -151,9 +169,9 @@ function above(threshold: number, metric: IMetric): AlarmSpec["condition"] {
 }
 
 /** An hour without a run has no data, and a function that never starts has none at all: that is the cause itself. */
-function unpublishedFor(hours: number, account: string): AlarmSpec["condition"] {
+function unpublishedFor(hours: number, metric: IMetric): AlarmSpec["condition"] {
   return {
-    metric: accountMetric(account, "Published", { period: Duration.hours(1) }),
+    metric,
     comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
     threshold: 1,
     evaluationPeriods: hours,

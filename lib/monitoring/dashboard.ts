@@ -1,6 +1,6 @@
 // The dashboard: the alarms, the last success of each account, and what its runs did.
 
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -19,7 +19,7 @@ import {
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
-import { accountMetric, type ExecutionMetric, executionMetric } from "./metrics.ts";
+import { type AccountMetric, type ExecutionMetric, executionMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
@@ -27,6 +27,9 @@ const THIRD = WIDTH / 3;
 const MAX_ALARMS = 100;
 
 export interface SyncDashboardProps {
+  /** Of the deployment. */
+  readonly name: string;
+  readonly metric: AccountMetric;
   readonly accounts: readonly string[];
   readonly alarms: readonly Alarm[];
   readonly logGroup: ILogGroup;
@@ -39,10 +42,10 @@ export class SyncDashboard extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { accounts, alarms, logGroup, stateMachineArn }: SyncDashboardProps,
+    { name, metric, accounts, alarms, logGroup, stateMachineArn }: SyncDashboardProps,
   ) {
     super(scope, id);
-    this.dashboardName = Stack.of(this).stackName;
+    this.dashboardName = name;
     new Dashboard(this, "Dashboard", {
       dashboardName: this.dashboardName,
       defaultInterval: Duration.days(14),
@@ -50,7 +53,7 @@ export class SyncDashboard extends Construct {
         ...alarmRows(alarms),
         [lastSuccess(logGroup)],
         executionsRow(stateMachineArn),
-        ...accounts.flatMap(accountRows),
+        ...accounts.flatMap((account) => accountRows(metric, account)),
       ],
     });
   }
@@ -119,18 +122,18 @@ function executionsRow(stateMachineArn: string): IWidget[] {
   ];
 }
 
-function accountRows(account: string): IWidget[][] {
+function accountRows(metric: AccountMetric, account: string): IWidget[][] {
   const values = (...names: readonly MetricName[]) =>
-    names.map((name) => accountMetric(account, name, { statistic: Stats.MAXIMUM, label: name }));
+    names.map((name) => metric(account, name, { statistic: Stats.MAXIMUM, label: name }));
   const outcomes = [
-    accountMetric(account, "Published", { label: "Published", color: Color.GREEN }),
-    accountMetric(account, "Held", { label: "Held", color: Color.ORANGE }),
-    accountMetric(account, "Failed", { label: "Failed", color: Color.RED }),
-    accountMetric(account, "Skipped", { label: "Skipped", color: Color.GREY }),
-    accountMetric(account, "Superseded", { label: "Superseded", color: Color.PURPLE }),
-    accountMetric(account, "EventNotSent", { label: "Event not sent", color: Color.BROWN }),
+    metric(account, "Published", { label: "Published", color: Color.GREEN }),
+    metric(account, "Held", { label: "Held", color: Color.ORANGE }),
+    metric(account, "Failed", { label: "Failed", color: Color.RED }),
+    metric(account, "Skipped", { label: "Skipped", color: Color.GREY }),
+    metric(account, "Superseded", { label: "Superseded", color: Color.PURPLE }),
+    metric(account, "EventNotSent", { label: "Event not sent", color: Color.BROWN }),
   ];
-  const graph = (title: string, left: readonly ReturnType<typeof accountMetric>[], isBar = false): IWidget =>
+  const graph = (title: string, left: readonly ReturnType<AccountMetric>[], isBar = false): IWidget =>
     new GraphWidget({
       title: `${account}: ${title}`,
       left: [...left],

@@ -2,7 +2,7 @@
 
 import { Duration } from "aws-cdk-lib";
 import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
-import { METRIC_DIMENSION, METRIC_NAMESPACE, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
+import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 
 /** What the engine counts for a state machine. */
 export type ExecutionMetric =
@@ -13,20 +13,26 @@ export type ExecutionMetric =
   | "ExecutionsTimedOut"
   | "ExecutionsAborted";
 
-/** The function writes these for each attempt. By default the sum over five minutes. Attempts of one account never overlap. */
-export function accountMetric(
+export type AccountMetric = (
   account: string,
   metricName: MetricName,
-  options: Pick<MetricProps, "statistic" | "period" | "label" | "color"> = {},
-): Metric {
-  return new Metric({
-    namespace: METRIC_NAMESPACE,
-    metricName,
-    dimensionsMap: { [METRIC_DIMENSION]: account },
-    statistic: Stats.SUM,
-    period: Duration.minutes(5),
-    ...options,
-  });
+  options?: Pick<MetricProps, "statistic" | "period" | "label" | "color">,
+) => Metric;
+
+/**
+ * The metrics that the function of a deployment writes for each attempt. By default the sum over five minutes. Attempts
+ * of one account never overlap.
+ */
+export function accountMetricIn(namespace: string): AccountMetric {
+  return (account, metricName, options = {}) =>
+    new Metric({
+      namespace,
+      metricName,
+      dimensionsMap: { [METRIC_DIMENSION]: account },
+      statistic: Stats.SUM,
+      period: Duration.minutes(5),
+      ...options,
+    });
 }
 
 /** The engine counts these for all accounts together. By default the sum over five minutes. */

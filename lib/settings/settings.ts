@@ -28,12 +28,24 @@ export type Settings = Readonly<z.output<typeof shared>> & {
 
 const IN_CONTEXT: SettingsSource = { title: "cdk.json → context", keyPath: ["eventSync"] };
 
+export interface ParseSettingsOptions {
+  /** Where the settings stand, unless in a file. */
+  readonly source?: SettingsSource;
+  /** What the path of a settings file starts from. */
+  readonly directory?: string;
+  /** The database's name, where the settings have none. */
+  readonly database?: string | undefined;
+}
+
 /**
- * Throws an `Error` that names every wrong key, what was expected and what came.
- * @param directory what the path of a settings file starts from
+ * Throws an `Error` that names every wrong key, what was expected and what came. Settings that were parsed stay as they
+ * are.
+ * @param context the settings, or the path of a settings file
  */
-export function parseSettings(context: unknown, directory = "."): Settings {
-  const { given, source } = typeof context === "string" ? inFile(context, directory) : inContext(context);
+export function parseSettings(context: unknown, options: ParseSettingsOptions = {}): Settings {
+  const { source: inCode = IN_CONTEXT, directory = ".", database } = options;
+  const { given, source } =
+    typeof context === "string" ? inFile(context, directory, inCode) : { given: context, source: inCode };
   const settings = parse(deploymentSettingsSchema, given, source);
   const accounts = Object.entries(settings.accounts).map(
     ([name, own]) => [name, deployedAccount.parse({ ...settings, ...own })] as const,
@@ -42,7 +54,7 @@ export function parseSettings(context: unknown, directory = "."): Settings {
     baseUrl === undefined ? [] : [[name, { ...account, baseUrl }] as const],
   );
   if (withAddress.length === accounts.length) {
-    return { ...shared.parse(settings), accounts: Object.fromEntries(withAddress) };
+    return { ...shared.parse({ database, ...settings }), accounts: Object.fromEntries(withAddress) };
   }
   const without = accounts.flatMap(([name, { baseUrl }]) => (baseUrl === undefined ? [name] : []));
   throw unusableSettings(source, [
@@ -55,14 +67,10 @@ interface Given {
   readonly source: SettingsSource;
 }
 
-function inContext(given: unknown): Given {
-  return { given, source: IN_CONTEXT };
-}
-
-function inFile(path: string, directory: string): Given {
+function inFile(path: string, directory: string, inCode: SettingsSource): Given {
   const given = readSettingsFile(resolve(directory, path));
   if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
-  throw unusableSettings(IN_CONTEXT, [
-    `${keyIn(IN_CONTEXT, [])}: expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,
+  throw unusableSettings(inCode, [
+    `${keyIn(inCode, [])}: expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,
   ]);
 }

@@ -65,6 +65,7 @@ it("the function reads the settings that the stack writes", () => {
     database: "lake",
     workgroup: "Stack",
     eventBus: "default",
+    metricNamespace: "BrandEventsSync",
     stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
     maxTurns: 1_000,
     region: "eu-west-1",

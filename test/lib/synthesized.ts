@@ -1,7 +1,7 @@
 // The stack's template as tests read it: without a bundle, with references as text.
 
 import { readFileSync } from "node:fs";
-import { App } from "aws-cdk-lib";
+import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { z } from "zod";
 import { parseSettings } from "../../lib/settings/settings.ts";
@@ -46,8 +46,15 @@ export const WITHOUT_RULES = { builtinCloudFormationValidation: false };
 
 /** The template for these settings, by default those of `cdk.json`. */
 export function synthesized(eventSync: unknown = CONTEXT["eventSync"]): Synthesized {
-  const app = new App({ ...WITHOUT_RULES, context: { ...CONTEXT, ...WITHOUT_BUNDLE } });
-  const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(eventSync) });
+  return templateOf(new EventSyncStack(newApp(), "Stack", { settings: parseSettings(eventSync) }));
+}
+
+/** For stacks without a bundle. */
+export function newApp(): App {
+  return new App({ ...WITHOUT_RULES, context: { ...CONTEXT, ...WITHOUT_BUNDLE } });
+}
+
+export function templateOf(stack: Stack): Synthesized {
   const template: unknown = Template.fromStack(stack).toJSON();
   const { Resources, Outputs } = templateSchema.parse(template);
   const resources = Object.entries(Resources);

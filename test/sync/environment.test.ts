@@ -21,6 +21,7 @@ test("the defaults of the function are those of the command line", () => {
     database: "brand_events",
     workgroup: "analysis",
     eventBus: "default",
+    metricNamespace: "BrandEventsSync",
     maxTurns: 1_000,
     region: "us-east-1",
     lifted: [],
@@ -62,7 +63,13 @@ test("the function reads every setting as the stack writes it", () => {
   const lifted = [{ name: "brand", pointer: "/brand" }];
   const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack-Continue";
   const handOver = { stateMachineArn, maxTurns: "3" };
-  const variables = environmentOf({ ...SETTINGS, ...handOver, prefix: "a/b/", eventBus: "other" });
+  const variables = environmentOf({
+    ...SETTINGS,
+    ...handOver,
+    prefix: "a/b/",
+    eventBus: "other",
+    metricNamespace: "Mine",
+  });
 
   const environment = readEnvironment(
     { ...variables, AWS_REGION: "eu-west-1" },
@@ -76,6 +83,7 @@ test("the function reads every setting as the stack writes it", () => {
     database: "brand_events",
     workgroup: "analysis",
     eventBus: "other",
+    metricNamespace: "Mine",
     stateMachineArn,
     maxTurns: 3,
     region: "eu-west-1",

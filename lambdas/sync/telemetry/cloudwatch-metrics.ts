@@ -1,13 +1,13 @@
 // Writes metrics into the log in CloudWatch's embedded metric format (EMF).
 
 import { Metrics } from "@aws-lambda-powertools/metrics";
-import { METRIC_DIMENSION, METRIC_NAMESPACE, METRICS, type MetricValues } from "./metrics.ts";
+import { METRIC_DIMENSION, METRICS, type MetricValues } from "./metrics.ts";
 
 export type EmitMetrics = (account: string, values: MetricValues) => void;
 
 /** One log line for each call, with the account as its only dimension; none without values. */
-export function cloudWatchMetrics(): EmitMetrics {
-  const metrics = new Metrics({ namespace: METRIC_NAMESPACE });
+export function cloudWatchMetrics(namespace: string): EmitMetrics {
+  const metrics = new Metrics({ namespace });
   metrics.clearDefaultDimensions(); // "service", which alarms would have to name as well
   return (account, values) => {
     const given = entriesOf(METRICS).flatMap(([name, unit]) => {

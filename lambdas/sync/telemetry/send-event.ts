@@ -6,13 +6,22 @@ import { EVENT_SOURCE, type RunEvent } from "../../job/run/record/run-event.ts";
 /** Sends one event, or throws. Performs no retries of its own. */
 export type SendEvent = (event: RunEvent) => Promise<void>;
 
-export function eventBridgeSender(client: EventBridgeClient, eventBus: string): SendEvent {
+export interface EventTarget {
+  readonly eventBus: string;
+  /** Tells the events of two deployments on one bus apart: each has a workgroup of its own. */
+  readonly workgroup: string;
+}
+
+export function eventBridgeSender(
+  client: EventBridgeClient,
+  { eventBus, workgroup }: EventTarget,
+): SendEvent {
   return async ({ detailType, detail }) => {
     const entry = {
       EventBusName: eventBus,
       Source: EVENT_SOURCE,
       DetailType: detailType,
-      Detail: JSON.stringify(detail),
+      Detail: JSON.stringify({ ...detail, workgroup }),
     };
     const { FailedEntryCount = 0, Entries = [] } = await client.send(
       new PutEventsCommand({ Entries: [entry] }),

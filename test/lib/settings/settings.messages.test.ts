@@ -286,7 +286,7 @@ describe("settings", () => {
       const directory = await inFile(context);
 
       const inContext = messageOf(() => parseSettings(context));
-      const ofStack = messageOf(() => parseSettings("brand-events.json", directory));
+      const ofStack = messageOf(() => parseSettings("brand-events.json", { directory }));
       const ofLaptop = messageOf(() => openSettingsFile(undefined, directory));
 
       expect(inContext).toBe(`cdk.json → context: these settings are not usable.\n  ${expected}`);
@@ -332,7 +332,7 @@ describe("settings", () => {
     const directory = await inFile(context);
 
     expect(messageOf(() => parseSettings(context))).toBe("taken");
-    expect(parseSettings("brand-events.json", directory)).toEqual(parseSettings(context));
+    expect(parseSettings("brand-events.json", { directory })).toEqual(parseSettings(context));
     expect(openSettingsFile(undefined, directory)?.accounts).toEqual(["uk"]);
   });
 });

@@ -24,11 +24,11 @@ async function bus(answer: object, status = 200) {
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
     maxAttempts: 1,
   });
-  const sendEvent = eventBridgeSender(client, "default");
+  const sendEvent = eventBridgeSender(client, { eventBus: "default", workgroup: "Platform_Events" });
   return { sent, sendEvent, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test("an event is sent with the source of this project", async () => {
+test("an event is sent with the source of this project and the workgroup of its deployment", async () => {
   await using target = await bus({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
 
   await target.sendEvent(EVENT);
@@ -40,7 +40,7 @@ test("an event is sent with the source of this project", async () => {
           EventBusName: "default",
           Source: "brand-events-sync",
           DetailType: "Snapshot Published",
-          Detail: '{"account":"uk","publication":"0000000001"}',
+          Detail: '{"account":"uk","publication":"0000000001","workgroup":"Platform_Events"}',
         },
       ],
     },
