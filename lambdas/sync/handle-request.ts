@@ -6,6 +6,7 @@ import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
 import { type Check, check } from "../job/run/check.ts";
 import { type Discovery, discover } from "../job/run/discover.ts";
 import type { Skipped } from "../job/run/lease/skipped.ts";
+import { startedEvent } from "../job/run/record/bus-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
@@ -25,6 +26,7 @@ import { responseOf } from "./response.ts";
 import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
 import { UNEXPECTED_ERROR_METRICS } from "./telemetry/attempt-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
+import { tell } from "./telemetry/tell.ts";
 import { timeLimit } from "./time-limit.ts";
 import { verifyResponse } from "./verify-response.ts";
 
@@ -85,6 +87,7 @@ async function respond(
   const host: RunPorts = {
     ...functionRunPorts(ports, accountSettings, settings, limit, awsRequestId),
     onRunId,
+    onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),
     onAbandoned: async (result) => {
       await reportResult(result, { ports, account, settings });
     },

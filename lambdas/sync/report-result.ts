@@ -1,11 +1,15 @@
-// Reports the result of a run, an accept or a rollback: metrics, an event on the bus, a line in the log.
+// Reports the result of a run, an accept or a rollback: metrics, events on the bus, a line in the log.
 
+import { publishedFieldChanges } from "../job/run/publish/published-field-changes.ts";
+import { fieldsChangedEvent } from "../job/run/record/bus-event.ts";
 import { publicationOf } from "../job/run/record/publication-of.ts";
 import { runEvent } from "../job/run/record/run-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
+import type { Publication } from "../job/storage/publication-log.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { attemptMetrics } from "./telemetry/attempt-metrics.ts";
+import { tell } from "./telemetry/tell.ts";
 
 export interface ReportOptions {
   readonly ports: Pick<FunctionPorts, "store" | "log" | "metrics" | "sendEvent">;
@@ -25,16 +29,16 @@ export async function reportResult(
   const { outcome, run_id, reason, attempt, seconds } = row;
   ports.metrics(account, attemptMetrics(result, settings));
   if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
-  let publication: string | undefined;
-  try {
-    publication = await publicationOf(ports.store, account, row);
-    const event = runEvent(account, result, publication);
-    if (event) await ports.sendEvent(event);
-  } catch (cause) {
-    // The outcome stands without its event, and another start of the same run sends the event again.
-    const kind = cause instanceof Error ? cause.name : typeof cause;
-    ports.log.warn("the event about this outcome could not be sent", { error_kind: kind });
-    ports.metrics(account, { EventNotSent: 1 });
-  }
-  return publication;
+  let published: Publication | undefined;
+  await tell(ports, account, async () => {
+    published = await publicationOf(ports.store, account, row);
+    return runEvent(account, result, published?.publication);
+  });
+  const publication = published;
+  if (publication === undefined) return undefined;
+  await tell(ports, account, async () => {
+    const changes = await publishedFieldChanges(ports.store, account, publication);
+    return changes && fieldsChangedEvent(account, row, publication, changes);
+  });
+  return publication.publication;
 }

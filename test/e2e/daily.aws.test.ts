@@ -148,11 +148,14 @@ onEmulator("the deployed function, day by day", () => {
           Source,
           EventBusName,
           DetailType,
-          detail["publication"] ?? detail["reason"],
+          detail["publication"] ?? detail["reason"] ?? detail["run_id"],
         ]),
     ).toEqual([
+      ["brand-events-sync", "default", "Run Started", runIds[0]],
       ["brand-events-sync", "default", "Snapshot Published", "0000000001"],
+      ["brand-events-sync", "default", "Run Started", runIds[1]],
       ["brand-events-sync", "default", "Snapshot Published", "0000000002"],
+      ["brand-events-sync", "default", "Run Started", runIds[2]],
       ["brand-events-sync", "default", "Snapshot Held", "DROPPED"],
       ["brand-events-sync", "default", "Snapshot Published", "0000000003"],
     ]);

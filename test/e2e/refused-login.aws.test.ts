@@ -29,7 +29,7 @@ onEmulator("the deployed function with a refused login", () => {
     expect(message).toContain("(account refused, run 2026-01-01T06-00-00.000Z)");
     expect(deployed.service(account).counts).toMatchObject({ requests: 1, logins: 1 });
     expect(await deployed.rows("sync_runs", account)).toHaveLength(1);
-    expect(deployed.busEvents(account)[0]).toMatchObject({
+    expect(deployed.busEvents(account)[1]).toMatchObject({
       DetailType: "Run Failed",
       detail: { error_code: "LOGIN_REFUSED", finished: true },
     });

@@ -12,6 +12,7 @@ describe("a person's decision", () => {
     expect(held).toMatchObject({ outcome: "HELD", reason: "NO_EVENTS" });
     expect(accepted).toMatchObject({ outcome: "PUBLISHED", snapshot_id: RUN, publication: "0000000001" });
     expect(sandbox.events.map(({ detailType }) => detailType)).toEqual([
+      "Run Started",
       "Snapshot Held",
       "Snapshot Published",
     ]);

@@ -3,7 +3,7 @@
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
-import type { RunEvent } from "../../lambdas/job/run/record/run-event.ts";
+import type { BusEvent } from "../../lambdas/job/run/record/bus-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings/account-settings.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
@@ -42,7 +42,7 @@ export class FunctionSandbox implements AsyncDisposable {
   readonly catalog = new MemoryCatalog(this.store);
   readonly log = new MemoryLog();
   readonly metrics: { readonly account: string; readonly values: MetricValues }[] = [];
-  readonly events: RunEvent[] = [];
+  readonly events: BusEvent[] = [];
   credentials: ServiceCredentials;
   /** What the account's second secret holds. */
   tokens = new TokenPlace();

@@ -18,6 +18,7 @@ describe("a run", () => {
     expect(response).toMatchObject({ outcome: "PUBLISHED", run_id: RUN, publication: "0000000001" });
     expect(sandbox.metrics).toMatchObject([{ account: "uk", values: { Published: 1, Events: 100 } }]);
     expect(sandbox.events).toMatchObject([
+      { detailType: "Run Started", detail: { account: "uk", run_id: RUN, trigger: "schedule" } },
       { detailType: "Snapshot Published", detail: { publication: "0000000001" } },
     ]);
     expect(sandbox.log.known).toEqual({ request_id: "request-1", account: "uk", run_id: RUN });
@@ -72,6 +73,7 @@ describe("an event that cannot be sent", () => {
 
     expect(first).toMatchObject({ outcome: "PUBLISHED", publication: "0000000001" });
     expect(sandbox.metrics.map(({ values }) => values)).toMatchObject([
+      { EventNotSent: 1 },
       { Published: 1 },
       { EventNotSent: 1 },
       {},

@@ -24,7 +24,11 @@ describe("a refused login", () => {
     expect(first).toMatchObject({ LoginRefused: 1 });
     expect(first).not.toHaveProperty("Failed");
     expect(second).toEqual({});
-    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Failed", "Run Failed"]);
+    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual([
+      "Run Started",
+      "Run Failed",
+      "Run Failed",
+    ]);
     expect(sandbox.simulator.counts.logins).toBe(1);
   });
 
@@ -46,7 +50,7 @@ describe("a refused login", () => {
       ["Superseded", 0],
       ["DurationSeconds", expect.any(Number)],
     ]);
-    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Failed"]);
+    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started", "Run Failed"]);
     expect(sandbox.simulator.counts.logins).toBe(1);
   });
 

@@ -48,7 +48,10 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       throw error;
     });
     const exitCode = reportRun(context, result, values);
-    await notifier.ended(result, () => publicationOf(store, values.account, result.row));
+    await notifier.ended(
+      result,
+      async () => (await publicationOf(store, values.account, result.row))?.publication,
+    );
     return exitCode;
   },
   failureJson,

@@ -12,6 +12,7 @@ import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
+import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
 import type { CountingService } from "./run-ports.ts";
@@ -49,6 +50,9 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
     return publishRun({ session, head, baseOf, plan: unfinished.plan });
   }
   const service = await session.openService();
+  if (unfinished === undefined) {
+    await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
+  }
   const work = unfinished ?? newWork(await makePlan(session, service));
   session.isPlanned = true;
   await stage(session, service, work);

@@ -10,6 +10,7 @@ import type { ServiceCounts } from "../service/requests/service-counters.ts";
 import type { Store } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
+import type { StartedRun } from "./record/bus-event.ts";
 import type { RunResult } from "./record/run-result.ts";
 
 /** A service client and what it has counted so far. */
@@ -33,6 +34,8 @@ export interface RunPorts {
   readonly onProgress: (progress: Progress) => void;
   /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;
+  /** Called when a run begins to work, perhaps again after a crash. Never throws. */
+  readonly onStarted?: (started: StartedRun) => Promise<void>;
   /** Called with the failure of a run whose execution has ended; perhaps more than once for one failure. */
   readonly onAbandoned?: (result: RunResult) => Promise<void>;
   readonly version: string;

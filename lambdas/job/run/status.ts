@@ -1,15 +1,14 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
 import { isDamage } from "../errors/is-damage.ts";
-import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
-import { readManifest } from "../snapshot/files/manifest.ts";
-import { layout } from "../storage/layout.ts";
+import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
 import type { Hold } from "./publish/guard.ts";
 import { readHold } from "./publish/hold.ts";
+import { publishedFieldChanges } from "./publish/published-field-changes.ts";
 import { lastRuns } from "./record/last-runs.ts";
 import type { RunLogEntry } from "./record/run-log.ts";
 
@@ -76,17 +75,9 @@ async function heldSnapshots(store: Store, account: string): Promise<readonly He
   return held;
 }
 
-async function newsOf(
-  store: Store,
-  account: string,
-  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
-): Promise<FieldChanges | undefined> {
-  if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
+async function newsOf(store: Store, account: string, head: Publication): Promise<FieldChanges | undefined> {
   try {
-    return fieldChanges(
-      await readManifest(store, account, base),
-      await readManifest(store, account, snapshotId),
-    );
+    return await publishedFieldChanges(store, account, head);
   } catch (error) {
     // check and run report a damaged manifest: here it must not hide everything else.
     if (!isDamage(error)) throw error;

@@ -1,10 +1,11 @@
-// Sends run events to an EventBridge bus.
+// Sends events to an EventBridge bus.
 
 import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
-import { EVENT_SOURCE, type RunEvent } from "../../job/run/record/run-event.ts";
+import type { BusEvent } from "../../job/run/record/bus-event.ts";
+import { EVENT_SOURCE } from "../../job/run/record/run-event.ts";
 
 /** Sends one event, or throws. Performs no retries of its own. */
-export type SendEvent = (event: RunEvent) => Promise<void>;
+export type SendEvent = (event: BusEvent) => Promise<void>;
 
 export interface EventTarget {
   readonly eventBus: string;

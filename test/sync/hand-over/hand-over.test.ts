@@ -47,7 +47,7 @@ test("a run that stops early is handed over: the response names the execution an
   expect(sandbox.executions.running?.input).toEqual({ account: "uk", runId: RUN, turn: 0 });
   expect(sandbox.metrics).toMatchObject([{ values: { Published: 0, Skipped: 0 } }]);
   expect(sandbox.metrics[0]?.values).not.toHaveProperty("Failed");
-  expect(sandbox.events).toEqual([]);
+  expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started"]);
   expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({
     run_id: RUN,
     holder: null,
@@ -67,10 +67,11 @@ test("a turn of the execution finishes the run, reports it and frees the lease; 
   expect(turn).toEqual({ done: true, waitSeconds: 0, turn: 1 });
   expect(again).toEqual({ done: true, waitSeconds: 0, turn: 2 });
   expect(sandbox.metrics.at(1)?.values).toMatchObject({ Published: 1, Failed: 0, Events: 20 });
-  expect(sandbox.events[0]).toMatchObject({
-    detailType: "Snapshot Published",
-    detail: { trigger: "schedule" },
-  });
+  expect(sandbox.events).toMatchObject([
+    { detailType: "Run Started" },
+    { detailType: "Snapshot Published", detail: { trigger: "schedule" } },
+    { detailType: "Snapshot Published" },
+  ]);
   expect(sandbox.simulator.counts).toMatchObject({ requests: 23, logins: 2, details: 20 });
   expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
   expect(sandbox.log.known).toMatchObject({ run_id: RUN });
@@ -120,6 +121,7 @@ describe("an execution that ended without success", () => {
     expect(second).toMatchObject({ abandoned: false });
     expect(sandbox.metrics.slice(1).map(({ values }) => values)).toEqual([{ Failed: 1 }]);
     expect(sandbox.events).toMatchObject([
+      { detailType: "Run Started" },
       {
         detailType: "Run Failed",
         detail: { error_code: "SERVICE_UNAVAILABLE", finished: false, trigger: "schedule" },

@@ -62,7 +62,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const publication = "own" in published ? published.own : published;
   state.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
-  await logFieldChanges(ports, manifest, publication);
+  await logFieldChanges(ports, account, publication);
   return publishedEnd(store, account, publication);
 }
 

@@ -1,16 +1,16 @@
 // The publication that a run, an accept or a rollback made.
 
-import { findPublicationOf, readLog } from "../../storage/publication-log.ts";
+import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { isRun, type RunLogEntry } from "./run-log.ts";
 
-/** Its number, ten digits; undefined where nothing was published. */
+/** Undefined where nothing was published. */
 export async function publicationOf(
   store: Store,
   account: string,
   { outcome, trigger, run_id: runId }: RunLogEntry,
-): Promise<string | undefined> {
+): Promise<Publication | undefined> {
   if (outcome !== "PUBLISHED") return undefined;
-  if (isRun(trigger)) return (await findPublicationOf(store, account, runId))?.publication;
-  return (await readLog(store, account)).findLast(({ run_id }) => run_id === runId)?.publication;
+  if (isRun(trigger)) return findPublicationOf(store, account, runId);
+  return (await readLog(store, account)).findLast(({ run_id }) => run_id === runId);
 }

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import { customEvent } from "../job/run/custom-event.ts";
+import { interposed } from "../job/run/interposed-store.ts";
+import { livingLease } from "../job/run/living-lease.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
+import { NEXT_DAY, RUN, SCHEDULED_AT } from "./instants.ts";
+
+const types = ({ events }: FunctionSandbox): readonly string[] => events.map(({ detailType }) => detailType);
+
+/** A start that fails, so that a retry continues, once it writes a file whose key has this in it. */
+async function failedAt(sandbox: FunctionSandbox, part: string, event: object): Promise<void> {
+  const store = interposed(sandbox.store, async (key) => {
+    if (key.includes(part)) throw new SyncError("STORE_FAILED", "for a moment");
+  });
+  await expect(sandbox.invoke(event, { store })).rejects.toMatchObject({ name: "STORE_FAILED" });
+}
+
+describe("the event Run Started", () => {
+  test("says which run has begun, and when", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+
+    expect(sandbox.events[0]).toEqual({
+      detailType: "Run Started",
+      detail: {
+        account: "uk",
+        run_id: RUN,
+        snapshot_id: null,
+        trigger: "schedule",
+        started_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
+    });
+  });
+
+  test.each([
+    { what: "before it had a plan", part: "plan.ndjson" },
+    { what: "after it had staged everything", part: "_manifest.json" },
+  ])("is not sent again by the retry of an attempt that failed $what", async ({ part }) => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await failedAt(sandbox, part, { scheduledAt: SCHEDULED_AT });
+
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
+  });
+
+  test("is sent by the retry of an attempt that failed before it had begun", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await failedAt(sandbox, "lease.json", { scheduledAt: SCHEDULED_AT });
+
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+    expect(types(sandbox)).toEqual(["Run Failed", "Run Started", "Snapshot Published"]);
+  });
+
+  test("is not sent by a run that continues an earlier one", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await failedAt(sandbox, "_manifest.json", {});
+
+    await sandbox.invoke({});
+
+    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
+  });
+
+  test("is not sent by a start that does not work, nor by a dry run", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await sandbox.invoke({ dryRun: true });
+    const lease = layout.lease("uk");
+    sandbox.store.put(lease, livingLease(sandbox.clock.now()));
+
+    const skipped = await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+
+    expect(skipped).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(sandbox.events).toEqual([]);
+  });
+});
+
+describe("the event Fields Changed", () => {
+  const before = [customEvent("a", '"name":"x","spend":1'), customEvent("b", '"name":"y"')];
+  const after = [customEvent("a", '"name":5'), customEvent("b", '"name":"y","brand":{"id":7}')];
+  const changed = {
+    detailType: "Fields Changed",
+    detail: {
+      account: "uk",
+      trigger: "schedule",
+      publication: "0000000002",
+      base_snapshot_id: RUN,
+      new: {
+        count: 2,
+        fields: [
+          { pointer: "/brand", types: ["object"] },
+          { pointer: "/brand/id", types: ["number"] },
+        ],
+      },
+      gone: { count: 1, fields: [{ pointer: "/spend", types: ["number"] }] },
+      changed_type: {
+        count: 1,
+        fields: [{ pointer: "/name", before: ["string"], after: ["string", "number"] }],
+      },
+    },
+  };
+
+  test("follows the publication that changed them, and comes again with it", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: before });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    sandbox.simulator.setEvents(after);
+
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(types(sandbox).slice(2)).toEqual([
+      "Run Started",
+      "Snapshot Published",
+      "Fields Changed",
+      "Snapshot Published",
+      "Fields Changed",
+    ]);
+    expect(sandbox.events[4]).toMatchObject(changed);
+    expect(sandbox.events[6]).toEqual(sandbox.events[4]);
+  });
+
+  test("follows an accept and a rollback, too", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: before }, { maxDropPercent: 10 });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    sandbox.simulator.setEvents([customEvent("a", '"name":5')]);
+    const held = await sandbox.invoke({ scheduledAt: NEXT_DAY });
+    expect(held).toMatchObject({ outcome: "HELD" });
+    const snapshotId = NEXT_DAY.replaceAll(":", "-");
+
+    await sandbox.invoke({ action: "accept", snapshotId });
+    await sandbox.invoke({ action: "rollback", snapshotId: RUN });
+
+    const told = sandbox.events.filter(({ detailType }) => detailType === "Fields Changed");
+    expect(told.map(({ detail }) => [detail["trigger"], detail["publication"]])).toEqual([
+      ["accept", "0000000002"],
+      ["rollback", "0000000003"],
+    ]);
+  });
+
+  test("is not sent where only values and counts have changed, nor for a first publication", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: before });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    sandbox.simulator.setEvents([customEvent("a", '"name":"z","spend":2'), customEvent("c", '"name":"y"')]);
+
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(types(sandbox)).not.toContain("Fields Changed");
+  });
+
+  test("that cannot be made leaves the run published, and is counted", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: before });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    sandbox.simulator.setEvents(after);
+    sandbox.sendEvent = async ({ detailType }) => {
+      if (detailType === "Fields Changed") throw new Error("too large");
+    };
+    sandbox.metrics.length = 0;
+
+    const response = await sandbox.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(response).toMatchObject({ outcome: "PUBLISHED", publication: "0000000002" });
+    expect(sandbox.metrics.at(-1)).toEqual({ account: "uk", values: { EventNotSent: 1 } });
+  });
+});
