@@ -21,6 +21,8 @@ import type { UnfinishedRun } from "./unfinished-run.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
+/** What a result takes beside its text, in the same unit. */
+const RESULT_WEIGHT = 128;
 
 export interface FetchOptions {
   readonly service: EventService;
@@ -53,7 +55,7 @@ export function fetchResults(
     concurrency,
     ahead: Math.max(64, concurrency * 4),
     maxWeight: MAX_WAITING_TEXT,
-    weigh: (result) => ("line" in result ? result.line.length : 0),
+    weigh: (result) => RESULT_WEIGHT + ("line" in result ? result.line.length : 0),
     signal,
     onUntaken,
   });

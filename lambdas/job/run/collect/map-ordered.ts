@@ -1,11 +1,13 @@
 // Work on many items at once, results in the order of the items, within bounds.
 
+import { OrderedResults } from "./ordered-results.ts";
+
 export interface OrderedOptions<Result> {
   /** How many items are worked on at the same time. */
   readonly concurrency: number;
-  /** How many items may be started before the oldest one is taken. */
+  /** How many items may be started before the consumer takes the oldest one that is finished. */
   readonly ahead: number;
-  /** How much of finished results may wait to be taken, in the unit of `weigh`; above it nothing new is started. */
+  /** How much of results may wait, also for an older one, in the unit of `weigh`; above it nothing new is started. */
   readonly maxWeight: number;
   readonly weigh: (result: Result) => number;
   readonly signal: AbortSignal;
@@ -14,9 +16,9 @@ export interface OrderedOptions<Result> {
 }
 
 /**
- * Yields `work(item)` for each item in order. Keeps working ahead while the consumer is busy, so a slow
- * consumer causes no stall until a bound is reached. The first failure aborts everything under way, waits for
- * it to end, and is thrown as it came; so does a consumer that stops early.
+ * Yields `work(item)` for each item in order. Keeps working ahead while the consumer is busy, and while an item takes
+ * longer than those after it, so neither causes a stall until a bound is reached. The first failure aborts everything
+ * under way, waits for it to end, and is thrown as it came; so does a consumer that stops early.
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
@@ -27,9 +29,8 @@ export async function* mapOrdered<Item, Result>(
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const source = items[Symbol.iterator]();
-  const started: { result?: { readonly value: Result } }[] = [];
+  const results = new OrderedResults<Result>();
   let running = 0;
-  let weight = 0;
   let exhausted = false;
   let failure: { readonly error: unknown } | undefined;
   let wake = (): void => undefined;
@@ -39,27 +40,32 @@ export async function* mapOrdered<Item, Result>(
     stop.abort();
     wake();
   };
+  const run = async (item: Item, place: number): Promise<void> => {
+    try {
+      const value = await work(item, signal);
+      results.finish(place, value, weigh(value));
+    } catch (error) {
+      fail(error);
+    }
+    running -= 1;
+    pump();
+    wake();
+  };
+  const hasRoom = (): boolean =>
+    running < concurrency && results.ready + running < ahead && results.weight < maxWeight;
   const pump = (): void => {
-    while (!exhausted && !failure && running < concurrency && started.length < ahead && weight < maxWeight) {
-      const next = source.next();
-      if (next.done) {
-        exhausted = true;
-        return;
+    try {
+      while (!exhausted && !failure && hasRoom()) {
+        const next = source.next();
+        if (next.done) {
+          exhausted = true;
+          return;
+        }
+        running += 1;
+        void run(next.value, results.begin());
       }
-      const slot: (typeof started)[number] = {};
-      started.push(slot);
-      running += 1;
-      work(next.value, signal)
-        .then((value) => {
-          slot.result = { value };
-          weight += weigh(value);
-        }, fail)
-        .then(() => {
-          running -= 1;
-          pump();
-          wake();
-        })
-        .catch(fail); // the items may throw too
+    } catch (error) {
+      fail(error); // the items may throw too
     }
   };
   const onAbort = (): void => fail(options.signal.reason);
@@ -68,17 +74,15 @@ export async function* mapOrdered<Item, Result>(
   try {
     options.signal.throwIfAborted();
     pump();
-    while (started.length > 0) {
+    while (results.length > 0) {
       if (failure) throw failure.error;
-      const result = started[0]?.result;
+      const result = results.take();
       if (result === undefined) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
         continue;
       }
-      started.shift();
-      weight -= weigh(result.value);
       pump();
       yield result.value;
     }
@@ -92,6 +96,6 @@ export async function* mapOrdered<Item, Result>(
         wake = resolve;
       });
     }
-    options.onUntaken?.(started.flatMap(({ result }) => (result ? [result.value] : [])));
+    options.onUntaken?.(results.rest());
   }
 }

@@ -8,8 +8,9 @@ import { type BackOffOptions, backOff } from "./back-off.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { Cooldown } from "./cooldown.ts";
 import { type Failure, requestName } from "./failure.ts";
-import { retryDelayMs, statusClass, throttledDelayMs } from "./retry.ts";
+import { retryDelayMs, soonMs, statusClass, throttledDelayMs } from "./retry.ts";
 import type { Sender } from "./sender.ts";
+import { ServiceHealth } from "./service-health.ts";
 
 export interface ApiClientOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
@@ -30,6 +31,7 @@ type Attempt<T> =
 
 export class ApiClient {
   readonly #options: ApiClientOptions;
+  readonly #health = new ServiceHealth();
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -47,6 +49,7 @@ export class ApiClient {
       renewed = attempt.kind === "refused" ? attempt.renewed : undefined;
       if (attempt.kind === "value") {
         cooldown.succeeded();
+        this.#health.succeeded();
         return attempt.value;
       }
       if (attempt.kind !== "failure") continue;
@@ -125,7 +128,9 @@ export class ApiClient {
     const isSilent = requestedMs === undefined && isThrottled(failure);
     const ownMs = isSilent
       ? throttledDelayMs(failures, limitWindowMs, random)
-      : retryDelayMs(failures, random);
+      : requestedMs === undefined
+        ? this.#delayMs(failures)
+        : retryDelayMs(failures, random);
     const delayMs = Math.max(requestedMs ?? 0, ownMs);
     const isForAll = requestedMs !== undefined || isSilent;
     if (isForAll && failure.kind === "status") {
@@ -134,6 +139,13 @@ export class ApiClient {
     const waitsFor = isSilent ? "throttled" : isForAll ? "retry-after" : "retry";
     const request = requestName("GET", url);
     await backOff({ request, url, failure, failures, delayMs, waitsFor }, this.#options, signal);
+  }
+
+  /** After a failure for which the service gave no reason. One that is alone is over sooner than a second. */
+  #delayMs(failures: number): number {
+    const { random } = this.#options;
+    this.#health.failed();
+    return failures === 1 && !this.#health.isStruggling ? soonMs(random) : retryDelayMs(failures, random);
   }
 }
 

@@ -37,7 +37,7 @@ export async function backOff(
   if (permanent !== undefined) throw permanent;
   if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");
-  const seconds = (delayMs / 1_000).toFixed(1);
+  const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
   logger.debug(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
     request,
     failures,

@@ -5,6 +5,8 @@ import type { HttpResponse } from "../http/transport.ts";
 
 export const ATTEMPTS = 6;
 
+const SOON_MS = 25;
+const SOON_SPREAD_MS = 50;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 const MAX_BEYOND_MINUTE_MS = 13.5 * 60_000;
@@ -18,6 +20,11 @@ export function statusClass(status: number): StatusClass {
   if (status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600)) return "retry";
   if (status >= 300 && status < 400) return "redirect";
   return "refused";
+}
+
+/** Before the first retry of a request that failed alone: 25 to 75 ms. */
+export function soonMs(random: Random): number {
+  return SOON_MS + Math.floor(random.next() * SOON_SPREAD_MS);
 }
 
 /** Exponential back-off with full jitter: anything from 0 to 1 s, 2 s, 4 s … 30 s after 1, 2, 3 … failures. */

@@ -69,6 +69,63 @@ describe("mapOrdered", () => {
     await results.return();
   });
 
+  test("keeps working while an item takes longer than those after it, whatever the bound for the consumer", async () => {
+    const first = Promise.withResolvers<number>();
+    const begun: number[] = [];
+    const results = mapOrdered(
+      Array.from({ length: 50 }, (_, i) => i),
+      (item) => {
+        begun.push(item);
+        return item === 0 ? first.promise : Promise.resolve(item);
+      },
+      options,
+    );
+
+    const taken = results.next();
+    await delay(5);
+
+    expect(begun.length).toBe(50);
+    first.resolve(0);
+    expect((await taken).value).toBe(0);
+    expect((await Array.fromAsync(results)).length).toBe(49);
+  });
+
+  test("lets no more wait than the bounds say, whatever takes how long", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ ms: fc.nat(3), weight: fc.integer({ min: 1, max: 9 }) }), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 6, max: 9 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (items, concurrency, ahead, maxWeight) => {
+          const finished = new Set<number>();
+          let taken = 0;
+          const waiting = (): readonly number[] => [...finished].filter((index) => index >= taken);
+          const weight = (): number => waiting().reduce((sum, index) => sum + (items[index]?.weight ?? 0), 0);
+          let heaviest = 0;
+          const work = async (index: number): Promise<number> => {
+            heaviest = Math.max(heaviest, weight());
+            const ms = items[index]?.ms ?? 0;
+            if (ms > 0) await delay(ms);
+            finished.add(index);
+            return index;
+          };
+          const weigh = (index: number): number => items[index]?.weight ?? 0;
+          const bounds = { ...options, concurrency, ahead, maxWeight, weigh };
+
+          for await (const _ of mapOrdered(items.keys(), work, bounds)) {
+            taken += 1;
+            if (taken % 7 === 0) await delay(1);
+          }
+
+          expect(taken).toBe(items.length);
+          expect(heaviest).toBeLessThan(maxWeight + concurrency * 9);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
   test("starts nothing new while finished results weigh too much", async () => {
     const first = Promise.withResolvers<number>();
     const begun: number[] = [];
