@@ -24,6 +24,7 @@ const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
   part: layout.part(ACCOUNT, SNAPSHOT, 0),
   manifest: layout.manifest(ACCOUNT, SNAPSHOT),
   leftOut: layout.leftOut(ACCOUNT, SNAPSHOT),
+  digests: layout.digests(ACCOUNT, SNAPSHOT),
   held: layout.held(ACCOUNT, SNAPSHOT),
   retired: layout.retired(ACCOUNT, SNAPSHOT),
   changesPart: layout.changesPart(ACCOUNT, PUBLICATION, SNAPSHOT, 0),

@@ -72,7 +72,13 @@ async function publishAgain(
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
-  const published = await commit(ports, manifest, { action, run_id: state.runId, pinned }, decide, baseOf);
+  const published = await commit(
+    ports,
+    { manifest },
+    { action, run_id: state.runId, pinned },
+    decide,
+    baseOf,
+  );
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   state.counts = countsOf(manifest, published);
   await catalog.refresh(account);

@@ -2,6 +2,7 @@
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../snapshot/files/check-foreign.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
@@ -25,6 +26,7 @@ export async function checkHead(ports: SnapshotCheckPorts, account: string): Pro
   const manifest = await verify(ports, account, head.snapshot_id).catch((error: unknown) => {
     throw addDamagedHeadRemedy(error, account);
   });
+  await verifyDigests(ports.store, manifest);
   await checkForeign(ports.store, manifest);
 }
 
@@ -49,8 +51,10 @@ export async function checkEverything(ports: SnapshotCheckPorts, account: string
   let isHeadWhole = true;
   for (const snapshotId of await keptSnapshots(ports, account, log)) {
     const manifest = await collect(verify(ports, account, snapshotId));
-    if (manifest) await collect(checkForeign(ports.store, manifest));
-    else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
+    if (manifest) {
+      await collect(verifyDigests(ports.store, manifest));
+      await collect(checkForeign(ports.store, manifest));
+    } else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
   }
   for (const publication of log) {
     await collect(verifyChanges(store, account, publication, () => proceed(ports)));

@@ -1,6 +1,8 @@
 // A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
 
+import { rowsOf } from "../snapshot/compare/compare-snapshots.ts";
 import { RequiredFields } from "../snapshot/fields/required-fields.ts";
+import { readManifest } from "../snapshot/files/manifest.ts";
 import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
@@ -9,7 +11,6 @@ import { fetchResults } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
-import { baseRows } from "./publish/commit.ts";
 import { explainDamage } from "./publish/explain-damage.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunSession } from "./run-session.ts";
@@ -64,8 +65,11 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   }
 
   const changes = { added: 0, changed: 0, removed: 0 };
-  const before = baseRows(ports.store, settings.account, base);
   try {
+    const before = rowsOf(
+      ports.store,
+      base === null ? undefined : await readManifest(ports.store, settings.account, base),
+    );
     if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
     else for await (const _ of rows());
   } catch (error) {

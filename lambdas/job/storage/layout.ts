@@ -35,6 +35,7 @@ export const layout = {
     `${snapshot(account, snapshotId)}part-${five(index)}.ndjson.gz`,
   manifest: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_manifest.json`,
   leftOut: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_left_out.ndjson`,
+  digests: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_digests.bin`,
   held: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_held.json`,
   retired: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_retired.json`,
 

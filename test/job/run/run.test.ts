@@ -46,6 +46,7 @@ describe("a run", () => {
       `runs/uk/${RUN}/shard-00000.ndjson.gz`,
       `runs/uk/${RUN}/shard-00001.ndjson.gz`,
       `runs/uk/${RUN}/shard-00002.ndjson.gz`,
+      `snapshots/uk/${RUN}/_digests.bin`,
       `snapshots/uk/${RUN}/_manifest.json`,
       `snapshots/uk/${RUN}/part-00000.ndjson.gz`,
     ]);

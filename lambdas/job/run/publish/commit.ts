@@ -1,18 +1,24 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import type { KeptRows } from "../../snapshot/compare/kept-rows.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { readParts, writeParts } from "../../snapshot/files/parts.ts";
-import { changeLine, diffRows } from "../../snapshot/rows/diff-rows.ts";
-import { parseRow, type Row } from "../../snapshot/rows/row.ts";
+import { writeParts } from "../../snapshot/files/parts.ts";
+import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
 import { type Publication, publish, readHead } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 import { explainDamage } from "./explain-damage.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
+
+export interface SnapshotToPublish {
+  readonly manifest: Manifest;
+  /** Of a snapshot that was made just now. */
+  readonly kept?: KeptRows | undefined;
+}
 
 /**
  * Publishes a snapshot. `decide` is called before each try, with the head of that moment, and may end the commit with a
@@ -20,7 +26,7 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
-  manifest: Manifest,
+  { manifest, kept }: SnapshotToPublish,
   action: Action,
   decide: (head: Publication | undefined) => Promise<Decision | undefined>,
   baseOf: BaseOf,
@@ -38,9 +44,11 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
-    const changes = await writeChanges(ports, number, base, manifest).catch(async (error: unknown) => {
-      throw await explainDamage(error, ports, account, { base, snapshotId });
-    });
+    const changes = await writeChanges(ports, number, base, { manifest, kept }).catch(
+      async (error: unknown) => {
+        throw await explainDamage(error, ports, account, { base, snapshotId });
+      },
+    );
     const publication: Publication = {
       publication: number,
       snapshot_id: snapshotId,
@@ -68,13 +76,14 @@ async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   number: string,
   base: string | null,
-  manifest: Manifest,
+  { manifest, kept }: SnapshotToPublish,
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
   async function* lines(): AsyncGenerator<string> {
-    const after = abortable(rowsOf(store, manifest), signal);
-    for await (const change of diffRows(baseRows(store, account, base), after)) {
+    const before = base === null ? undefined : await readManifest(store, account, base);
+    const proceed = (): void => signal.throwIfAborted();
+    for await (const change of compareSnapshots(store, before, manifest, { kept, proceed })) {
       counts[change.change] += 1;
       yield changeLine(change);
     }
@@ -85,22 +94,4 @@ async function writeChanges(
     lines: lines(),
   });
   return counts;
-}
-
-/** A comparison without changes writes nothing, so it would not notice the signal. */
-async function* abortable(rows: AsyncIterable<Row>, signal: AbortSignal): AsyncGenerator<Row> {
-  for await (const row of rows) {
-    signal.throwIfAborted();
-    yield row;
-  }
-}
-
-/** The rows that changes are found against, sorted by uuid; none without a base. */
-export async function* baseRows(store: Store, account: string, base: string | null): AsyncGenerator<Row> {
-  if (base !== null) yield* rowsOf(store, await readManifest(store, account, base));
-}
-
-async function* rowsOf(store: Store, manifest: Manifest): AsyncGenerator<Row> {
-  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
-  for await (const line of readParts(store, prefix, manifest.parts)) yield parseRow(line);
 }

@@ -1,6 +1,9 @@
 // The first half of PUBLISH: shards, read back and verified, become parts, left-out list and manifest.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { writeDigests } from "../../snapshot/compare/digests.ts";
+import type { KeptRows } from "../../snapshot/compare/kept-rows.ts";
+import { RowDigests } from "../../snapshot/compare/row-digests.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
 import type { RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
@@ -16,25 +19,29 @@ import { layout } from "../../storage/layout.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
-/**
- * Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings.
- * @param required counts every event of the snapshot, whichever start fetched it
- */
+/** What sees every row of the snapshot, whichever start fetched it. */
+export interface MergeWitnesses {
+  readonly required: Pick<RequiredFields, "add">;
+  readonly kept: Pick<KeptRows, "add">;
+}
+
+/** Makes the snapshot of a completely staged run: a pure function of plan and shards, but for the manifest's timings. */
 export async function mergeShards(
   ports: RunPorts,
   settings: RunSettings,
   plan: Plan,
-  required: Pick<RequiredFields, "add">,
+  witnesses: MergeWitnesses,
 ): Promise<Manifest> {
   const { store } = ports;
   const { account } = settings;
   const { run_id: runId } = plan.header;
   const leftOut: LeftOut[] = [];
   const profiler = new FieldProfiler();
+  const rowDigests = new RowDigests();
   const parts = await writeParts({
     store,
     key: (index) => layout.part(account, runId, index),
-    lines: rowLines(ports, account, plan, { leftOut, profiler, required }),
+    lines: rowLines(ports, account, plan, { ...witnesses, leftOut, profiler, rowDigests }),
   });
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
@@ -46,6 +53,7 @@ export async function mergeShards(
       { fields: { planned: plan.header.events, events, left_out: leftOut.length } },
     );
   }
+  const digests = await writeDigests(store, layout.digests(account, runId), rowDigests.records);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
   const oversize = left("oversize");
   return createManifest(store, layout.manifest(account, runId), {
@@ -65,6 +73,7 @@ export async function mergeShards(
       repeated: plan.header.repeated,
     },
     parts: [...parts],
+    ...(digests ? { digests } : {}),
     columns: eventColumns(settings.lifted),
     lifted: settings.lifted.map(({ name, pointer }) => ({ name, pointer })),
     ...profiler.profile(),
@@ -81,10 +90,10 @@ export async function mergeShards(
 }
 
 /** Collected beside the rows. */
-interface Findings {
+interface Findings extends MergeWitnesses {
   readonly leftOut: LeftOut[];
   readonly profiler: FieldProfiler;
-  readonly required: Pick<RequiredFields, "add">;
+  readonly rowDigests: RowDigests;
 }
 
 /** Every shard's rows in plan order. */
@@ -105,11 +114,12 @@ async function* rowLines(
   }
 }
 
-function lookAt(line: string, key: string, { profiler, required }: Findings): void {
+function lookAt(line: string, key: string, { profiler, required, rowDigests, kept }: Findings): void {
   try {
-    const { event } = parseRow(line);
-    profiler.add(event);
-    required.add(event);
+    const row = parseRow(line);
+    profiler.add(row.event);
+    required.add(row.event);
+    kept.add(row, rowDigests.add(row.uuid, row.event));
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
     throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it

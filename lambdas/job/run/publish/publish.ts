@@ -1,5 +1,6 @@
 // PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
 
+import { keptRows } from "../../snapshot/compare/kept-rows.ts";
 import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
@@ -38,7 +39,8 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   await session.confirmLease();
   const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;
   const required = new RequiredFields(settings.require);
-  const manifest = await mergeShards(ports, settings, plan, required);
+  const kept = await keptRows(store, account, await task.baseOf(task.head));
+  const manifest = await mergeShards(ports, settings, plan, { required, kept });
   if (!isMade) session.hasAdvanced = true;
   timeBudget.advance(rows);
   timeBudget.endUnit();
@@ -49,7 +51,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const made = { manifest, incomplete: required.incomplete };
   const published = await commit(
     ports,
-    manifest,
+    { manifest, kept },
     action,
     (head) => decide(task, made, timeBudget, head),
     task.baseOf,

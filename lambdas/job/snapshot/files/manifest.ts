@@ -53,6 +53,8 @@ const MANIFEST = z
     plan_sha256: sha256,
     counts: COUNTS,
     parts: z.array(PART).readonly(),
+    /** Absent in snapshots of earlier versions and in those without rows. */
+    digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
     columns: z.array(column).readonly(),
     /** Where the last columns come from. */
     lifted: z.array(z.object({ name: column, pointer: z.string().startsWith("/") })).readonly(),

@@ -41,7 +41,7 @@ describe("retention", () => {
     world.clock.advance(2 * MINUTE_MS);
     await world.run();
 
-    expect(retired).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
+    expect(retired).toEqual(["_digests.bin", "_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(almost).toEqual(retired);
     expect(files(world, first)).toEqual(["_retired.json"]);
   });
@@ -56,7 +56,7 @@ describe("retention", () => {
       await world.run();
     }
 
-    expect(files(world, head)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
+    expect(files(world, head)).toEqual(["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]);
   });
 
   test("never retires what was the head within the last day", async () => {
@@ -108,7 +108,7 @@ describe("retention", () => {
 
     await world.run();
 
-    expect(files(world, first)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
+    expect(files(world, first)).toEqual(["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]);
   });
 
   test("counts the day from when the tables have followed, however late that is", async () => {
@@ -135,7 +135,7 @@ describe("retention", () => {
     await world.run();
 
     expect(refreshes).toBe(3);
-    expect(marked).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
+    expect(marked).toEqual(["_digests.bin", "_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(seenJustBefore).toEqual(marked);
     expect(files(world, first)).toEqual(["_retired.json"]);
   });

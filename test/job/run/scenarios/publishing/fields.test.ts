@@ -3,6 +3,7 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { mergeShards } from "../../../../../lambdas/job/run/publish/merge-shards.ts";
+import { KeptRows } from "../../../../../lambdas/job/snapshot/compare/kept-rows.ts";
 import { RequiredFields } from "../../../../../lambdas/job/snapshot/fields/required-fields.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { rowLine } from "../../../../../lambdas/job/snapshot/rows/row.ts";
@@ -101,12 +102,10 @@ test.each([
   }
   await writeShard(sandbox.store, key, 0, results());
 
-  const error: unknown = await mergeShards(
-    sandbox.ports(),
-    sandbox.settings,
-    plan,
-    new RequiredFields([]),
-  ).catch((thrown) => thrown);
+  const error: unknown = await mergeShards(sandbox.ports(), sandbox.settings, plan, {
+    required: new RequiredFields([]),
+    kept: new KeptRows(undefined),
+  }).catch((thrown) => thrown);
 
   expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
   expect(inspect(error)).not.toContain("secret");

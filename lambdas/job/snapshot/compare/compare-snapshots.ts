@@ -1,0 +1,77 @@
+// The changes from one snapshot to another: by their digests where both have them, so that only rows that differ are
+// read; else by all of their rows.
+
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Manifest } from "../files/manifest.ts";
+import { readParts } from "../files/parts.ts";
+import { type Change, diffRows } from "../rows/diff-rows.ts";
+import { parseRow, type Row } from "../rows/row.ts";
+import { differingRows } from "./differing-rows.ts";
+import { readDigests } from "./digests.ts";
+import type { KeptRows } from "./kept-rows.ts";
+import { type ChosenRows, readChosen } from "./read-chosen.ts";
+
+export interface CompareOptions {
+  /** Rows of the new snapshot that need not be read. */
+  readonly kept?: KeptRows | undefined;
+  /** Called repeatedly while it reads; may throw to stop. */
+  readonly proceed?: () => void;
+}
+
+/**
+ * Sorted by uuid. Throws `STORE_CORRUPT` for a part that it reads and that is damaged; this may show only at the end, so
+ * use nothing made of the changes before this returns.
+ * @param before undefined where there is nothing to compare with: every event is `added`
+ */
+export async function* compareSnapshots(
+  store: Store,
+  before: Manifest | undefined,
+  after: Manifest,
+  { kept, proceed = () => undefined }: CompareOptions = {},
+): AsyncGenerator<Change, void, undefined> {
+  const chosen = before && (await differing(store, before, after));
+  proceed(); // without a row that differs nothing is read any more
+  const keptRows = chosen && kept?.at(chosen.after.places);
+  const rows = keptRows ? streamOf(keptRows) : rowsOf(store, after, proceed, chosen?.after);
+  yield* diffRows(rowsOf(store, before, proceed, chosen?.before), rows);
+}
+
+async function* streamOf(rows: readonly Row[]): AsyncGenerator<Row> {
+  yield* rows;
+}
+
+/** All rows of a snapshot, or those at the chosen places; none where there is no snapshot. */
+export async function* rowsOf(
+  store: Store,
+  manifest: Manifest | undefined,
+  proceed: () => void = () => undefined,
+  chosen?: ChosenRows,
+): AsyncGenerator<Row> {
+  if (manifest === undefined) return;
+  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+  if (chosen) {
+    yield* readChosen(store, prefix, manifest.parts, chosen, proceed);
+    return;
+  }
+  for await (const line of readParts(store, prefix, manifest.parts)) {
+    proceed();
+    yield parseRow(line);
+  }
+}
+
+/** Undefined where one of them has no digests that can be relied on. */
+async function differing(
+  store: Store,
+  before: Manifest,
+  after: Manifest,
+): Promise<{ readonly before: ChosenRows; readonly after: ChosenRows } | undefined> {
+  const old = await readDigests(store, before);
+  const current = old && (await readDigests(store, after));
+  if (old === undefined || current === undefined) return undefined;
+  const places = differingRows(old, current);
+  return {
+    before: { places: places.before, digests: old },
+    after: { places: places.after, digests: current },
+  };
+}

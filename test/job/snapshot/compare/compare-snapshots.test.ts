@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { compareSnapshots, rowsOf } from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
+import {
+  readDigests,
+  verifyDigests,
+  writeDigests,
+} from "../../../../lambdas/job/snapshot/compare/digests.ts";
+import { KeptRows } from "../../../../lambdas/job/snapshot/compare/kept-rows.ts";
+import { RowDigests } from "../../../../lambdas/job/snapshot/compare/row-digests.ts";
+import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { jsonText } from "../../json/json-texts.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { AFTER, BEFORE, type Events, madeSnapshot, uuidOf } from "./made-snapshot.ts";
+
+/** Remembers which files were opened. */
+class OpenedStore extends MemoryStore {
+  readonly opened: string[] = [];
+
+  override async open(key: string): ReturnType<MemoryStore["open"]> {
+    this.opened.push(key);
+    return super.open(key);
+  }
+}
+
+let store: OpenedStore;
+
+beforeEach(() => {
+  store = new OpenedStore();
+});
+
+const changesOf = (before: Manifest, after: Manifest) =>
+  Array.fromAsync(compareSnapshots(store, before, after));
+
+const OTHER = "2026-11-19T06-00-00.000Z";
+const key = layout.digests("uk", BEFORE);
+
+describe("two snapshots", () => {
+  it("are compared by what differs, and no other part is opened", async () => {
+    const before = await madeSnapshot(store, BEFORE, { 1: "1", 2: '{"a":1,"b":2}', 3: "3", 4: "4", 6: "6" });
+    const after = await madeSnapshot(store, AFTER, { 1: "1", 2: '{"b":2,"a":1}', 3: "3.0", 5: "5", 6: "6" });
+    store.opened.length = 0;
+
+    const changes = await changesOf(before, after);
+
+    expect(changes).toEqual([
+      { uuid: uuidOf(3), change: "changed", fields: '[""]', before: "3", after: "3.0" },
+      { uuid: uuidOf(4), change: "removed", fields: null, before: "4", after: null },
+      { uuid: uuidOf(5), change: "added", fields: null, before: null, after: "5" },
+    ]);
+    expect(store.opened.toSorted()).toEqual([
+      ...[1, 2, 3].map((index) => layout.part("uk", BEFORE, index)),
+      ...[1, 2, 3].map((index) => layout.part("uk", AFTER, index)),
+    ]);
+  });
+
+  it("have the same changes with and without digests, however their rows lie in parts", async () => {
+    const text = fc.oneof(
+      jsonText.map(({ tight }) => tight),
+      fc.constantFrom('{"a":1,"b":"\u0085é"}', '{"b":"\u0085é","a":1}'),
+    );
+    const events = fc.dictionary(fc.integer({ min: 1, max: 12 }).map(String), text);
+    await fc.assert(
+      fc.asyncProperty(events, events, fc.integer({ min: 1, max: 600 }), async (old, current, maxBytes) => {
+        store = new OpenedStore();
+        const before = await madeSnapshot(store, BEFORE, sorted(old), maxBytes);
+        const after = await madeSnapshot(store, AFTER, sorted(current), maxBytes);
+
+        const changes = await changesOf(before, after);
+
+        const { digests: _, ...without } = before;
+        expect(changes).toEqual(await changesOf(without, after));
+        for (const maxText of [0, 40, 100_000]) {
+          const kept = await keptOf(before, after, maxText);
+          expect(await Array.fromAsync(compareSnapshots(store, before, after, { kept }))).toEqual(changes);
+        }
+      }),
+    );
+  });
+
+  it("have every event added where there is nothing before", async () => {
+    const after = await madeSnapshot(store, AFTER, { 1: "1", 2: "2" });
+
+    const changes = await Array.fromAsync(compareSnapshots(store, undefined, after));
+
+    expect(changes.map(({ change, after: text }) => [change, text])).toEqual([
+      ["added", "1"],
+      ["added", "2"],
+    ]);
+  });
+
+  it("are not compared any further once the work is stopped", async () => {
+    const before = await madeSnapshot(store, BEFORE, { 1: "1" });
+    const after = await madeSnapshot(store, AFTER, { 1: "1" });
+    const stop = new Error("stopped");
+    const proceed = (): void => {
+      throw stop;
+    };
+
+    await expect(Array.fromAsync(compareSnapshots(store, before, after, { proceed }))).rejects.toBe(stop);
+  });
+
+  it("are not compared where a part that is read is missing or damaged", async () => {
+    const before = await madeSnapshot(store, BEFORE, { 1: "1", 2: "2", 3: "3" }, 1_000);
+    const after = await madeSnapshot(store, AFTER, { 1: "0", 2: "0", 3: "3" }, 1_000);
+    const part = layout.part("uk", BEFORE, 0);
+    const damaged = { code: "STORE_CORRUPT", fields: { key: part } };
+    for (const other of [{ 1: "9", 2: "2", 3: "3" }, { 2: "1" }, { 1: "9" }]) {
+      await madeSnapshot(store, OTHER, other, 1_000);
+      store.put(part, (await store.read(layout.part("uk", OTHER, 0)))?.bytes ?? "");
+      await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
+      await store.delete(layout.part("uk", OTHER, 0));
+    }
+    store.put(part, "no gzip");
+    await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
+    await store.delete(part);
+    await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
+  });
+});
+
+/** What making the snapshot keeps. */
+async function keptOf(before: Manifest, after: Manifest, maxText: number): Promise<KeptRows> {
+  const kept = new KeptRows(await readDigests(store, before), maxText);
+  const digests = new RowDigests();
+  for await (const row of rowsOf(store, after)) kept.add(row, digests.add(row.uuid, row.event));
+  return kept;
+}
+
+describe("the digests of a snapshot", () => {
+  const EVENTS = { 1: "1", 2: "2", 3: "3" };
+
+  it.each<[string, (bytes: Buffer) => Promise<unknown> | unknown]>([
+    ["missing", () => store.delete(key)],
+    ["short", (bytes) => store.put(key, bytes.subarray(0, -32))],
+    ["empty", () => store.put(key, "")],
+    ["longer", (bytes) => store.put(key, Buffer.concat([bytes, bytes]))],
+    [
+      "those of other events",
+      (bytes) => store.put(key, Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)])),
+    ],
+  ])("are not used where they are %s, and do not verify", async (_, damage) => {
+    const before = await madeSnapshot(store, BEFORE, EVENTS);
+    const after = await madeSnapshot(store, AFTER, { ...EVENTS, 2: "7" });
+    const expected = await changesOf(before, after);
+    await verifyDigests(store, before);
+    await damage(Buffer.from((await store.read(key))?.bytes ?? []));
+    store.opened.length = 0;
+
+    expect(await readDigests(store, before)).toBeUndefined();
+    await expect(verifyDigests(store, before)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key },
+    });
+    expect(await changesOf(before, after)).toEqual(expected);
+    expect(store.opened).toHaveLength(6);
+  });
+
+  it("are not used where they are not as many as the events", async () => {
+    const before = await madeSnapshot(store, BEFORE, EVENTS);
+    const counts = { ...before.counts, events: 4 };
+
+    expect(await readDigests(store, before)).toHaveLength(96);
+    expect(await readDigests(store, { ...before, counts })).toBeUndefined();
+  });
+
+  it("are named in no manifest where there are none, or the key is taken by others", async () => {
+    store.put(key, "of another version");
+
+    expect(await writeDigests(store, key, Buffer.alloc(32, 1))).toBeUndefined();
+    expect(await writeDigests(store, "other", new Uint8Array())).toBeUndefined();
+    expect(store.keys()).toEqual([key]);
+    expect(await writeDigests(store, "other", Buffer.alloc(32, 1))).toEqual(
+      await writeDigests(store, "other", Buffer.alloc(32, 1)),
+    );
+    await verifyDigests(store, { account: "uk", snapshot_id: BEFORE });
+  });
+});
+
+function sorted(events: Readonly<Record<string, string>>): Events {
+  return Object.fromEntries(Object.entries(events).map(([n, event]) => [Number(n), event]));
+}
