@@ -1,12 +1,17 @@
 // The whole deployment as one construct: which construct owns what, and what the function may do with it.
 
-import { Annotations, CfnResource } from "aws-cdk-lib";
-import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Annotations } from "aws-cdk-lib";
+import { type IManagedPolicy, PermissionsBoundary, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { isPlaceholder } from "../lambdas/job/settings/base-url.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { settingsFileText } from "../lambdas/sync/settings-file.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
+import { checkSize } from "./check-size.ts";
 import { EndedExecutions } from "./compute/ended-executions.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { FailureQueue } from "./compute/failure-queue.ts";
@@ -15,32 +20,39 @@ import { Schedules } from "./compute/schedules.ts";
 import { StateMachine } from "./compute/state-machine.ts";
 import { SyncFunction } from "./compute/sync-function.ts";
 import { AnalystPolicy } from "./data/analyst-policy.ts";
+import { RESULTS_PREFIX } from "./data/bucket-rules.ts";
 import { Credentials } from "./data/credentials.ts";
-import { RESULTS_PREFIX, Storage } from "./data/storage.ts";
+import { Storage } from "./data/storage.ts";
 import { Tokens } from "./data/tokens.ts";
 import { Warehouse } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
 import { deploymentNames } from "./deployment-names.ts";
+import type { EventSyncProps } from "./event-sync-props.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
 import { refuseSameDatabase } from "./refuse-same-database.ts";
-import type { EventSyncSettings } from "./settings/event-sync-settings.ts";
 import { functionSettings } from "./settings/function-settings.ts";
-import { parseSettings, type Settings } from "./settings/settings.ts";
-
-const MAX_RESOURCES = 500;
-
-export interface EventSyncProps {
-  /** As in `cdk.json` under `context.eventSync`, or the path of a settings file. */
-  readonly settings: EventSyncSettings | string;
-}
+import { parseSettings } from "./settings/settings.ts";
+import { warnOfPlaceholders } from "./settings/warn-of-placeholders.ts";
 
 export class EventSync extends Construct {
-  /** Of the Glue database with the tables. */
+  /** The Glue database with the tables. */
   readonly database: string;
+  /** The Athena workgroup, and the start of the names of other resources. */
+  readonly workgroup: string;
+  readonly bucket: IBucket;
+  /** For the roles and groups of analysts. */
+  readonly analystPolicy: IManagedPolicy;
+  /** The alias of the function that schedules and people call. */
+  readonly function: IFunction;
+  readonly logGroup: ILogGroup;
+  readonly alarmTopic: ITopic;
+  /** Failed starts. */
+  readonly failureQueue: IQueue;
+  readonly stateMachineArn: string;
 
   constructor(scope: Construct, id: string, props: EventSyncProps) {
     super(scope, id);
@@ -52,9 +64,15 @@ export class EventSync extends Construct {
     this.database = settings.database;
     const { accounts, lifted } = settings;
     const accountNames = Object.keys(accounts);
-    const storage = new Storage(this, "Storage");
-    const credentials = new Credentials(this, "Credentials", name, accountNames);
-    const tokens = new Tokens(this, "Tokens", name, accounts);
+    const { encryptionKey } = props;
+    const { existingBucket } = settings;
+    const storage = new Storage(this, "Storage", { bucket: props.bucket, existingBucket, encryptionKey });
+    const credentials = new Credentials(this, "Credentials", {
+      deployment: name,
+      accounts: accountNames,
+      encryptionKey,
+    });
+    const tokens = new Tokens(this, "Tokens", { deployment: name, accounts, encryptionKey });
     const warehouse = new Warehouse(this, "Warehouse", {
       database: settings.database,
       bucketName: storage.bucket.bucketName,
@@ -64,11 +82,13 @@ export class EventSync extends Construct {
       name,
       database: warehouse.database,
       resultsLocation: storage.resultsLocation,
+      encryptionKey: storage.keys[0],
       scanLimitGigabytes: settings.scanLimitGigabytes,
       firstAccount: accountNames[0] ?? "",
     });
     const analysts = new AnalystPolicy(this, "Analysts", {
       bucket: storage.bucket,
+      keys: storage.keys,
       resultsPrefix: RESULTS_PREFIX,
       database: warehouse.database,
       workgroup: workgroup.workgroupName,
@@ -99,15 +119,26 @@ export class EventSync extends Construct {
       environment,
       settingsFile: settingsFileText(functionSettings(settings)),
       failureQueue: failureQueue.queue,
+      logGroup: props.logGroup,
       logRetentionDays: settings.logRetentionDays,
       reservedConcurrency: settings.reservedConcurrency,
     });
-    new Schedules(this, "Schedules", { name, target: sync.live, failureQueue, accounts });
+    new Schedules(this, "Schedules", {
+      name,
+      group: props.scheduleGroup,
+      target: sync.live,
+      failureQueue,
+      accounts,
+    });
     new StateMachine(this, "StateMachine", { handOver, target: sync.live });
     const { stateMachineArn } = handOver;
     new EndedExecutions(this, "EndedExecutions", { stateMachineArn, target: sync.live, failureQueue });
 
-    const { topic } = new AlarmTopic(this, "AlarmTopic", settings.alarmEmail);
+    const { topic } = new AlarmTopic(this, "AlarmTopic", {
+      given: props.alarmTopic,
+      email: settings.alarmEmail,
+      encryptionKey,
+    });
     if (settings.alarmEmail === undefined) {
       Annotations.of(this).addInfo("eventSync.alarmEmail: not set, so alarms send no e-mail.");
     }
@@ -140,29 +171,23 @@ export class EventSync extends Construct {
       failureQueueUrl: failureQueue.queue.queueUrl,
       stateMachineArn,
       workgroup: workgroup.workgroupName,
-      analystPolicyArn: analysts.policyArn,
+      analystPolicyArn: analysts.policy.managedPolicyArn,
       dashboard: dashboard.dashboardName,
       warehouse: storage.location("").replace(/\/$/, ""),
     });
     checkSize(this, accountNames.length);
+    if (props.permissionsBoundary !== undefined) {
+      PermissionsBoundary.of(this).apply(props.permissionsBoundary);
+    }
+    this.workgroup = workgroup.workgroupName;
+    this.bucket = storage.bucket;
+    this.analystPolicy = analysts.policy;
+    this.function = sync.live;
+    this.logGroup = sync.logGroup;
+    this.alarmTopic = topic;
+    this.failureQueue = failureQueue.queue;
+    this.stateMachineArn = stateMachineArn;
     const all = this.node.root.node.findAll().filter((each) => each instanceof EventSync);
     refuseSameDatabase(this, all);
   }
-}
-
-function checkSize(scope: Construct, accounts: number): void {
-  const resources = scope.node.findAll().filter((each) => CfnResource.isCfnResource(each)).length;
-  if (resources <= MAX_RESOURCES) return;
-  throw new Error(
-    `eventSync.accounts: ${accounts} accounts need ${resources} resources, and a stack of CloudFormation has at most ${MAX_RESOURCES}. Deploy some of the accounts as a second stack, with a stackName and a database of its own (docs/aws.md, "A second stack").`,
-  );
-}
-
-function warnOfPlaceholders(scope: Construct, accounts: Settings["accounts"]): void {
-  const names = Object.keys(accounts).filter((name) => isPlaceholder(accounts[name]?.baseUrl ?? ""));
-  if (names.length === 0) return;
-  Annotations.of(scope).addWarningV2(
-    "brand-events-sync:placeholder",
-    `eventSync.baseUrl: the address of the service is still a placeholder (${names.join(", ")}). Set your own; until then runs fail with CONFIG_INVALID.`,
-  );
 }

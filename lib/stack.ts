@@ -3,9 +3,10 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { DEFAULT_ID } from "./deployment-names.ts";
-import { EventSync, type EventSyncProps } from "./event-sync.ts";
+import { EventSync } from "./event-sync.ts";
+import type { EventSyncProps } from "./event-sync-props.ts";
 
-export interface EventSyncStackProps extends StackProps, EventSyncProps {}
+export interface EventSyncStackProps extends StackProps, Pick<EventSyncProps, "settings"> {}
 
 export class EventSyncStack extends Stack {
   constructor(scope: Construct, id: string, { settings, ...props }: EventSyncStackProps) {

@@ -4,6 +4,7 @@ import { ArnFormat, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
+import { wildcardFinding } from "../wildcard-finding.ts";
 
 export class HandOver extends Construct {
   /** The deployment's, so two in one AWS account do not meet. */
@@ -39,7 +40,7 @@ export class HandOver extends Construct {
       }),
     );
     Validations.of(role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${this.stateMachineName}:*]`,
+      id: wildcardFinding(role, this.executionArn("*")),
       reason:
         "Runs give the executions their names, so all executions of this state machine are the narrowest resource.",
     });

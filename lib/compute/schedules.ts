@@ -3,7 +3,7 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import { CfnSchedule, CfnScheduleGroup, type IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import type { FailureQueue } from "./failure-queue.ts";
@@ -11,6 +11,8 @@ import type { FailureQueue } from "./failure-queue.ts";
 export interface SchedulesProps {
   /** Of the deployment. */
   readonly name: string;
+  /** The group of the schedules, if the app brings one. */
+  readonly group: IScheduleGroup | undefined;
   readonly target: IFunction;
   readonly failureQueue: FailureQueue;
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
@@ -19,12 +21,12 @@ export interface SchedulesProps {
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, props: SchedulesProps) {
     super(scope, id);
-    const group = new CfnScheduleGroup(this, "Group", { name: props.name });
+    const group = props.group ?? newGroup(this, props.name);
     const role = schedulerRole(this, group, props);
     for (const [account, { schedule, timeZone, enabled }] of Object.entries(props.accounts)) {
       new CfnSchedule(this, account, {
         description: `Starts the runs of the account ${account}`,
-        groupName: group.ref,
+        groupName: group.scheduleGroupName,
         scheduleExpression: schedule,
         scheduleExpressionTimezone: timeZone,
         state: enabled ? "ENABLED" : "DISABLED",
@@ -41,15 +43,22 @@ export class Schedules extends Construct {
   }
 }
 
+type GroupOfSchedules = Pick<IScheduleGroup, "scheduleGroupName" | "scheduleGroupArn">;
+
+function newGroup(scope: Construct, name: string): GroupOfSchedules {
+  const group = new CfnScheduleGroup(scope, "Group", { name });
+  return { scheduleGroupName: group.ref, scheduleGroupArn: group.attrArn };
+}
+
 /** May start the function's alias and report failed starts; for the schedules of this group only. */
-function schedulerRole(scope: Construct, group: CfnScheduleGroup, props: SchedulesProps): Role {
+function schedulerRole(scope: Construct, group: GroupOfSchedules, props: SchedulesProps): Role {
   const role = new Role(scope, "Role", {
     description: "Allows the schedules to start the function",
     assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
       conditions: {
         StringEquals: {
           "aws:SourceAccount": Stack.of(scope).account,
-          "aws:SourceArn": group.attrArn,
+          "aws:SourceArn": group.scheduleGroupArn,
         },
       },
     }),

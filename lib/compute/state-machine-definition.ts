@@ -2,7 +2,7 @@
 
 import { Duration } from "aws-cdk-lib";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { STAGING_EXPIRY } from "../data/storage.ts";
+import { STAGING_EXPIRY } from "../data/bucket-rules.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 /** `States.Timeout` must mean that the function is no longer at work: two invocations of one run would meet. */

@@ -5,7 +5,7 @@ import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { Alias, Architecture, Runtime } from "aws-cdk-lib/aws-lambda";
 import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
-import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { type ILogGroup, LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
@@ -21,6 +21,9 @@ export interface SyncFunctionProps {
   /** The text of the settings file in the bundle. */
   readonly settingsFile: string;
   readonly failureQueue: IQueue;
+  /** The group of the log, if the app brings one. */
+  readonly logGroup: ILogGroup | undefined;
+  /** Of a group that is made. */
   readonly logRetentionDays: RetentionDays;
   readonly reservedConcurrency: number | undefined;
 }
@@ -29,14 +32,16 @@ export class SyncFunction extends Construct {
   readonly function: NodejsFunction;
   /** Schedules and people call the alias: the failure queue and the retries belong to it, not to `$LATEST`. */
   readonly live: Alias;
-  readonly logGroup: LogGroup;
+  readonly logGroup: ILogGroup;
 
   constructor(scope: Construct, id: string, props: SyncFunctionProps) {
     super(scope, id);
-    this.logGroup = new LogGroup(this, "Logs", {
-      retention: props.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    this.logGroup =
+      props.logGroup ??
+      new LogGroup(this, "Logs", {
+        retention: props.logRetentionDays,
+        removalPolicy: RemovalPolicy.DESTROY,
+      });
     this.logGroup.grantWrite(props.role);
     this.function = new NodejsFunction(this, "Function", {
       description: "Makes, checks and publishes snapshots of the events of a Brand Metrics Service",

@@ -1,10 +1,13 @@
 // A managed policy for analysts: they query the tables in the workgroup, and read nothing else of the stack.
 
 import { ArnFormat, Stack, Validations } from "aws-cdk-lib";
-import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
-import { CfnBucket, type IBucket } from "aws-cdk-lib/aws-s3";
+import { type IManagedPolicy, ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
+import { wildcardFinding } from "../wildcard-finding.ts";
+import { useOfKeys } from "./use-of-keys.ts";
 
 /** The folders of the five tables. `runs/` and `accounts/` belong to the function alone. */
 const TABLE_FOLDERS = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs];
@@ -14,6 +17,8 @@ const CATALOG = "AwsDataCatalog";
 
 export interface AnalystPolicyProps {
   readonly bucket: IBucket;
+  /** That its files and the results are encrypted with, where they are not those of S3. */
+  readonly keys: readonly IKey[];
   /** With its closing slash. */
   readonly resultsPrefix: string;
   readonly database: string;
@@ -21,16 +26,21 @@ export interface AnalystPolicyProps {
 }
 
 export class AnalystPolicy extends Construct {
-  readonly policyArn: string;
+  readonly policy: IManagedPolicy;
 
   constructor(scope: Construct, id: string, props: AnalystPolicyProps) {
     super(scope, id);
     const policy = new ManagedPolicy(this, "Policy", {
       description: "Queries of the events of the Brand Metrics Service in Athena, read only",
-      statements: [...this.athena(props), ...this.tables(props), ...files(props)],
+      statements: [
+        ...this.athena(props),
+        ...this.tables(props),
+        ...files(props),
+        ...useOfKeys(this, { keys: props.keys, services: ["s3"] }),
+      ],
     });
-    this.policyArn = policy.managedPolicyArn;
-    acknowledge(policy, props);
+    this.policy = policy;
+    this.acknowledge(policy, props);
   }
 
   private athena({ workgroup }: AnalystPolicyProps): readonly PolicyStatement[] {
@@ -108,6 +118,24 @@ export class AnalystPolicy extends Construct {
     ];
   }
 
+  private acknowledge(policy: ManagedPolicy, { bucket, resultsPrefix, database }: AnalystPolicyProps): void {
+    Validations.of(policy).acknowledge(
+      ...[...TABLE_FOLDERS, resultsPrefix].map((prefix) => ({
+        id: wildcardFinding(policy, bucket.arnForObjects(`${prefix}*`)),
+        reason:
+          "Runs and Athena choose the names of the files below a prefix, so the prefix is the narrowest resource.",
+      })),
+      {
+        id: wildcardFinding(policy, this.arn("glue", "table", `${database}/*`)),
+        reason: "Analysts also query the views in the database, whose names are not known here.",
+      },
+      {
+        id: wildcardFinding(policy, "*"),
+        reason: "Athena has no resource for the lists of workgroups, data catalogs and engine versions.",
+      },
+    );
+  }
+
   private arn(service: string, resource: string, resourceName: string): string {
     return Stack.of(this).formatArn({ service, resource, resourceName });
   }
@@ -141,26 +169,4 @@ function files({ bucket, resultsPrefix }: AnalystPolicyProps): readonly PolicySt
       resources: [results],
     }),
   ];
-}
-
-function acknowledge(policy: ManagedPolicy, { bucket, resultsPrefix, database }: AnalystPolicyProps): void {
-  const resource = bucket.node.defaultChild;
-  if (!CfnBucket.isCfnBucket(resource)) return;
-  const name = Stack.of(policy).getLogicalId(resource);
-  const region = "<AWS::Region>";
-  Validations.of(policy).acknowledge(
-    ...[...TABLE_FOLDERS, resultsPrefix].map((prefix) => ({
-      id: `AwsSolutions-IAM5[Resource::<${name}.Arn>/${prefix}*]`,
-      reason:
-        "Runs and Athena choose the names of the files below a prefix, so the prefix is the narrowest resource.",
-    })),
-    {
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:glue:${region}:<AWS::AccountId>:table/${database}/*]`,
-      reason: "Analysts also query the views in the database, whose names are not known here.",
-    },
-    {
-      id: "AwsSolutions-IAM5[Resource::*]",
-      reason: "Athena has no resource for the lists of workgroups, data catalogs and engine versions.",
-    },
-  );
 }

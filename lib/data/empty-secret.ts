@@ -2,8 +2,10 @@
 
 import { ArnFormat, Aws, Fn, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import type { Role } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
+import { wildcardFinding } from "../wildcard-finding.ts";
 
 /** `arn:aws:cloudformation:<region>:<account>:stack/<name>/<UUID>`. */
 const STACK_UUID = Fn.select(2, Fn.split("/", Aws.STACK_ID));
@@ -11,6 +13,7 @@ const STACK_UUID = Fn.select(2, Fn.split("/", Aws.STACK_ID));
 export interface EmptySecretProps {
   readonly name: string;
   readonly description: string;
+  readonly encryptionKey: IKey | undefined;
   /** Why AWS does not rotate it. */
   readonly whyNotRotated: string;
 }
@@ -19,9 +22,13 @@ export interface EmptySecretProps {
 export function emptySecret(
   scope: Construct,
   id: string,
-  { name, description, whyNotRotated }: EmptySecretProps,
+  { name, description, encryptionKey, whyNotRotated }: EmptySecretProps,
 ): CfnSecret {
-  const secret = new CfnSecret(scope, id, { name, description });
+  const secret = new CfnSecret(scope, id, {
+    name,
+    description,
+    ...(encryptionKey && { kmsKeyId: encryptionKey.keyArn }),
+  });
   // Retained, but deleted when its creation is rolled back: a failed first deployment leaves nothing behind.
   secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
   Validations.of(secret).acknowledge({ id: "AwsSolutions-SMG4", reason: whyNotRotated });
@@ -43,18 +50,17 @@ export function secretName(deployment: string, path: string): string {
  */
 export function secretPattern(deployment: string, path: string, role: Role): string {
   const stack = Stack.of(role);
-  // Secrets Manager appends a hyphen and six characters to the name.
-  const name = `${secretName(deployment, path)}*`;
-  const uuid = JSON.stringify(stack.resolve(STACK_UUID));
+  const pattern = stack.formatArn({
+    service: "secretsmanager",
+    resource: "secret",
+    // Secrets Manager appends a hyphen and six characters to the name.
+    resourceName: `${secretName(deployment, path)}*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
   Validations.of(role).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:${name.replace(STACK_UUID, uuid)}]`,
+    id: wildcardFinding(role, pattern),
     reason:
       "The pattern covers secrets of this deployment only: one ARN for each account would not fit into the policy.",
   });
-  return stack.formatArn({
-    service: "secretsmanager",
-    resource: "secret",
-    resourceName: name,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
+  return pattern;
 }

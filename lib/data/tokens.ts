@@ -1,6 +1,7 @@
 // One more secret for each account with OAuth, created empty: `authorize` fills it, and the function renews its tokens.
 
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
 import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/environment.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -13,12 +14,19 @@ export interface Authorization {
   readonly secretId: string;
 }
 
+export interface TokensProps {
+  /** The name of the deployment. */
+  readonly deployment: string;
+  readonly accounts: Settings["accounts"];
+  readonly encryptionKey: IKey | undefined;
+}
+
 export class Tokens extends Construct {
   /** For each account with an identity provider. */
   readonly authorizations: ReadonlyMap<string, Authorization>;
   private readonly deployment: string;
 
-  constructor(scope: Construct, id: string, deployment: string, accounts: Settings["accounts"]) {
+  constructor(scope: Construct, id: string, { deployment, accounts, encryptionKey }: TokensProps) {
     super(scope, id);
     this.deployment = deployment;
     this.authorizations = new Map(
@@ -27,6 +35,7 @@ export class Tokens extends Construct {
         const secret = emptySecret(this, account, {
           name: secretName(deployment, pathOf(account)),
           description: `Tokens of the account ${account} at the identity provider, stored by the command authorize and by runs`,
+          encryptionKey,
           whyNotRotated:
             "Each renewal of the tokens stores new ones, and the identity provider ends the old ones.",
         });

@@ -2,6 +2,7 @@
 
 import { Stack } from "aws-cdk-lib";
 import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { savedQueries } from "./saved-queries.ts";
@@ -12,6 +13,8 @@ export interface WorkgroupProps {
   /** Of the deployment. */
   readonly name: string;
   readonly database: string;
+  /** That the results are encrypted with. */
+  readonly encryptionKey: IKey | undefined;
   /** `s3://…/`, where the results expire. */
   readonly resultsLocation: string;
   readonly scanLimitGigabytes: number;
@@ -39,7 +42,10 @@ export class Workgroup extends Construct {
         resultConfiguration: {
           outputLocation: props.resultsLocation,
           expectedBucketOwner: Stack.of(this).account,
-          encryptionConfiguration: { encryptionOption: "SSE_S3" },
+          encryptionConfiguration:
+            props.encryptionKey === undefined
+              ? { encryptionOption: "SSE_S3" }
+              : { encryptionOption: "SSE_KMS", kmsKey: props.encryptionKey.keyArn },
         },
       },
     });

@@ -1,23 +1,26 @@
 // The topic for alarms, and the e-mail address that subscribes to it.
 
-import { ArnFormat, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Annotations, ArnFormat, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Key } from "aws-cdk-lib/aws-kms";
-import { Subscription, SubscriptionProtocol, Topic } from "aws-cdk-lib/aws-sns";
+import { type IKey, Key } from "aws-cdk-lib/aws-kms";
+import { type ITopic, Subscription, SubscriptionProtocol, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
 const CLOUDWATCH = new ServicePrincipal("cloudwatch.amazonaws.com");
 
-export class AlarmTopic extends Construct {
-  readonly topic: Topic;
+export interface AlarmTopicProps {
+  /** The topic, if the app brings one. */
+  readonly given: ITopic | undefined;
+  readonly email: string | undefined;
+  readonly encryptionKey: IKey | undefined;
+}
 
-  constructor(scope: Construct, id: string, email: string | undefined) {
+export class AlarmTopic extends Construct {
+  readonly topic: ITopic;
+
+  constructor(scope: Construct, id: string, { given, email, encryptionKey }: AlarmTopicProps) {
     super(scope, id);
-    this.topic = new Topic(this, "Topic", {
-      displayName: "Brand events sync: alarms",
-      masterKey: this.key(),
-      enforceSSL: true,
-    });
+    this.topic = given ?? this.newTopic(encryptionKey);
     this.allowAlarms();
     if (email === undefined) return;
     const subscription = new Subscription(this, "Email", {
@@ -31,14 +34,27 @@ export class AlarmTopic extends Construct {
     });
   }
 
+  private newTopic(encryptionKey: IKey | undefined): ITopic {
+    const key = encryptionKey ?? this.newKey();
+    this.allowToEncrypt(key);
+    return new Topic(this, "Topic", {
+      displayName: "Brand events sync: alarms",
+      masterKey: key,
+      enforceSSL: true,
+    });
+  }
+
   // A customer managed key: CloudWatch cannot use the AWS managed key of SNS, and its alarms would not arrive.
-  private key(): Key {
-    const key = new Key(this, "Key", {
+  private newKey(): IKey {
+    return new Key(this, "Key", {
       description: "Encrypts the alarms in the SNS topic",
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    key.addToResourcePolicy(
+  }
+
+  private allowToEncrypt(key: IKey): void {
+    const { statementAdded } = key.addToResourcePolicy(
       new PolicyStatement({
         sid: "AlarmsMayEncrypt",
         principals: [CLOUDWATCH],
@@ -48,13 +64,17 @@ export class AlarmTopic extends Construct {
         conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
       }),
     );
-    return key;
+    if (statementAdded) return;
+    Annotations.of(this).addWarningV2(
+      "brand-events-sync:key",
+      `The policy of the key ${key.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com kms:Decrypt and kms:GenerateDataKey*, or no alarm arrives (docs/cdk.md, "A key of your own"). Add that, then acknowledge this warning.`,
+    );
   }
 
   // An explicit topic policy, such as the one that requires TLS, replaces the default that allows the alarms.
   private allowAlarms(): void {
     const stack = Stack.of(this);
-    this.topic.addToResourcePolicy(
+    const { statementAdded } = this.topic.addToResourcePolicy(
       new PolicyStatement({
         sid: "AlarmsMayPublish",
         principals: [CLOUDWATCH],
@@ -72,6 +92,11 @@ export class AlarmTopic extends Construct {
           },
         },
       }),
+    );
+    if (statementAdded) return;
+    Annotations.of(this).addWarningV2(
+      "brand-events-sync:topic",
+      `The policy of the topic ${this.topic.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com sns:Publish (docs/cdk.md, "A topic of your own"). Add that, then acknowledge this warning.`,
     );
   }
 }

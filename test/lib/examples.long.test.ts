@@ -3,10 +3,15 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { App, Stack, Validations } from "aws-cdk-lib";
+import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
 import { Bucket } from "aws-cdk-lib/aws-s3";
+import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { eventSyncApp } from "../../lib/app.ts";
+import { EventSync } from "../../lib/event-sync.ts";
 import { CONTEXT, json, WITHOUT_BUNDLE } from "./synthesized.ts";
 
 const THREE = z.object({ eventSync: z.unknown() }).parse(json("../../examples/three-accounts.json"));
@@ -27,9 +32,14 @@ const reportSchema = z.object({
   ),
 });
 
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "brand-events-cdk-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 function appOf(context: object): { readonly outdir: string } & ReturnType<typeof eventSyncApp> {
-  const outdir = mkdtempSync(join(tmpdir(), "brand-events-cdk-"));
-  onTestFinished(() => rmSync(outdir, { recursive: true }));
+  const outdir = newFolder();
   return { outdir, ...eventSyncApp({ outdir, context: { ...context, ...WITHOUT_BUNDLE } }) };
 }
 
@@ -47,6 +57,24 @@ describe("the app", () => {
     ["with an identity provider", { ...CONTEXT, eventSync: WITH_OAUTH }],
   ])("%s violates no rule", (_, context) => {
     const { app, outdir } = appOf(context);
+
+    app.synth();
+
+    expect(violatedRules(outdir)).toEqual([]);
+  });
+
+  it("of a customer with EventSync and what it brings violates no rule", () => {
+    const outdir = newFolder();
+    const app = new App({ outdir, context: { ...CONTEXT, ...WITHOUT_BUNDLE } });
+    const stack = new Stack(app, "Platform", { env: { account: "123456789012", region: "eu-west-1" } });
+    new EventSync(stack, "Events", {
+      settings: WITH_OAUTH,
+      bucket: Bucket.fromBucketName(stack, "Lake", "company-lake"),
+      encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }),
+      permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "company-boundary"),
+    });
+    new EventSync(stack, "Archive", { settings: { ...WITH_OAUTH, existingBucket: "left-bucket" } });
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 
     app.synth();
 

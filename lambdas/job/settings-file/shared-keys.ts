@@ -25,6 +25,10 @@ export const sharedKeys = z.strictObject({
   logRetentionDays: z
     .literal(LOG_RETENTION_DAYS, `expected one of ${LOG_RETENTION_DAYS.join(", ")}`)
     .default(90),
+  /** The bucket that an earlier deployment left. */
+  existingBucket: text("expected the name of a bucket, 3 to 63 of a-z, 0-9, . and -", (value) =>
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
+  ).optional(),
   scanLimitGigabytes: wholeNumber(1, 10_000).default(10),
   reservedConcurrency: wholeNumber(1, 1_000).optional(),
 });

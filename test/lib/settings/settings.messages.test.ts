@@ -226,6 +226,11 @@ describe("settings", () => {
       "eventSync.accounts.uk.staleAfterHours: expected a whole number from 1 to 168, and got 169",
     ],
     [
+      "an address for the name of a bucket",
+      { ...GOOD, existingBucket: "s3://left" },
+      'eventSync.existingBucket: expected the name of a bucket, 3 to 63 of a-z, 0-9, . and -, and got "s3://left"',
+    ],
+    [
       "less than nothing left out",
       account({ leftOutAlarmAbove: -1 }),
       "eventSync.accounts.uk.leftOutAlarmAbove: expected a whole number from 0 to 1000000000, and got -1",

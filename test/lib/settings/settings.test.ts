@@ -48,6 +48,25 @@ describe("settings", () => {
     });
   });
 
+  it.each([
+    ["the fewest", GOOD],
+    ["an example's", exampleOfThree()],
+    ["those of cdk.json", CONTEXT["eventSync"]],
+  ])("stay as they are when they are parsed again: %s", (_, settings) => {
+    const parsed = parseSettings(settings);
+
+    expect(parseSettings(parsed, { database: "another" })).toEqual(parsed);
+  });
+
+  it("have the database that the caller names, unless they have one", () => {
+    const { database, ...without } = parseSettings({ ...GOOD, database: "lake" });
+
+    expect(parseSettings(without, { database: "platform_events" }).database).toBe("platform_events");
+    expect(parseSettings({ ...GOOD, database: "lake" }, { database: "platform_events" }).database).toBe(
+      "lake",
+    );
+  });
+
   it("let an account have an address of its own", () => {
     const { accounts } = parseSettings({
       ...GOOD,

@@ -1,0 +1,20 @@
+// The finding of cdk-nag for a resource of a policy that ends in `*`: its id, which an acknowledgement names.
+
+import { Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+
+/** @param scope a construct in the stack of the policy */
+export function wildcardFinding(scope: Construct, arn: string): string {
+  return `AwsSolutions-IAM5[Resource::${asText(Stack.of(scope).resolve(arn))}]`;
+}
+
+/** A reference is `<Name>` or `<Name.Attribute>`, as cdk-nag writes it. */
+function asText(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const [[name, inner] = []] = Object.entries(value);
+  if (name === "Ref") return `<${String(inner)}>`;
+  if (!Array.isArray(inner)) return JSON.stringify(value);
+  if (name === "Fn::GetAtt") return `<${inner.join(".")}>`;
+  if (name === "Fn::Join" && Array.isArray(inner[1])) return inner[1].map(asText).join(String(inner[0]));
+  return JSON.stringify(value);
+}

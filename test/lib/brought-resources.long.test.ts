@@ -1,0 +1,282 @@
+// What an app may bring to a deployment: a bucket, a key, a permissions boundary, a log group, a topic, a schedule
+// group. None of them is made then, and the permissions follow.
+
+import { Stack } from "aws-cdk-lib";
+import { Annotations, Match } from "aws-cdk-lib/assertions";
+import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Bucket } from "aws-cdk-lib/aws-s3";
+import { ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { describe, expect, it } from "vitest";
+import { EventSync } from "../../lib/event-sync.ts";
+import type { EventSyncProps } from "../../lib/event-sync-props.ts";
+import { statements } from "./policy-statements.ts";
+import { newApp, type Resource, type Synthesized, templateOf } from "./synthesized.ts";
+
+const SETTINGS = {
+  baseUrl: "https://brand.example.net",
+  authUrl: "https://login.example.net",
+  alarmEmail: "data-team@example.net",
+  accounts: { uk: { schedule: "rate(1 day)" } },
+};
+const KEY_ARN = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd";
+const ENV = { account: "123456789012", region: "eu-west-1" };
+
+interface Deployed {
+  readonly template: Synthesized;
+  readonly sync: EventSync;
+  readonly warnings: readonly string[];
+}
+
+function deployed(bring: (stack: Stack) => Partial<EventSyncProps>, more: object = {}): Deployed {
+  const stack = new Stack(newApp(), "Platform", { env: ENV });
+  const sync = new EventSync(stack, "Events", { settings: { ...SETTINGS, ...more }, ...bring(stack) });
+  const template = templateOf(stack);
+  const warnings = Annotations.fromStack(stack).findWarning("*", Match.anyValue());
+  return { template, sync, warnings: warnings.map(({ entry }) => String(entry.data)) };
+}
+
+const statementsOf = (template: Synthesized, type: string, pattern: RegExp) =>
+  template
+    .all(type)
+    .filter((resource: Resource) => pattern.test(resource.name))
+    .flatMap((resource) => statements(resource));
+const ofFunction = (template: Synthesized) => statementsOf(template, "AWS::IAM::Policy", /FunctionRole/);
+const ofAnalysts = (template: Synthesized) => statementsOf(template, "AWS::IAM::ManagedPolicy", /Analysts/);
+
+describe("an imported bucket", () => {
+  const { template, sync, warnings } = deployed((stack) => ({
+    bucket: Bucket.fromBucketName(stack, "Lake", "company-lake"),
+  }));
+
+  it("is used, and none is made", () => {
+    const environment = template.only("AWS::Lambda::Function").properties["Environment"];
+
+    expect([...template.types]).not.toContain("AWS::S3::Bucket");
+    expect([...template.types]).not.toContain("AWS::S3::BucketPolicy");
+    expect(environment).toMatchObject({ Variables: { BRAND_EVENTS_BUCKET: "company-lake" } });
+    expect(template.outputs.get("EventsWarehouseLocation")).toBe("s3://company-lake");
+    expect(sync.bucket.bucketName).toBe("company-lake");
+  });
+
+  it("is the only one that the function and analysts may read and write", () => {
+    const resources = [...ofFunction(template), ...ofAnalysts(template)]
+      .filter(({ Action }) => Action.some((action) => action.startsWith("s3:")))
+      .flatMap(({ Resource }) => Resource);
+
+    expect(resources.length).toBeGreaterThan(10);
+    expect(resources.filter((arn) => !arn.startsWith("arn:<AWS::Partition>:s3:::company-lake"))).toEqual([]);
+  });
+
+  it("needs lifecycle rules, a policy and versions, says a warning", () => {
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        "The bucket Platform/Lake needs lifecycle rules, a policy, versions, which this app does not give it.",
+      ),
+    ]);
+  });
+});
+
+describe("a bucket of the app", () => {
+  const { template, warnings } = deployed((stack) => ({
+    bucket: new Bucket(stack, "Lake", { versioned: true }),
+  }));
+
+  it("gets the lifecycle rules for the folders of the deployment, and for nothing else", () => {
+    const { LifecycleConfiguration } = template.only("AWS::S3::Bucket").properties;
+
+    expect(LifecycleConfiguration).toMatchObject({ Rules: expect.any(Array) });
+    expect(JSON.stringify(LifecycleConfiguration)).toContain('"Id":"staging","Prefix":"runs/"');
+    expect(JSON.stringify(LifecycleConfiguration).match(/"Id"/g)).toHaveLength(9);
+    expect(JSON.stringify(LifecycleConfiguration).match(/"Prefix"/g)).toHaveLength(9);
+  });
+
+  it("gets the policy that refuses to overwrite published files", () => {
+    const policy = template.only("AWS::S3::BucketPolicy");
+
+    expect(policy.properties).toMatchObject({ PolicyDocument: { Statement: [{ Sid: "WriteOnce" }] } });
+    expect(statements(policy)).toMatchObject([{ Effect: "Deny", Action: ["s3:PutObject"] }]);
+  });
+
+  it("raises no warning with versions, and one without", () => {
+    const without = deployed((stack) => ({ bucket: new Bucket(stack, "Lake") }));
+
+    expect(warnings).toEqual([]);
+    expect(without.warnings).toEqual([expect.stringContaining("needs versions, which this app")]);
+  });
+});
+
+describe("the bucket that an earlier deployment left", () => {
+  const { template, warnings } = deployed(() => ({}), { existingBucket: "left-bucket" });
+
+  it("is used, and gets the same policy again", () => {
+    const own = statements(deployed(() => ({})).template.only("AWS::S3::BucketPolicy"));
+    const policy = template.only("AWS::S3::BucketPolicy");
+
+    const withoutName = (text: unknown): string =>
+      JSON.stringify(text).replaceAll(
+        /<EventsStorageBucket\w+\.Arn>|arn:<AWS::Partition>:s3:::left-bucket/g,
+        "bucket",
+      );
+    expect([...template.types]).not.toContain("AWS::S3::Bucket");
+    expect(policy.properties["Bucket"]).toBe("left-bucket");
+    expect(withoutName(statements(policy))).toBe(withoutName(own));
+    expect(warnings).toEqual([]);
+  });
+
+  it("is not used beside one that the app brings", () => {
+    const both = () =>
+      deployed((stack) => ({ bucket: new Bucket(stack, "Lake") }), { existingBucket: "left-bucket" });
+
+    expect(both).toThrow("expected the prop bucket or settings.existingBucket (left-bucket), and got both");
+  });
+});
+
+describe("a customer's key", () => {
+  const { template, warnings } = deployed((stack) => ({ encryptionKey: new Key(stack, "Key") }));
+  const [key] = template.all("AWS::KMS::Key");
+  const arn = `<${key?.name}.Arn>`;
+
+  it("encrypts the bucket, the results of queries, the secrets and the topic, and no other key is made", () => {
+    const text = (type: string): string =>
+      JSON.stringify(template.all(type).map(({ properties }) => properties));
+
+    expect(template.all("AWS::KMS::Key")).toHaveLength(1);
+    expect(template.only("AWS::S3::Bucket").properties["BucketEncryption"]).toEqual({
+      ServerSideEncryptionConfiguration: [
+        {
+          BucketKeyEnabled: true,
+          ServerSideEncryptionByDefault: { KMSMasterKeyID: arn, SSEAlgorithm: "aws:kms" },
+        },
+      ],
+    });
+    expect(text("AWS::Athena::WorkGroup")).toContain(
+      `"EncryptionConfiguration":{"EncryptionOption":"SSE_KMS","KmsKey":"${arn}"}`,
+    );
+    expect(
+      template.all("AWS::SecretsManager::Secret").map(({ properties }) => properties["KmsKeyId"]),
+    ).toEqual([arn, arn]);
+    expect(template.only("AWS::SNS::Topic").properties["KmsMasterKeyId"]).toBe(arn);
+  });
+
+  it("may be used by the function and by analysts, on behalf of the services only", () => {
+    const uses = (found: readonly { Action: readonly string[] }[]) =>
+      found.filter(({ Action }) => Action.some((action) => action.startsWith("kms:")));
+    const via = (...services: readonly string[]) => ({
+      StringEquals: { "kms:ViaService": services.map((each) => `${each}.eu-west-1.<AWS::URLSuffix>`) },
+    });
+
+    expect(uses(ofFunction(template))).toMatchObject([
+      {
+        Effect: "Allow",
+        Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+        Resource: [arn],
+        Condition: via("s3", "secretsmanager"),
+      },
+    ]);
+    expect(uses(ofAnalysts(template))).toMatchObject([
+      { Effect: "Allow", Action: ["kms:Decrypt", "kms:GenerateDataKey"], Resource: [arn] },
+    ]);
+  });
+
+  it("may be used by the alarms, which its policy says", () => {
+    expect(JSON.stringify(key?.properties["KeyPolicy"])).toContain('"Sid":"AlarmsMayEncrypt"');
+    expect(warnings).toEqual([]);
+  });
+
+  it("that is imported raises a warning: its policy must allow the alarms", () => {
+    const imported = deployed((stack) => ({ encryptionKey: Key.fromKeyArn(stack, "Key", KEY_ARN) }));
+
+    expect(imported.template.only("AWS::SNS::Topic").properties["KmsMasterKeyId"]).toBe(KEY_ARN);
+    expect(imported.warnings).toEqual([
+      expect.stringContaining("It must allow cloudwatch.amazonaws.com kms:Decrypt and kms:GenerateDataKey*"),
+    ]);
+  });
+
+  it("of an imported bucket may be used too, and encrypts the results", () => {
+    const { template: found } = deployed((stack) => ({
+      bucket: Bucket.fromBucketAttributes(stack, "Lake", {
+        bucketName: "company-lake",
+        encryptionKey: Key.fromKeyArn(stack, "Key", KEY_ARN),
+      }),
+    }));
+
+    expect(JSON.stringify(ofFunction(found))).toContain(`"Resource":["${KEY_ARN}"]`);
+    expect(JSON.stringify(ofAnalysts(found))).toContain(`"Resource":["${KEY_ARN}"]`);
+    expect(JSON.stringify(found.only("AWS::Athena::WorkGroup").properties)).toContain(
+      `"KmsKey":"${KEY_ARN}"`,
+    );
+  });
+});
+
+it("a permissions boundary is that of every role", () => {
+  const { template } = deployed((stack) => ({
+    permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "company-boundary"),
+  }));
+
+  const boundaries = template
+    .all("AWS::IAM::Role")
+    .map(({ properties }) => properties["PermissionsBoundary"]);
+  expect(boundaries.length).toBeGreaterThanOrEqual(3);
+  expect(new Set(boundaries)).toEqual(
+    new Set(["arn:<AWS::Partition>:iam::123456789012:policy/company-boundary"]),
+  );
+});
+
+it("a log group is the function's and the dashboard's, and none is made", () => {
+  const { template, sync } = deployed((stack) => ({
+    logGroup: LogGroup.fromLogGroupName(stack, "Logs", "/company/events"),
+  }));
+
+  expect([...template.types]).not.toContain("AWS::Logs::LogGroup");
+  expect(template.only("AWS::Lambda::Function").properties["LoggingConfig"]).toEqual({
+    LogGroup: "/company/events",
+  });
+  expect(JSON.stringify(template.only("AWS::CloudWatch::Dashboard").properties)).toContain("/company/events");
+  expect(template.outputs.get("EventsLogGroupName")).toBe("/company/events");
+  expect(sync.logGroup.logGroupName).toBe("/company/events");
+});
+
+describe("a topic", () => {
+  it("of the app gets the alarms and the subscription, and its policy allows the alarms", () => {
+    const { template, warnings } = deployed((stack) => ({ alarmTopic: new Topic(stack, "OnCall") }));
+    const { name } = template.only("AWS::SNS::Topic");
+
+    const actions = template
+      .all("AWS::CloudWatch::Alarm")
+      .flatMap(({ properties }) => properties["AlarmActions"] ?? []);
+    expect(name).toMatch(/^OnCall/);
+    expect(new Set(actions)).toEqual(new Set([`<${name}>`]));
+    expect(template.only("AWS::SNS::Subscription").properties["TopicArn"]).toBe(`<${name}>`);
+    expect(JSON.stringify(template.only("AWS::SNS::TopicPolicy").properties)).toContain(
+      '"Sid":"AlarmsMayPublish"',
+    );
+    expect([...template.types]).not.toContain("AWS::KMS::Key");
+    expect(warnings).toEqual([]);
+  });
+
+  it("that is imported gets them too, and a warning says what its policy must allow", () => {
+    const arn = "arn:aws:sns:eu-west-1:123456789012:on-call";
+    const { template, warnings } = deployed((stack) => ({
+      alarmTopic: Topic.fromTopicArn(stack, "OnCall", arn),
+    }));
+
+    expect([...template.types]).not.toContain("AWS::SNS::Topic");
+    expect(template.only("AWS::SNS::Subscription").properties["TopicArn"]).toBe(arn);
+    expect(warnings).toEqual([expect.stringContaining("It must allow cloudwatch.amazonaws.com sns:Publish")]);
+  });
+});
+
+it("a schedule group has the schedules, and its role trusts that group only", () => {
+  const { template } = deployed((stack) => ({
+    scheduleGroup: ScheduleGroup.fromScheduleGroupName(stack, "Group", "company-schedules"),
+  }));
+
+  expect([...template.types]).not.toContain("AWS::Scheduler::ScheduleGroup");
+  expect(template.only("AWS::Scheduler::Schedule").properties["GroupName"]).toBe("company-schedules");
+  expect(JSON.stringify(template.all("AWS::IAM::Role"))).toContain(
+    '"aws:SourceArn":"arn:<AWS::Partition>:scheduler:eu-west-1:123456789012:schedule-group/company-schedules"',
+  );
+});

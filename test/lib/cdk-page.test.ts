@@ -1,0 +1,89 @@
+// docs/cdk.md shows what a bucket, a key and a topic need that the app cannot change: the same that the stack sets.
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { sectionOf } from "../docs/markdown.ts";
+import { statements } from "./policy-statements.ts";
+import { synthesized } from "./synthesized.ts";
+
+const PAGE = "cdk.md";
+const template = synthesized();
+
+const policySchema = z.object({ Statement: z.array(z.looseObject({ Sid: z.string().optional() })) });
+const lifecycleSchema = z.object({
+  Rules: z.array(
+    z.looseObject({
+      ID: z.string(),
+      Filter: z.object({ Prefix: z.string().optional() }),
+      Expiration: z
+        .object({ Days: z.number().optional(), ExpiredObjectDeleteMarker: z.boolean().optional() })
+        .optional(),
+    }),
+  ),
+});
+
+const blocks = (heading: string): readonly unknown[] =>
+  [...sectionOf(PAGE, heading).matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text = ""]) =>
+    JSON.parse(text),
+  );
+/** As the template says it, with names for references. */
+const named = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(`<${template.only("AWS::S3::Bucket").name}.Arn>`, "arn:aws:s3:::<bucket>")
+      .replaceAll(`<${template.only("AWS::SNS::Topic").name}>`, "<ARN of the topic>")
+      .replaceAll("<AWS::Partition>", "aws")
+      .replaceAll("<AWS::Region>", "<region>")
+      .replaceAll("<AWS::AccountId>", "<account>"),
+  );
+const documentOf = (type: string, key: string) =>
+  policySchema.parse(named(template.only(type).properties[key])).Statement;
+
+test("the bucket's policy is that of the stack's bucket", () => {
+  const [, policy] = blocks("## A bucket that exists");
+
+  expect(policySchema.parse(policy).Statement).toEqual(documentOf("AWS::S3::BucketPolicy", "PolicyDocument"));
+  expect(
+    statements({ ...template.only("AWS::S3::BucketPolicy"), properties: { policy } }, "policy"),
+  ).toHaveLength(2);
+});
+
+test("the lifecycle rules are those of the stack's bucket", () => {
+  const [lifecycle] = blocks("## A bucket that exists");
+
+  // CloudFormation has other names for the same.
+  const rules = lifecycleSchema.parse(lifecycle).Rules.map(({ ID, Filter, Expiration = {}, ...rule }) => ({
+    Id: ID,
+    ...(Filter.Prefix === undefined ? {} : { Prefix: Filter.Prefix }),
+    ...(Expiration.Days === undefined ? {} : { ExpirationInDays: Expiration.Days }),
+    ...(Expiration.ExpiredObjectDeleteMarker === undefined
+      ? {}
+      : { ExpiredObjectDeleteMarker: Expiration.ExpiredObjectDeleteMarker }),
+    ...rule,
+  }));
+  expect({ Rules: rules }).toEqual(template.only("AWS::S3::Bucket").properties["LifecycleConfiguration"]);
+});
+
+test.each([
+  ["## A key of your own", "AWS::KMS::Key", "KeyPolicy"],
+  ["## A topic of your own", "AWS::SNS::TopicPolicy", "PolicyDocument"],
+])("the statements below %s are those of the stack", (heading, type, key) => {
+  const ofStack = documentOf(type, key);
+
+  const shown = blocks(heading);
+  expect(shown).not.toEqual([]);
+  for (const statement of shown) expect(ofStack).toContainEqual(statement);
+});
+
+test("a warning names a section that there is", () => {
+  const sources = ["data/deployment-bucket.ts", "monitoring/alarm-topic.ts"].map((path) =>
+    readFileSync(new URL(`../../lib/${path}`, import.meta.url), "utf8"),
+  );
+
+  const named = sources.flatMap((text) =>
+    [...text.matchAll(/docs\/cdk\.md, "([^"]+)"/g)].map(([, title = ""]) => title),
+  );
+  expect(named.length).toBeGreaterThan(2);
+  for (const title of named) expect(sectionOf(PAGE, `## ${title}`)).not.toBe("");
+});
