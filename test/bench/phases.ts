@@ -85,8 +85,7 @@ const PARSING = [
 ];
 const STAGING = [
   "lambdas/job/snapshot/staging/shard-writer.ts",
-  "lambdas/job/snapshot/files/gzip-lines.ts",
-  "lambdas/job/snapshot/files/line-digest.ts",
+  "lambdas/job/snapshot/files/gzip/",
   "lambdas/job/snapshot/staging/plan.ts",
   "lambdas/job/snapshot/staging/shard.ts",
   "lambdas/job/storage/directory/directory-store.ts",

@@ -7,8 +7,9 @@ import { RowDigests } from "../../snapshot/compare/row-digests.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
 import type { RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
+import type { LineBlock } from "../../snapshot/files/gzip/line-blocks.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
-import { writeParts } from "../../snapshot/files/parts.ts";
+import { writeBlocks } from "../../snapshot/files/parts.ts";
 import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
@@ -38,10 +39,10 @@ export async function mergeShards(
   const leftOut: LeftOut[] = [];
   const profiler = new FieldProfiler();
   const rowDigests = new RowDigests();
-  const parts = await writeParts({
+  const findings = { ...witnesses, leftOut, profiler, rowDigests };
+  const parts = await writeBlocks(stagedRows(ports, account, plan, findings), {
     store,
     key: (index) => layout.part(account, runId, index),
-    lines: rowLines(ports, account, plan, { ...witnesses, leftOut, profiler, rowDigests }),
   });
   await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
 
@@ -97,12 +98,12 @@ interface Findings extends MergeWitnesses {
 }
 
 /** Every shard's rows in plan order. */
-async function* rowLines(
+async function* stagedRows(
   ports: RunPorts,
   account: string,
   plan: Plan,
   findings: Findings,
-): AsyncGenerator<string> {
+): AsyncGenerator<LineBlock> {
   for (let index = 0; index < plan.shards; index += 1) {
     ports.signal.throwIfAborted();
     const expected = plan.shard(index).map(({ uuid }) => uuid);

@@ -2,8 +2,8 @@
 
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "../files/damaged.ts";
-import { unzipped } from "../files/gzip-lines.ts";
-import type { PartInfo } from "../files/parts.ts";
+import { unzipped } from "../files/gzip/read-lines.ts";
+import type { PartInfo } from "../files/part-info.ts";
 import { parseRow, type Row } from "../rows/row.ts";
 import { isRecordOf } from "./row-digests.ts";
 

@@ -5,7 +5,7 @@ import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
-import { readLines } from "./gzip-lines.ts";
+import { readLines } from "./gzip/read-lines.ts";
 
 const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
 

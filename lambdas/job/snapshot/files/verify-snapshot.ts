@@ -17,6 +17,6 @@ export async function verifySnapshot(
 ): Promise<Manifest> {
   const manifest = await readManifest(store, account, snapshotId);
   const prefix = layout.snapshot(account, snapshotId);
-  for (const part of manifest.parts) await verifyPart(store, `${prefix}${part.file}`, part, proceed);
+  for (const part of manifest.parts) await verifyPart(store, `${prefix}${part.file}`, part, { proceed });
   return manifest;
 }

@@ -4,8 +4,9 @@ import { z } from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
-import { readLines } from "../files/gzip-lines.ts";
-import { LineDigest } from "../files/line-digest.ts";
+import { linesIn } from "../files/gzip/line-blocks.ts";
+import { LineDigest } from "../files/gzip/line-digest.ts";
+import { readStagedBlocks } from "../files/gzip/staged-blocks.ts";
 import { type LeftOutReason, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
 
 /** `plan` is the checksum of the plan that the rows were made for. */
@@ -105,8 +106,8 @@ function parseTrailer(line: string, key: string): z.infer<typeof TRAILER> {
   }
 }
 
-function linesOf(key: string, file: Uint8Array): AsyncGenerator<string, void> {
-  return readLines(oneChunk(file), { what: key });
+async function* linesOf(key: string, file: Uint8Array): AsyncGenerator<string, void> {
+  for await (const { text } of readStagedBlocks(oneChunk(file), key)) yield* linesIn(text);
 }
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

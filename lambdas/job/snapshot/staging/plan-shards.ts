@@ -1,7 +1,7 @@
 // The lines of a plan in memory: compressed, shard by shard, because a plan may have a million of them.
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { lineBytes } from "../files/line-digest.ts";
+import { lineBytes } from "../files/gzip/line-digest.ts";
 
 const FIRST_CAPACITY = 64 * 1024;
 const NEWLINE = 0x0a;

@@ -4,8 +4,9 @@ import { z } from "zod";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
-import { gzipLines, readLines } from "../files/gzip-lines.ts";
-import { LineDigest } from "../files/line-digest.ts";
+import { gzipLines } from "../files/gzip/gzip-lines.ts";
+import { LineDigest } from "../files/gzip/line-digest.ts";
+import { readLines } from "../files/gzip/read-lines.ts";
 import { fitsRow } from "../rows/row-size.ts";
 import { PlanShards } from "./plan-shards.ts";
 

@@ -1,8 +1,9 @@
 // Makes a shard's file. When its results fail, the finished ones become a file of their own.
 
+import { createHash } from "node:crypto";
 import { jsonLine } from "../../json/json-line.ts";
-import { gzipLines } from "../files/gzip-lines.ts";
-import { LineDigest } from "../files/line-digest.ts";
+import { deflatedBlocks, type LineBlock, lineBlocks } from "../files/gzip/line-blocks.ts";
+import { stagedBlock } from "../files/gzip/staged-blocks.ts";
 import type { LeftOut, StagedResult, StagedRow } from "./staged-result.ts";
 
 /** Compressed. A larger shard is not kept when it fails: its bytes wait in memory until it is whole. */
@@ -29,7 +30,8 @@ export class ShardWriter {
   /** A second reference to what goes to the store: keeping work costs no second compression. */
   #chunks: Uint8Array[] | undefined = [];
   #bytes = 0;
-  readonly #digest = new LineDigest();
+  readonly #hash = createHash("sha256");
+  #rows = 0;
   readonly #leftOut: LeftOut[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
@@ -40,8 +42,9 @@ export class ShardWriter {
 
   /** The shard's file. An error of the results passes through unchanged, after the last of what is kept. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
-    // Level 1: read once, expires after two weeks.
-    for await (const chunk of gzipLines(this.#lines(), { level: 1 })) {
+    // Parts take these blocks over as they are.
+    for await (const block of deflatedBlocks(this.#blocks())) {
+      const chunk = stagedBlock(block);
       this.#hold(chunk);
       if (!this.#failure) yield chunk;
     }
@@ -52,11 +55,23 @@ export class ShardWriter {
   /** Set once the body has thrown an error of the results that leaves something worth keeping. */
   get partial(): PartialShard | undefined {
     if (!this.#isEnded || !this.#failure || !this.#chunks) return undefined;
-    return { file: Buffer.concat(this.#chunks), events: this.#digest.rows + this.#leftOut.length };
+    return { file: Buffer.concat(this.#chunks), events: this.#rows + this.#leftOut.length };
+  }
+
+  /** The last one has the trailer alone. */
+  async *#blocks(): AsyncGenerator<LineBlock> {
+    for await (const block of lineBlocks(this.#lines())) {
+      this.#hash.update(block.text);
+      yield block;
+    }
+    const { index, planSha256 } = this.#options;
+    const identity = this.#failure ? { plan: planSha256 } : { shard: index };
+    const sha256 = this.#hash.digest("hex");
+    yield* lineBlocks([jsonLine({ ...identity, rows: this.#rows, left_out: this.#leftOut, sha256 })]);
   }
 
   async *#lines(): AsyncGenerator<string> {
-    const { index, planSha256, results, restAfter } = this.#options;
+    const { results, restAfter } = this.#options;
     try {
       // One loop for all of it: every further layer costs time for each event.
       for await (const result of results) if (this.#add(result)) yield result.line;
@@ -66,9 +81,6 @@ export class ShardWriter {
       this.#failure = { error };
       yield* this.#readable(rest);
     }
-    const identity = this.#failure ? { plan: planSha256 } : { shard: index };
-    const { rows } = this.#digest;
-    yield jsonLine({ ...identity, rows, left_out: this.#leftOut, sha256: this.#digest.sha256() });
   }
 
   /** As many as can be read: the error to report is the one before. */
@@ -82,7 +94,7 @@ export class ShardWriter {
 
   #add(result: StagedResult): result is StagedRow {
     if ("line" in result) {
-      this.#digest.add(result.line);
+      this.#rows += 1;
       return true;
     }
     this.#leftOut.push({ uuid: result.uuid, reason: result.leftOut });

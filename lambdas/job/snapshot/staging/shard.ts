@@ -1,11 +1,12 @@
 // A staged shard: what a run fetched of one slice of its plan, in plan order, and a trailer that proves it whole.
 
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
-import { readLines } from "../files/gzip-lines.ts";
-import { LineDigest } from "../files/line-digest.ts";
+import { type DeflatedBlock, type LineBlock, linesIn } from "../files/gzip/line-blocks.ts";
+import { readStagedBlocks } from "../files/gzip/staged-blocks.ts";
 import { type PartialShard, ShardWriter, type ShardWriterOptions } from "./shard-writer.ts";
 import { type LeftOut, STAGED_TRAILER, type StagedResult, uuidOfLine } from "./staged-result.ts";
 
@@ -52,9 +53,9 @@ const KEEP_NOTHING: PartialShardKeeper = {
 };
 
 /**
- * The shard's row lines as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected
- * uuid is there exactly once, in order, with a row or left out. Most of that shows only at the end, so
- * use nothing made of the lines, by the caller or by `onRow`, before this returns.
+ * The shard's rows as they were staged, then its trailer. Throws `STORE_CORRUPT` unless every expected uuid is there
+ * exactly once, in order, with a row or left out. Most of that shows only at the end, so use nothing made of the rows,
+ * by the caller or by `onRow`, before this returns.
  */
 export async function* readShard(
   store: Store,
@@ -62,37 +63,45 @@ export async function* readShard(
   index: number,
   expectedUuids: readonly string[],
   onRow: (line: string) => void = () => undefined,
-): AsyncGenerator<string, ShardTrailer, undefined> {
+): AsyncGenerator<LineBlock | DeflatedBlock, ShardTrailer, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw bad(key, "it is missing");
-  const digest = new LineDigest();
+  const hash = createHash("sha256");
   const withRow = new Set<string>();
   let next = 0; // where in the expected uuids the next row's may be
   let trailer: ShardTrailer | undefined;
-  for await (const line of readLines(chunks, { what: key })) {
-    if (trailer !== undefined) throw bad(key, "a line follows its last one");
-    const uuid = uuidOfLine(line);
-    if (uuid === undefined) {
-      trailer = parseTrailer(line, key);
-      continue;
+  for await (const block of readStagedBlocks(chunks, key)) {
+    for (const line of linesIn(block.text)) {
+      if (trailer !== undefined) throw bad(key, "a line follows its last one");
+      const uuid = uuidOfLine(line);
+      if (uuid === undefined) {
+        trailer = parseTrailer(line, key);
+        continue;
+      }
+      const place = expectedUuids.indexOf(uuid, next);
+      if (place === -1) throw bad(key, "it has a row that the plan does not have there");
+      next = place + 1;
+      withRow.add(uuid);
+      onRow(line);
     }
-    const place = expectedUuids.indexOf(uuid, next);
-    if (place === -1) throw bad(key, "it has a row that the plan does not have there");
-    next = place + 1;
-    withRow.add(uuid);
-    digest.add(line);
-    onRow(line);
-    yield line;
+    const rows = trailer === undefined ? block : withoutLastLine(block);
+    hash.update(rows.text);
+    if (rows.text.length > 0) yield rows;
   }
 
   if (trailer === undefined) throw bad(key, "its last line is missing");
   if (trailer.shard !== index) throw bad(key, `it says that it is shard ${trailer.shard}`);
-  if (trailer.rows !== digest.rows) throw bad(key, "its rows are not as many as it says");
-  if (trailer.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
+  if (trailer.rows !== withRow.size) throw bad(key, "its rows are not as many as it says");
+  if (trailer.sha256 !== hash.digest("hex")) throw bad(key, "its checksum does not match");
   const withoutRow = expectedUuids.filter((uuid) => !withRow.has(uuid));
   const leftOut = trailer.left_out.map(({ uuid }) => uuid);
   if (!isDeepStrictEqual(leftOut, withoutRow)) throw bad(key, "its events are not those of the plan");
   return trailer;
+}
+
+/** Not deflated: an earlier version deflated the last rows together with the trailer. */
+function withoutLastLine({ text }: LineBlock): LineBlock {
+  return { text: text.subarray(0, text.lastIndexOf("\n", text.length - 2) + 1) };
 }
 
 function parseTrailer(line: string, key: string): ShardTrailer {

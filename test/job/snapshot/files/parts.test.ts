@@ -63,15 +63,14 @@ describe("writeParts", () => {
     let closed = false;
     async function* lines(): AsyncGenerator<string> {
       try {
-        yield "aaaa";
-        yield "bbbb";
+        for (let line = 0; line < 20; line += 1) yield "a".repeat(100_000);
         throw failure;
       } finally {
         closed = true;
       }
     }
 
-    await expect(writeParts({ store, key, lines: lines(), maxBytes: 5 })).rejects.toBe(failure);
+    await expect(writeParts({ store, key, lines: lines(), maxBytes: 1_000_000 })).rejects.toBe(failure);
 
     expect(store.keys()).toEqual([key(0)]);
     expect(closed).toBe(true);

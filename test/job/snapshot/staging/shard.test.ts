@@ -1,5 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { deflated, linesIn } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
+import { stagedBlock } from "../../../../lambdas/job/snapshot/files/gzip/staged-blocks.ts";
 import { readShard, writeShard } from "../../../../lambdas/job/snapshot/staging/shard.ts";
 import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -33,11 +35,17 @@ beforeEach(() => {
   store = new MemoryStore();
 });
 
-const put = (...lines: readonly (string | object)[]): void =>
-  store.put(
-    KEY,
-    gzipSync(lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("")),
-  );
+type LineOrValue = string | object;
+const textOf = (line: LineOrValue): string => `${typeof line === "string" ? line : JSON.stringify(line)}\n`;
+
+/** As an earlier version wrote it. */
+const put = (...lines: readonly LineOrValue[]): void => store.put(KEY, gzipSync(lines.map(textOf).join("")));
+
+/** In blocks of one line. */
+async function stage(...lines: readonly LineOrValue[]): Promise<void> {
+  const blocks = await Promise.all(lines.map((line) => deflated(Buffer.from(textOf(line)))));
+  store.put(KEY, Buffer.concat(blocks.map(stagedBlock)));
+}
 
 async function read(uuids: readonly string[] = UUIDS): Promise<{ lines: string[]; trailer: unknown }> {
   const lines: string[] = [];
@@ -45,7 +53,7 @@ async function read(uuids: readonly string[] = UUIDS): Promise<{ lines: string[]
   for (;;) {
     const next = await shard.next();
     if (next.done === true) return { lines, trailer: next.value };
-    lines.push(next.value);
+    lines.push(...linesIn(next.value.text));
   }
 }
 
@@ -83,6 +91,21 @@ describe("a shard", () => {
     });
   });
 
+  it("of an earlier version is read", async () => {
+    put(LINE_A, LINE_C, TRAILER);
+
+    expect(await read()).toEqual({ lines: [LINE_A, LINE_C], trailer: TRAILER });
+  });
+
+  it("gives its rows deflated, and without the trailer", async () => {
+    await writeShard(store, KEY, 3, streamOf(...RESULTS));
+    const [rows, ...more] = await Array.fromAsync(readShard(store, KEY, 3, UUIDS));
+
+    expect(rows?.text.toString()).toBe(`${LINE_A}\n${LINE_C}\n`);
+    expect(rows).toHaveProperty("deflated");
+    expect(more).toEqual([]);
+  });
+
   it("that exists already is kept", async () => {
     await writeShard(store, KEY, 3, streamOf(...RESULTS));
 
@@ -103,61 +126,67 @@ describe("a shard", () => {
   });
 });
 
+/** What is damaged, what the error says, and what does it. */
+type Damage = [string, string, () => void | Promise<void>];
+
 describe("a damaged shard", () => {
   const [gone, oversize] = TRAILER.left_out;
 
-  const damages: readonly [string, string, () => void][] = [
-    ["missing", "it is missing", () => undefined],
-    ["cut off", "gzip", () => store.put(KEY, gzipSync(`${LINE_A}\n`).subarray(0, 20))],
-    ["no trailer", "last line is missing", () => put(LINE_A, LINE_C)],
-    ["a row behind the trailer", "follows its last", () => put(LINE_A, LINE_C, TRAILER, LINE_C)],
-    ["two trailers", "follows its last", () => put(LINE_A, LINE_C, TRAILER, TRAILER)],
-    [
-      "another shard's trailer",
-      "says that it is shard 4",
-      () => put(LINE_A, LINE_C, { ...TRAILER, shard: 4 }),
-    ],
-    ["a row less", "not as many", () => put(LINE_A, TRAILER)],
-    ["a row that was changed", "checksum", () => put(LINE_A, LINE_C.replace("1", "2"), TRAILER)],
-    ["rows in another order", "does not have there", () => put(LINE_C, LINE_A, TRAILER)],
-    ["a row twice", "does not have there", () => put(LINE_A, LINE_A, TRAILER)],
-    ["a row that was not planned", "does not have there", () => put(LINE_A, '{"uuid":"x9"}', TRAILER)],
-    ["an unfinished uuid", "does not have there", () => put('{"uuid":"a1', TRAILER)],
+  const damages: readonly [string, string, readonly LineOrValue[]][] = [
+    ["no trailer", "last line is missing", [LINE_A, LINE_C]],
+    ["a row behind the trailer", "follows its last", [LINE_A, LINE_C, TRAILER, LINE_C]],
+    ["two trailers", "follows its last", [LINE_A, LINE_C, TRAILER, TRAILER]],
+    ["another shard's trailer", "says that it is shard 4", [LINE_A, LINE_C, { ...TRAILER, shard: 4 }]],
+    ["a row less", "not as many", [LINE_A, TRAILER]],
+    ["a row that was changed", "checksum", [LINE_A, LINE_C.replace("1", "2"), TRAILER]],
+    ["rows in another order", "does not have there", [LINE_C, LINE_A, TRAILER]],
+    ["a row twice", "does not have there", [LINE_A, LINE_A, TRAILER]],
+    ["a row that was not planned", "does not have there", [LINE_A, '{"uuid":"x9"}', TRAILER]],
+    ["an unfinished uuid", "does not have there", ['{"uuid":"a1', TRAILER]],
     [
       "an event neither there nor left out",
       "those of the plan",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [gone] }],
     ],
     [
       "an event there and left out",
       "those of the plan",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, { uuid: "c3", reason: "gone" }, oversize] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [gone, { uuid: "c3", reason: "gone" }, oversize] }],
     ],
     [
       "left out in another order",
       "those of the plan",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [oversize, gone] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [oversize, gone] }],
     ],
     [
       "left out twice",
       "those of the plan",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, gone, oversize] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [gone, gone, oversize] }],
     ],
     [
       "left out and not planned",
       "those of the plan",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [gone, oversize, { uuid: "x9", reason: "gone" }] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [gone, oversize, { uuid: "x9", reason: "gone" }] }],
     ],
     [
       "an unknown reason",
       "neither a row",
-      () => put(LINE_A, LINE_C, { ...TRAILER, left_out: [{ uuid: "b2", reason: "secret" }, oversize] }),
+      [LINE_A, LINE_C, { ...TRAILER, left_out: [{ uuid: "b2", reason: "secret" }, oversize] }],
     ],
-    ["a line that is no JSON", "neither a row", () => put(LINE_A, '{"secret', TRAILER)],
+    ["a line that is no JSON", "neither a row", [LINE_A, '{"secret', TRAILER]],
   ];
 
-  it.each(damages)("is refused by name with the remedy, unquoted: %s", async (_, problem, damage) => {
-    damage();
+  const files: Damage[] = [
+    ["missing", "it is missing", () => undefined],
+    ["cut off", "gzip", () => store.put(KEY, gzipSync(`${LINE_A}\n`).subarray(0, 20))],
+    ...damages.flatMap(([what, problem, lines]): Damage[] => [
+      [what, problem, () => stage(...lines)],
+      [`${what}, in a file of an earlier version`, problem, () => put(...lines)],
+    ]),
+  ];
+
+  it.each(files)("is refused by name with the remedy, unquoted: %s", async (_, problem, damage) => {
+    await damage();
 
     const error: unknown = await read().catch((thrown: unknown) => thrown);
 

@@ -5,20 +5,14 @@ import { createHash } from "node:crypto";
 export class LineDigest {
   readonly #hash = createHash("sha256");
   #rows = 0;
-  #bytes = 0;
 
   add(line: string): void {
     this.#hash.update(line).update("\n");
     this.#rows += 1;
-    this.#bytes += lineBytes(line);
   }
 
   get rows(): number {
     return this.#rows;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** Hexadecimal, of all lines so far. */

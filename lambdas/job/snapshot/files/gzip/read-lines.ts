@@ -1,63 +1,39 @@
-// Lines to gzip and back: small files in one call, others as streams, so memory is bounded by the longest line and a few
-// batches.
+// Lines from gzip: small files in one call, others as streams, so memory is bounded by the longest line and a few chunks.
 
 import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip, gunzipSync, gzipSync } from "node:zlib";
-import { damaged, MAKE_AGAIN } from "./damaged.ts";
-import { lineBytes } from "./line-digest.ts";
+import { createGunzip, gunzipSync } from "node:zlib";
+import { damaged, MAKE_AGAIN } from "../damaged.ts";
 
-/** Handed to zlib, and taken from it, at once: a call per line would cost more than gzip. */
-const BATCH_BYTES = 128 * 1024;
-/** A file that is smaller takes no more memory than this. */
-const FIRST_BYTES = 4 * 1024;
-/** This many batches may wait on either side, so that zlib's thread and ours do not wait for each other in turns. */
-const AHEAD = { writableHighWaterMark: 4 * BATCH_BYTES, readableHighWaterMark: 4 * BATCH_BYTES };
+/** Taken from zlib at once. */
+const CHUNK_BYTES = 128 * 1024;
+/** This much may wait on either side, so that zlib's thread and ours do not wait for each other in turns. */
+const AHEAD = { writableHighWaterMark: 4 * CHUNK_BYTES, readableHighWaterMark: 4 * CHUNK_BYTES };
 /** What a file holds uncompressed at most for it to be unzipped in one call. */
-const SMALL_BYTES = 8 * BATCH_BYTES;
+const SMALL_BYTES = 8 * CHUNK_BYTES;
 const NEWLINE = 0x0a;
-
-export type Lines = AsyncIterable<string> | Iterable<string>;
-
-/** One gzip member. Takes lines only as fast as the result is read; an error of `lines` passes through unchanged. */
-export async function* gzipLines(
-  lines: Lines,
-  options: { readonly level: number },
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const { level } = options;
-  const source = batches(lines);
-  try {
-    const start = await upTo(source, BATCH_BYTES);
-    // One batch takes less time in one call than on its way to zlib's thread and back.
-    if (start.isWhole) yield gzipSync(Buffer.concat(start.chunks), { level });
-    else {
-      const gzip = createGzip({ level, chunkSize: BATCH_BYTES, ...AHEAD });
-      yield* piped(startingWith(start.chunks, source), gzip);
-    }
-  } finally {
-    await source.return(undefined);
-  }
-}
 
 export interface ReadOptions {
   /** The key of the file, for errors. */
   readonly what: string;
   /** What to do when it is damaged. Default: delete it and start again. */
   readonly remedy?: string;
+  /** Called with all uncompressed bytes, in order. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /**
  * The lines of one of our files. Throws `STORE_CORRUPT` for anything but whole, non-empty lines of UTF-8 in
- * one gzip member; errors of `chunks` pass through unchanged. `LineDigest` of the lines is the digest of the
- * file's uncompressed bytes.
+ * one gzip member; errors of `chunks` pass through unchanged.
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const { what, remedy = MAKE_AGAIN } = options;
+  const { what, remedy = MAKE_AGAIN, onBytes } = options;
   let line: Uint8Array[] = []; // the beginning of a line whose end has not come yet
   for await (const chunk of unzipped(chunks, { what, remedy })) {
+    onBytes?.(chunk);
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
@@ -72,31 +48,6 @@ export async function* readLines(
   }
   if (line.length === 0) throw damaged(what, "it holds no line", remedy);
   if (line.some(({ length }) => length > 0)) throw damaged(what, "its last line has no end", remedy);
-}
-
-// Encoded line by line: joining texts first would double the size of all if only one of them needs it.
-async function* batches(lines: Lines): AsyncGenerator<Uint8Array> {
-  let batch = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  let used = 0;
-  for await (const line of lines) {
-    const size = lineBytes(line);
-    if (used > 0 && used + size > BATCH_BYTES) {
-      yield batch.subarray(0, used);
-      batch = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, size)); // the one before belongs to the compressor
-      used = 0;
-    }
-    if (used + size > batch.length) batch = grown(batch, used + size);
-    batch.write(line, used);
-    used += size;
-    batch.writeUInt8(NEWLINE, used - 1);
-  }
-  if (used > 0) yield batch.subarray(0, used);
-}
-
-function grown(batch: Buffer, needed: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(Math.max(2 * batch.length, needed));
-  batch.copy(larger);
-  return larger;
 }
 
 /** The uncompressed bytes. Throws `STORE_CORRUPT` for anything but one gzip member; errors of `chunks` pass through unchanged. */
@@ -115,11 +66,11 @@ export async function* unzipped(
   }
   const bytes = watched();
   try {
-    const start = await upTo(bytes, BATCH_BYTES);
+    const start = await upTo(bytes, CHUNK_BYTES);
     const small = start.isWhole ? unzippedSmall(Buffer.concat(start.chunks)) : undefined;
     if (small?.length) yield small;
     else {
-      const gunzip = createGunzip({ chunkSize: BATCH_BYTES, rejectGarbageAfterEnd: true, ...AHEAD });
+      const gunzip = createGunzip({ chunkSize: CHUNK_BYTES, rejectGarbageAfterEnd: true, ...AHEAD });
       yield* piped(startingWith(start.chunks, bytes), gunzip);
     }
   } catch (error) {
