@@ -7,7 +7,7 @@ export class PartBody implements AsyncIterable<Uint8Array> {
   #wakeReader = (): void => undefined;
   #wakeWriter = (): void => undefined;
 
-  /** True once nobody reads on. */
+  /** True once nothing reads on. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -34,7 +34,7 @@ export class PartBody implements AsyncIterable<Uint8Array> {
     this.#wakeReader();
   }
 
-  /** Nobody reads on, or has ever begun: writing returns at once. */
+  /** Nothing reads on, or has ever begun to: writing returns at once. */
   close(): void {
     this.#isClosed = true;
     this.#wakeWriter();
