@@ -9,6 +9,7 @@ import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.t
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
+import { diffCommand } from "./commands/diff.ts";
 import { discoverCommand } from "./commands/discover.ts";
 import { eachAccount } from "./commands/each-account.ts";
 import { initCommand } from "./commands/init.ts";
@@ -83,7 +84,8 @@ export async function main(
       const result = ({ json }: AccountResult): void => {
         if (isSet("json")) context.stdout.json(json);
       };
-      exitCode = await spec.execute(valuesOf({}), { ...commandContext, result }, command.args[0] ?? "");
+      const [argument = "", second] = command.args;
+      exitCode = await spec.execute(valuesOf({}), { ...commandContext, result }, argument, second);
     });
   };
   add(initCommand);
@@ -92,6 +94,7 @@ export async function main(
   add(runCommand);
   add(verifyCommand);
   add(statusCommand);
+  add(diffCommand);
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
@@ -123,6 +126,9 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
   if (spec.argument) {
     const { name, description, isOptional } = spec.argument;
     command.argument(isOptional ? `[${name}]` : `<${name}>`, description);
+  }
+  if (spec.secondArgument) {
+    command.argument(`[${spec.secondArgument.name}]`, spec.secondArgument.description);
   }
   return command;
 }

@@ -68,10 +68,11 @@ export type FunctionAccount = AccountSettings & {
   /** Of the account's tokens, where it has a secret for them. */
   readonly tokensSecretId?: string;
 };
-/** What the function works with. `region` is Lambda's own word for where it runs. */
+/** What the function works with. `region` and `functionName` are Lambda's own words for where it runs, and what. */
 export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secretName" | "tokensSecretName">> &
   Pick<ReturnType<typeof parseSettingsFile>, "lifted"> & {
     readonly region: string;
+    readonly functionName: string;
     readonly accounts: Readonly<Record<string, FunctionAccount>>;
   };
 
@@ -106,6 +107,7 @@ export function readEnvironment(
     accounts: Object.fromEntries(withSecrets),
     lifted,
     region: variables["AWS_REGION"] ?? "us-east-1",
+    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "brand-events-sync",
   };
 }
 

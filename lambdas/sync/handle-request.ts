@@ -18,6 +18,9 @@ import { consoleLinks } from "./console-links.ts";
 import { type FunctionPorts, functionRunPorts } from "./function-ports.ts";
 import { abandonResponse } from "./hand-over/abandon-response.ts";
 import { continueResponse } from "./hand-over/continue-response.ts";
+import { diffResponse } from "./held/diff-response.ts";
+import { heldCommands } from "./held/held-commands.ts";
+import { statusResponse } from "./held/status-response.ts";
 import { invocationError } from "./invocation-error.ts";
 import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
@@ -93,6 +96,7 @@ async function respond(
     },
   };
 
+  const commandsOf = (snapshotId: string) => heldCommands(environment, account, snapshotId);
   const respondWith = async (result: RunResult): Promise<object> => {
     const publication = await reportResult(result, { ports, account, settings });
     if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);
@@ -100,7 +104,7 @@ async function respond(
     const { region, workgroup, database } = environment;
     const execution = result.handedOver?.execution;
     const links = consoleLinks({ region, workgroup, context, execution });
-    return responseOf(result, { account, database, links, publication });
+    return responseOf(result, { account, database, links, publication, commandsOf });
   };
   switch (request.action) {
     case "run":
@@ -123,8 +127,10 @@ async function respond(
       return discoverResponse(await discover(host, settings, request.limit), account);
     case "verify":
       return verifyResponse(ports, account, await verify(host, settings, request.sample));
+    case "diff":
+      return await diffResponse(host, account, request.snapshotId);
     case "status":
-      return status(store, account, clock.now());
+      return statusResponse(await status(store, account, clock.now()), commandsOf);
   }
 }
 

@@ -8,11 +8,12 @@ import type { RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import type { FunctionPorts } from "./function-ports.ts";
+import { heldCommands } from "./held/held-commands.ts";
 import { attemptMetrics } from "./telemetry/attempt-metrics.ts";
 import { tell } from "./telemetry/tell.ts";
 
 export interface ReportOptions {
-  readonly ports: Pick<FunctionPorts, "store" | "log" | "metrics" | "sendEvent">;
+  readonly ports: Pick<FunctionPorts, "environment" | "store" | "log" | "metrics" | "sendEvent">;
   readonly account: string;
   readonly settings: RunSettings;
 }
@@ -32,7 +33,9 @@ export async function reportResult(
   let published: Publication | undefined;
   await tell(ports, account, async () => {
     published = await publicationOf(ports.store, account, row);
-    return runEvent(account, result, published?.publication);
+    return runEvent(account, result, published?.publication, (snapshotId) =>
+      heldCommands(ports.environment, account, snapshotId),
+    );
   });
   const publication = published;
   if (publication === undefined) return undefined;

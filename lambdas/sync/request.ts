@@ -38,6 +38,8 @@ const schema = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("discover"), account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
   z.strictObject({ action: z.literal("verify"), account, sample: sampleSize.default(DEFAULT_VERIFIED) }),
   z.strictObject({ action: z.literal("status"), account }),
+  /** Compares a snapshot with the one that readers see. */
+  z.strictObject({ action: z.literal("diff"), account, snapshotId }),
   z.strictObject({
     action: z.literal("accept"),
     account,
@@ -127,7 +129,9 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
 function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
   if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
   if (issue.path.join(".") === "action") {
-    return ["action: expected run, check, discover, verify, status, accept, rollback, continue or abandon"];
+    return [
+      "action: expected run, check, discover, verify, status, diff, accept, rollback, continue or abandon",
+    ];
   }
   return problemsOf([issue], given, (path) => path.join("."));
 }

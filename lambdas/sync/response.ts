@@ -1,8 +1,10 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
+import type { HeldCommands } from "../job/run/compare/held-event.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { ConsoleLinks } from "./console-links.ts";
+import { heldDecision } from "./held/held-decision.ts";
 
 export interface ResponseFacts {
   readonly account: string;
@@ -10,6 +12,7 @@ export interface ResponseFacts {
   readonly links: ConsoleLinks;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
+  readonly commandsOf: (snapshotId: string) => HeldCommands;
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
@@ -29,7 +32,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
     counts: countsOf(row),
     requests,
     seconds,
-    ...nextSteps(row, facts),
+    ...nextSteps(result, facts),
     links,
   };
 }
@@ -50,8 +53,9 @@ function countsOf(row: RunLogEntry): object {
   return { listed, events, added, changed, removed, gone, forbidden, rejected };
 }
 
-/** What to paste next: a query, or the event that publishes what is held. */
-function nextSteps({ outcome, snapshot_id }: RunLogEntry, facts: ResponseFacts): object {
+/** What to paste next: a query, or the event that publishes what is held, after a look at what that would do. */
+function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
+  const { outcome, reason, snapshot_id } = row;
   const { account, database, publication } = facts;
   const from = (table: string): string =>
     `SELECT * FROM "${database}"."${table}" WHERE account = '${account}'`;
@@ -61,8 +65,8 @@ function nextSteps({ outcome, snapshot_id }: RunLogEntry, facts: ResponseFacts):
       sql: [`${from("events")} LIMIT 10`, ...(publication === undefined ? [] : [changes])],
     };
   }
-  if (outcome === "HELD") {
-    return { accept_event: { action: "accept", account, snapshotId: snapshot_id } };
+  if (outcome === "HELD" && snapshot_id !== null) {
+    return heldDecision({ account, snapshotId: snapshot_id, reason, preview }, facts.commandsOf);
   }
   return {};
 }

@@ -69,6 +69,7 @@ it("the function reads the settings that the stack writes", () => {
     stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
     maxTurns: 1_000,
     region: "eu-west-1",
+    functionName: "brand-events-sync",
     lifted: [{ name: "brand", pointer: "/brand/name" }],
     accounts: {
       uk: {

@@ -24,6 +24,7 @@ test("the defaults of the function are those of the command line", () => {
     metricNamespace: "BrandEventsSync",
     maxTurns: 1_000,
     region: "us-east-1",
+    functionName: "brand-events-sync",
     lifted: [],
     accounts: {
       uk: {
@@ -72,7 +73,7 @@ test("the function reads every setting as the stack writes it", () => {
   });
 
   const environment = readEnvironment(
-    { ...variables, AWS_REGION: "eu-west-1" },
+    { ...variables, AWS_REGION: "eu-west-1", AWS_LAMBDA_FUNCTION_NAME: "Stack-Sync" },
     settingsFileText({ accounts: { uk, "a-b_c": uk }, lifted }),
   );
 
@@ -87,6 +88,7 @@ test("the function reads every setting as the stack writes it", () => {
     stateMachineArn,
     maxTurns: 3,
     region: "eu-west-1",
+    functionName: "Stack-Sync",
     accounts: {
       uk: { ...uk, secretId: "Stack/uk-5f0c" },
       "a-b_c": { ...uk, secretId: "Stack/a-b_c-5f0c" },

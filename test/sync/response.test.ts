@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { responseOf } from "../../lambdas/sync/response.ts";
-import { HELD, PUBLISHED, SKIPPED } from "./rows.ts";
+import { HELD, PREVIEW, PUBLISHED, SKIPPED } from "./rows.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const facts = {
@@ -8,6 +8,7 @@ const facts = {
   database: "brand_events",
   links: { athena: "https://athena", log: "https://log" },
   publication: undefined,
+  commandsOf: (id: string) => ({ accept: `accept ${id}`, diff: `diff ${id}` }),
 };
 
 test("a publication has a summary, queries to try and links", () => {
@@ -38,13 +39,18 @@ test("a publication has a summary, queries to try and links", () => {
   });
 });
 
-test("a held snapshot has its reason, and the event that publishes it", () => {
-  expect(responseOf({ row: HELD, explanation: "too few" }, facts)).toMatchObject({
+test("a held snapshot has its reason, what publishing it would do, and how to decide", () => {
+  expect(responseOf({ row: HELD, explanation: "too few", preview: PREVIEW }, facts)).toMatchObject({
     outcome: "HELD",
     reason: "DROPPED",
     explanation: "too few",
+    preview: PREVIEW,
+    diff_event: { action: "diff", account: "uk", snapshotId: RUN },
     accept_event: { action: "accept", account: "uk", snapshotId: RUN },
+    accept_command: `accept ${RUN}`,
+    wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
   });
+  expect(responseOf({ row: HELD }, facts)).not.toHaveProperty("preview");
 });
 
 test("a start of a finished run says that it did nothing", () => {

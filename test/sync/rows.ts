@@ -1,5 +1,6 @@
 // Rows of the run log for tests to change.
 
+import type { Preview } from "../../lambdas/job/run/compare/preview.ts";
 import type { RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
 
 export const PUBLISHED: RunLogEntry = {
@@ -36,6 +37,18 @@ export const HELD: RunLogEntry = {
   changed: null,
   removed: null,
   reason: "DROPPED",
+};
+
+export const PREVIEW: Preview = {
+  base_snapshot_id: "2026-11-20T06-00-00.000Z",
+  added: 0,
+  changed: 12,
+  removed: 412,
+  gone: 4,
+  forbidden: 2,
+  rejected: 1,
+  oversize: 1,
+  uuids: { added: [], changed: ["c"], removed: ["r"], gone: ["g"], forbidden: ["f"], oversize: ["o"] },
 };
 
 const NOTHING = { events: null, added: null, changed: null, removed: null } as const;

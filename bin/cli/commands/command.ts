@@ -12,6 +12,8 @@ export interface CommandSpec<Name extends OptionName> {
     readonly description: string;
     readonly isOptional?: true;
   };
+  /** One more, which may be left out. */
+  readonly secondArgument?: { readonly name: string; readonly description: string };
   readonly options: readonly Name[];
   /** Makes or extends the settings file itself, so it is not read before. */
   readonly makesConfig?: true;
@@ -24,6 +26,7 @@ export interface CommandSpec<Name extends OptionName> {
     values: OptionValues<Name>,
     context: CommandContext,
     argument: string,
+    secondArgument?: string,
   ) => Promise<number>;
   /** The line of JSON for a failure before the work began, where `--json` promises one. */
   readonly failureJson?: (code: string | null, message: string) => object;

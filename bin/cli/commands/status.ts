@@ -11,6 +11,7 @@ import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
+import { heldJson } from "../output/held/held-json.ts";
 import type { Output } from "../output/output.ts";
 import { describeStatus } from "../output/status/describe-status.ts";
 import { statusTable } from "../output/status/status-table.ts";
@@ -39,7 +40,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       ? [await statusOfOne(store, values, nowMs)]
       : await statusOfAll(store, await accountsOf(store, values, context), nowMs);
     if (values.json) {
-      const objects = found.map(asJson);
+      const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
     return report(context, found, nowMs, values);
@@ -67,13 +68,20 @@ async function accountsOf(
   return [...accounts].sort();
 }
 
-function asJson(one: AccountStatus): object {
+function asJson(one: AccountStatus, values: Values): object {
   if ("damage" in one) {
     const { code, message } = one.damage;
     return { account: one.account, error_code: code, error_message: message };
   }
   const { account, head, lease, held, runs } = one;
-  return { account, head, lease, held: held.map(({ snapshotId }) => snapshotId), runs };
+  return {
+    account,
+    head,
+    lease,
+    held: held.map(({ snapshotId }) => snapshotId),
+    held_snapshots: held.map((each) => heldJson(each, { ...values, account })),
+    runs,
+  };
 }
 
 /** A warehouse with one account is described as that account is. */

@@ -25,7 +25,7 @@ export function nextCommand({ detailType, detail }: RunEvent, values: NextComman
     case "Snapshot Held":
       return {
         purpose: "To publish it anyway",
-        command: commandLineText(["accept", String(detail["snapshot_id"])], PLACE_OPTIONS, values),
+        command: String(detail["accept_command"]),
       };
     case "Run Failed":
       return afterFailure(detail["error_code"], detail["finished"] === false, values);

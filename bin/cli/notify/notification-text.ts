@@ -17,12 +17,17 @@ function what({ detailType, detail }: RunEvent, command: string): string {
     case "Snapshot Published":
       return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.`;
     case "Snapshot Held":
-      return `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}), and readers keep what they have. ${sentence(detail["explanation"])}`;
+      return `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}), and readers keep what they have. ${sentence(detail["explanation"])}${wouldDo(detail)}`;
     case "Run Failed": {
       const { error_code: errorCode } = detail;
       return `the run failed${errorCode === null ? "" : ` with ${errorCode}`}. ${withoutCommand(sentence(detail["error_message"]), command)}`;
     }
   }
+}
+
+function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
+  if (added === null || added === undefined) return "";
+  return ` Publishing it would add ${added}, change ${changed} and remove ${removed} events.`;
 }
 
 function sentence(text: unknown): string {

@@ -9,6 +9,7 @@ import type { Random } from "../../../lambdas/job/runtime/random.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import type { NotifiedEnd } from "../../../lambdas/job/settings/notify-on.ts";
 import type { OptionValues } from "../options/options.ts";
+import { heldCommands } from "../output/held/held-commands.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { type NextCommandValues, nextCommand } from "./next-command.ts";
 import { notificationText } from "./notification-text.ts";
@@ -34,9 +35,10 @@ export class Notifier {
 
   /** @param publicationOf its number, ten digits; asked only where it is needed */
   async ended(result: RunResult, publicationOf: () => Promise<string | undefined>): Promise<void> {
+    const { values } = this.#options;
     await this.#tell(async () => {
       const publication = result.row.outcome === "PUBLISHED" ? await publicationOf() : undefined;
-      return runEvent(this.#options.values.account, result, publication);
+      return runEvent(values.account, result, publication, (id) => heldCommands(id, values));
     });
   }
 

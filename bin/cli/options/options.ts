@@ -143,7 +143,7 @@ export const OPTIONS = {
   },
   limit: {
     flag: "--limit <n>",
-    description: `fetch only this many events: run with --dry-run only; discover ${MAX_SAMPLE} at most, ${DEFAULT_SAMPLE} by default`,
+    description: `fetch only this many events: run with --dry-run only; discover ${MAX_SAMPLE} at most, ${DEFAULT_SAMPLE} by default. diff: show this many changes`,
     parse: numberOf(eventLimit),
   },
   sample: {

@@ -2,10 +2,10 @@
 
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { commandLineText } from "../options/command-line-text.ts";
-import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import type { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
+import { describeHeld } from "./held/describe-held.ts";
 import type { ResultOutput } from "./output.ts";
 import { changeCounts, count, plural } from "./progress-text.ts";
 
@@ -23,9 +23,11 @@ export function reportRun(output: ResultOutput, result: RunResult, values: Repor
   return exitCodeOfRun(result);
 }
 
-function nextStep({ row }: RunResult, values: ReportValues): readonly string[] {
+function nextStep({ row, preview }: RunResult, values: ReportValues): readonly string[] {
   if (row.outcome !== "HELD" || row.snapshot_id === null) return [];
-  return [`  publish it anyway: ${commandLineText(["accept", row.snapshot_id], PLACE_OPTIONS, values)}`];
+  const base = preview?.base_snapshot_id ?? null;
+  const lines = describeHeld({ snapshotId: row.snapshot_id, reason: row.reason, preview }, base, values);
+  return lines.map((line) => `  ${line}`);
 }
 
 /** The line of JSON for a failure before anything began. */

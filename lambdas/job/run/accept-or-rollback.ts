@@ -1,12 +1,10 @@
 // `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
 
-import { SyncError } from "../errors/sync-error.ts";
-import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
-import { layout } from "../storage/layout.ts";
+import type { Manifest } from "../snapshot/files/manifest.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
-import { formatRunId, runInstant } from "../storage/run-id.ts";
-import { readRetired } from "../storage/snapshot-marks.ts";
+import { formatRunId } from "../storage/run-id.ts";
 import type { Store } from "../storage/store.ts";
+import { keptSnapshot, snapshotNotFound } from "./compare/kept-snapshot.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
@@ -91,36 +89,14 @@ async function requirePublishable(
   account: string,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  if (runInstant(snapshotId) === undefined) {
-    throw notFound(
-      snapshotId,
-      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
-    );
-  }
-  if ((await readRetired(store, account, snapshotId)) !== undefined) {
-    throw notFound(
-      snapshotId,
-      "is retired: its files are deleted, or will be within a day. Make a new one with run",
-    );
-  }
+  const manifest = await keptSnapshot(store, account, snapshotId);
   const published = (await readLog(store, account)).some(({ snapshot_id }) => snapshot_id === snapshotId);
-  if ((await store.read(layout.manifest(account, snapshotId))) === undefined) {
-    if (published)
-      throw notFound(snapshotId, "was published, but its files are missing. Restore them from a backup");
-    throw notFound(snapshotId, "does not exist. Look at status and query publications for the ids");
-  }
-  if (published) return readManifest(store, account, snapshotId);
+  if (published) return manifest;
   const isHeld = (await readHold(store, account, snapshotId)) !== undefined;
-  if (!isHeld) throw notFound(snapshotId, "is not finished. Start run again to finish it");
+  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
   if (action === "rollback")
-    throw notFound(snapshotId, "is held and was never published. Publish it with accept");
-  return readManifest(store, account, snapshotId);
-}
-
-function notFound(snapshotId: string, why: string): SyncError {
-  return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
-    fields: { snapshot_id: snapshotId },
-  });
+    throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
+  return manifest;
 }
 
 function olderThan(head: Publication, snapshotId: string): RunEnd {

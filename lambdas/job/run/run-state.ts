@@ -3,6 +3,7 @@
 import type { ServiceCounts } from "../service/requests/service-counters.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import type { Publication } from "../storage/publication-log.ts";
+import type { Preview } from "./compare/preview.ts";
 import type { Outcome } from "./record/run-log.ts";
 
 /** Updated while the attempt works, so that a failed one still reports how far it got. */
@@ -42,6 +43,8 @@ export interface RunEnd {
   readonly reason: string | null;
   /** For a person: why, and what to do. */
   readonly explanation?: string;
+  /** What publishing the snapshot would do; only where the outcome is `HELD`. */
+  readonly preview?: Preview;
   /** Present exactly when the outcome is `HANDED_OVER`. */
   readonly handedOver?: HandOver;
 }

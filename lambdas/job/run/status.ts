@@ -2,12 +2,10 @@
 
 import { isDamage } from "../errors/is-damage.ts";
 import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
-import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
-import { listSnapshots } from "../storage/snapshot-marks.ts";
+import { type Publication, readHead } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
+import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
-import type { Hold } from "./publish/guard.ts";
-import { readHold } from "./publish/hold.ts";
 import { publishedFieldChanges } from "./publish/published-field-changes.ts";
 import { lastRuns } from "./record/last-runs.ts";
 import type { RunLogEntry } from "./record/run-log.ts";
@@ -35,10 +33,6 @@ interface StatusLease {
   readonly execution?: string;
 }
 
-export interface HeldSnapshot extends Hold {
-  readonly snapshotId: string;
-}
-
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
 export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
   const lease = (await readLease(store, account))?.lease;
@@ -59,20 +53,6 @@ function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
   const execution = executionOf(lease);
   if (execution !== undefined) return { run_id, expires_at: null, execution };
   return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
-}
-
-async function heldSnapshots(store: Store, account: string): Promise<readonly HeldSnapshot[]> {
-  const marked = (await listSnapshots(store, account)).filter(
-    ({ isHeld, isRetired }) => isHeld && !isRetired,
-  );
-  if (marked.length === 0) return [];
-  const published = new Set((await readLog(store, account)).map(({ snapshot_id }) => snapshot_id));
-  const held: HeldSnapshot[] = [];
-  for (const { snapshotId } of marked) {
-    const hold = published.has(snapshotId) ? undefined : await readHold(store, account, snapshotId);
-    if (hold) held.push({ snapshotId, ...hold });
-  }
-  return held;
 }
 
 async function newsOf(store: Store, account: string, head: Publication): Promise<FieldChanges | undefined> {

@@ -7,10 +7,10 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
 import { proxyServer } from "../../job/service/http/proxy-server.ts";
-import { FAILED, HELD, PUBLISHED, SKIPPED } from "../../sync/rows.ts";
+import { FAILED, HELD, PREVIEW, PUBLISHED, SKIPPED } from "../../sync/rows.ts";
 
 const SECRET_PATH = "/services/T0CANARY/B0?sig=CANARY";
-const HELD_RESULT: RunResult = { row: HELD, explanation: "Only 6 of 12 <events> & more" };
+const HELD_RESULT: RunResult = { row: HELD, explanation: "Only 6 of 12 <events> & more", preview: PREVIEW };
 const NOTHING = { http: undefined, https: undefined, none: undefined };
 
 interface Given {
@@ -95,8 +95,12 @@ test("a held run posts the event of the bus and a sentence with the command that
         left_out: 7,
         reason: "DROPPED",
         explanation: "Only 6 of 12 <events> & more",
+        ...PREVIEW,
+        accept_command: "npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk",
+        diff_command: "npm run sync -- diff 2026-11-21T06-00-00.000Z --account uk",
+        wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
       },
-      text: "brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED), and readers keep what they have. Only 6 of 12 &lt;events&gt; &amp; more. To publish it anyway: `npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk`",
+      text: "brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED), and readers keep what they have. Only 6 of 12 &lt;events&gt; &amp; more. Publishing it would add 0, change 12 and remove 412 events. To publish it anyway: `npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk`",
     },
   ]);
   expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);

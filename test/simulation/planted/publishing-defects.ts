@@ -20,8 +20,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the pin of the head at the start counts",
     file: "run/publish/publish.ts",
-    from: "if (head?.pinned) return { holding: pinnedBy(head) };",
-    to: "if (atStart?.pinned) return { holding: pinnedBy(atStart) };",
+    from: "(head?.pinned ? pinnedBy(head) : undefined)",
+    to: "(atStart?.pinned ? pinnedBy(atStart) : undefined)",
     isPast: true,
   },
   {

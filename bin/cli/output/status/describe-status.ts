@@ -1,14 +1,15 @@
 // One account in words: what readers see, which run is active, what is held and why, what the last runs did.
 
+import type { HeldSnapshot } from "../../../../lambdas/job/run/compare/held-snapshots.ts";
 import { nameOfExecution } from "../../../../lambdas/job/run/hand-over/execution-name.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import { isRun, type RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import type { HeldSnapshot, Status } from "../../../../lambdas/job/run/status.ts";
+import type { Status } from "../../../../lambdas/job/run/status.ts";
 import { describeFieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
-import { commandLineText } from "../../options/command-line-text.ts";
-import { PLACE_OPTIONS } from "../../options/given-settings.ts";
+import type { PLACE_OPTIONS } from "../../options/given-settings.ts";
 import type { OptionValues } from "../../options/options.ts";
+import { describeHeld } from "../held/describe-held.ts";
 import { changeCounts, plural } from "../progress-text.ts";
 import { age, minute } from "./minute.ts";
 import { madeAtMs } from "./too-old.ts";
@@ -42,11 +43,10 @@ export function describeStatus(
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const publishable = publishableOf(found);
-  for (const { snapshotId, reason, explanation } of publishable) {
-    lines.push(`  held         ${snapshotId} (${reason}): ${explanation}`);
-    lines.push(
-      `               publish it anyway: ${commandLineText(["accept", snapshotId], PLACE_OPTIONS, values)}`,
-    );
+  for (const one of publishable) {
+    lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
+    const judged = describeHeld(one, head?.snapshot_id ?? null, values);
+    lines.push(...judged.map((line) => `               ${line}`));
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
     lines.push(`  fields       ${line}`);

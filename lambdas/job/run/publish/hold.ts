@@ -5,13 +5,21 @@ import { isDamage } from "../../errors/is-damage.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
+import { type Preview, previewSchema } from "../compare/preview.ts";
 import { HOLD_REASONS, type Hold } from "./guard.ts";
 
 const heldSchema = z.object({
   reason: z.enum(HOLD_REASONS),
   explanation: z.string(),
   held_at: z.iso.datetime(),
+  /** Absent in marks of earlier versions. An unreadable one must not hide the reason. */
+  preview: previewSchema.optional().catch(undefined),
 });
+
+/** Why a snapshot is held, and what publishing it would do, as far as that is known. */
+export interface HeldMark extends Hold {
+  readonly preview?: Preview;
+}
 
 /** For a snapshot whose mark cannot be read: it was held, and stays held. */
 const REASON_LOST: Hold = {
@@ -20,11 +28,17 @@ const REASON_LOST: Hold = {
     "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
 };
 
-/** Why this snapshot is held; undefined if it is not. A damaged mark loses only the reason. */
-export async function readHold(store: Store, account: string, snapshotId: string): Promise<Hold | undefined> {
+/** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
+export async function readHold(
+  store: Store,
+  account: string,
+  snapshotId: string,
+): Promise<HeldMark | undefined> {
   try {
     const mark = await readJson(store, layout.held(account, snapshotId), heldSchema);
-    return mark && { reason: mark.reason, explanation: mark.explanation };
+    if (mark === undefined) return undefined;
+    const { reason, explanation, preview } = mark;
+    return { reason, explanation, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     return REASON_LOST;
@@ -39,10 +53,10 @@ export async function hold(
   store: Store,
   account: string,
   snapshotId: string,
-  { reason, explanation }: Hold,
+  { reason, explanation, preview }: HeldMark,
   nowMs: number,
 ): Promise<void> {
-  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString() };
+  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
   await ensureJson(store, layout.held(account, snapshotId), heldSchema, mark);
 }
 

@@ -5,8 +5,9 @@ import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
-import { isOfRun, type Publication, readLog } from "../../storage/publication-log.ts";
+import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
+import { previewOf } from "../compare/preview.ts";
 import { publishedEnd } from "../record/published-end.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -15,7 +16,7 @@ import type { BaseOf } from "./base.ts";
 import { checkColumns, checkUnnamedColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { guard, type Hold } from "./guard.ts";
-import { hold, readHold } from "./hold.ts";
+import { type HeldMark, hold, readHold } from "./hold.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
 import { mergeShards } from "./merge-shards.ts";
 
@@ -73,18 +74,22 @@ interface MadeSnapshot {
   readonly incomplete: Incomplete;
 }
 
-type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
+type Decision =
+  | { readonly own: Publication }
+  | { readonly later: Publication }
+  | { readonly holding: HeldMark };
 
 /**
  * Decides by the head of this moment: the head at the start may be outdated. One publication at most carries this run,
  * whichever process wrote it, so that is checked before anything else.
  */
 async function decide(
-  { session, head: atStart }: PublishTask,
+  task: PublishTask,
   made: MadeSnapshot,
   timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
+  const { session, head: atStart, baseOf } = task;
   const { ports, settings } = session;
   const { manifest } = made;
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
@@ -94,15 +99,21 @@ async function decide(
   if (head && head.snapshot_id >= snapshotId) return { later: head };
   const mark = await readHold(ports.store, account, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
-  const holding = isKnown ? mark : (guardAgainst(made, head, settings) ?? mark);
-  if (holding) return { holding };
-  if (head?.pinned) return { holding: pinnedBy(head) };
+  if (isKnown) return { holding: mark };
+  const holding = guardAgainst(made, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
   if (!timeBudget.covers(events + (head?.events ?? 0)))
     throw outOfTime(`the snapshot of ${events} events is made`);
   await session.confirmLease();
+  if (holding) {
+    const preview = await previewOf(ports, manifest, await baseOf(head));
+    // Comparing takes time, and readers may see another snapshot by now.
+    const now = await readHead(ports.store, account);
+    if (now?.publication !== head?.publication) return decide(task, made, timeBudget, now);
+    return { holding: { ...holding, preview } };
+  }
   // Another account may have published since this run began.
   await (session.namesColumns ? checkColumns : checkUnnamedColumns)(ports.catalog, settings.lifted);
   return undefined;
@@ -130,11 +141,12 @@ export function superseded(runId: string, head: Publication): RunEnd {
   };
 }
 
-function held(snapshotId: string, { reason, explanation }: Hold): RunEnd {
+function held(snapshotId: string, { reason, explanation, preview }: HeldMark): RunEnd {
   return {
     outcome: "HELD",
     reason,
     explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.`,
+    ...(preview === undefined ? {} : { preview }),
   };
 }
 

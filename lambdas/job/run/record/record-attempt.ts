@@ -94,10 +94,11 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   }
 }
 
-function resultOf(row: RunLogEntry, { explanation, handedOver }: RunEnd): RunResult {
+function resultOf(row: RunLogEntry, { explanation, preview, handedOver }: RunEnd): RunResult {
   return {
     row,
     ...(explanation === undefined ? {} : { explanation }),
+    ...(preview === undefined ? {} : { preview }),
     ...(handedOver === undefined ? {} : { handedOver }),
   };
 }

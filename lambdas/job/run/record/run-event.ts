@@ -1,5 +1,6 @@
 // The events about a run: a snapshot was published, a snapshot is held, a run failed.
 
+import { type HeldCommands, heldDetail } from "../compare/held-event.ts";
 import { errorColumns } from "./error-columns.ts";
 import { isRun, leftOutCount } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
@@ -12,20 +13,30 @@ const DETAIL_TYPES = {
   failed: "Run Failed",
 } as const;
 
+type DetailValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly DetailValue[]
+  | { readonly [key: string]: DetailValue };
+
 export interface RunEvent {
   readonly detailType: (typeof DETAIL_TYPES)[keyof typeof DETAIL_TYPES];
-  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  readonly detail: { readonly [key: string]: DetailValue };
 }
 
 /**
  * Undefined for outcomes without an event. Sent at least once, because a start that finds its run finished sends it
  * again: consumers identify a publication by its account and number.
  * @param publication ten digits; undefined where nothing was published.
+ * @param commandsOf those that decide on a held snapshot, from where the event is sent
  */
 export function runEvent(
   account: string,
-  { row, error, explanation, isAbandoned }: RunResult,
+  { row, error, explanation, preview, isAbandoned }: RunResult,
   publication: string | undefined,
+  commandsOf?: (snapshotId: string) => HeldCommands,
 ): RunEvent | undefined {
   const { run_id, snapshot_id, trigger, attempt, listed, events, added, changed, removed } = row;
   const about = { account, run_id, snapshot_id, trigger };
@@ -40,7 +51,9 @@ export function runEvent(
     case "HELD": {
       const counts = { listed, events, left_out: leftOutCount(row) };
       const why = { reason: row.reason, explanation: explanation ?? null };
-      return { detailType: DETAIL_TYPES.held, detail: { ...about, ...counts, ...why } };
+      const commands = snapshot_id === null ? undefined : commandsOf?.(snapshot_id);
+      const held = heldDetail(row, preview, commands);
+      return { detailType: DETAIL_TYPES.held, detail: { ...about, ...counts, ...why, ...held } };
     }
     case "FAILED": {
       if (!isRun(trigger)) return undefined;

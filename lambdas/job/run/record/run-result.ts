@@ -5,6 +5,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
+import { type Preview, previewSchema } from "../compare/preview.ts";
 import type { HandOver } from "../run-state.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
@@ -20,9 +21,15 @@ export interface RunResult {
   readonly handedOver?: HandOver;
   /** For a person: why the run was held or skipped, and what to do. */
   readonly explanation?: string;
+  /** What publishing the snapshot would do; only where the outcome is `HELD`. */
+  readonly preview?: Preview;
 }
 
-const outcomeSchema = z.object({ row: runLogEntrySchema, explanation: z.string().optional() });
+const outcomeSchema = z.object({
+  row: runLogEntrySchema,
+  explanation: z.string().optional(),
+  preview: previewSchema.optional().catch(undefined),
+});
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
 export async function readRunResult(
@@ -32,13 +39,14 @@ export async function readRunResult(
 ): Promise<RunResult | undefined> {
   const recorded = await readJson(store, layout.outcome(account, runId), outcomeSchema);
   if (recorded === undefined) return undefined;
-  const { row, explanation } = recorded;
+  const { row, explanation, preview } = recorded;
   const error =
     row.error_code === null ? undefined : new SyncError(row.error_code, row.error_message ?? row.error_code);
   return {
     row,
     ...(error === undefined ? {} : { error }),
     ...(explanation === undefined ? {} : { explanation }),
+    ...(preview === undefined ? {} : { preview }),
   };
 }
 
@@ -47,8 +55,12 @@ export async function readRunResult(
  * Throws `STORE_CORRUPT`.
  */
 export async function writeRunResult(store: Store, account: string, result: RunResult): Promise<RunResult> {
-  const { row, explanation } = result;
-  const isOurs = await writeJsonOnce(store, layout.outcome(account, row.run_id), { row, explanation });
+  const { row, explanation, preview } = result;
+  const isOurs = await writeJsonOnce(store, layout.outcome(account, row.run_id), {
+    row,
+    explanation,
+    preview,
+  });
   const standing = isOurs ? undefined : await readRunResult(store, account, row.run_id);
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;

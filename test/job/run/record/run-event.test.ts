@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type ErrorCode, SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../../../lambdas/job/run/record/run-event.ts";
-import { FAILED, HELD, PUBLISHED, SKIPPED } from "../../../sync/rows.ts";
+import { FAILED, HELD, PREVIEW, PUBLISHED, SKIPPED } from "../../../sync/rows.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const ABOUT = { account: "uk", run_id: RUN, trigger: "schedule" };
@@ -23,8 +23,20 @@ test("the event of a publication has its number and its counts", () => {
   });
 });
 
-test("the event of a held snapshot has its reason", () => {
-  expect(runEvent("uk", { row: HELD, explanation: "too few" }, undefined)).toEqual({
+const WAIT =
+  "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.";
+
+test("the event of a held snapshot has its reason, what publishing it would do, and how to decide", () => {
+  const commandsOf = (id: string) => ({ accept: `accept ${id}`, diff: `diff ${id}` });
+
+  const event = runEvent(
+    "uk",
+    { row: HELD, explanation: "too few", preview: PREVIEW },
+    undefined,
+    commandsOf,
+  );
+
+  expect(event).toEqual({
     detailType: "Snapshot Held",
     detail: {
       ...ABOUT,
@@ -34,7 +46,27 @@ test("the event of a held snapshot has its reason", () => {
       left_out: 7,
       reason: "DROPPED",
       explanation: "too few",
+      ...PREVIEW,
+      accept_command: `accept ${RUN}`,
+      diff_command: `diff ${RUN}`,
+      wait: WAIT,
     },
+  });
+});
+
+test("what an earlier version has held has the same keys, and null for what is not known", () => {
+  const known = runEvent("uk", { row: HELD, preview: PREVIEW }, undefined)?.detail ?? {};
+  const event = runEvent("uk", { row: { ...HELD, reason: "PINNED" } }, undefined);
+
+  expect(Object.keys(event?.detail ?? {}).sort()).toEqual(Object.keys(known).sort());
+  expect(event?.detail).toMatchObject({
+    base_snapshot_id: null,
+    added: null,
+    removed: null,
+    gone: 4,
+    forbidden: 2,
+    accept_command: null,
+    wait: "Readers keep what they see. Later runs are held too, until a snapshot is accepted. This one is retired after 30 days.",
   });
 });
 

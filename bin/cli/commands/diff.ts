@@ -1,0 +1,89 @@
+// `diff`: what differs between two snapshots, such as a held one and the one that readers see.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { diff } from "../../../lambdas/job/run/compare/diff.ts";
+import { FirstChanges } from "../../../lambdas/job/run/compare/first-changes.ts";
+import { formatResult } from "../formats/format-result.ts";
+import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
+import type { TextFormat } from "../options/result-format.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { changeCounts, count } from "../output/progress-text.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
+import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import type { CommandSpec } from "./command.ts";
+
+const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
+
+type Values = OptionValues<(typeof OPTIONS)[number]>;
+
+const DEFAULT_ROWS = 100;
+/** What is shown is collected first: only at the end it is known that no file is damaged. */
+const MOST_ROWS = 100_000;
+
+export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "diff",
+  summary: "show what a snapshot would change, or what differs between two; added is in the first one only",
+  argument: { name: "a", description: "the snapshot, by its id, or held for the newest held one" },
+  secondArgument: { name: "b", description: "the other one; without it the snapshot that readers see" },
+  options: OPTIONS,
+  example: "diff held --account uk",
+  execute: async (values, context, a, b) => {
+    const { account, json, limit = DEFAULT_ROWS } = values;
+    const format = formOf(values);
+    if (limit > MOST_ROWS) throw tooMany(limit);
+    const { store } = await openWarehouse(values, context);
+    await refuseUnknownAccount(store, account);
+    const first = new FirstChanges(limit);
+    const { signal } = context;
+    const compared = await diff({ store, signal }, account, { a, b }, (change) => first.add(change));
+    const { counts, rows } = first;
+    context.result({ json: { ...compared, ...counts, rows }, line: changeCounts(counts) });
+    if (json) return EXIT.done;
+
+    const all = counts.added + counts.changed + counts.removed;
+    const shown = rows.length < all ? `; the first ${count(rows.length)} by uuid` : "";
+    const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${shown}`;
+    // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
+    (format === "table" ? context.stdout : context.stderr).lines([what]);
+    if (format !== "table" || rows.length > 0) await print(format, rows, values, context);
+    return EXIT.done;
+  },
+};
+
+async function print(
+  format: TextFormat,
+  rows: FirstChanges["rows"],
+  { full }: Values,
+  { stdout }: CommandContext,
+): Promise<void> {
+  async function* batches(): AsyncGenerator<readonly (readonly (string | null)[])[]> {
+    yield rows.map(({ uuid, change, fields }) => [uuid, change, fields && JSON.stringify(fields)]);
+  }
+  const result = { columns: ["uuid", "change", "fields"], batches: batches() };
+  for await (const piece of formatResult(format, result, { width: full ? undefined : stdout.width })) {
+    if (!(await stdout.piece(piece))) return;
+  }
+}
+
+function formOf({ json, format }: Values): TextFormat {
+  if (json && format !== undefined) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `--json and --format ${format} are two forms of the result. Leave one of them out.`,
+    );
+  }
+  if (format !== "parquet") return format ?? "table";
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "Parquet is no text, and diff prints text: choose --format table, vertical, csv, json or ndjson.",
+  );
+}
+
+function tooMany(limit: number): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `--limit: expected a whole number from 1 to ${MOST_ROWS}, and got ${limit}. diff counts all changes, whatever it shows.`,
+  );
+}
