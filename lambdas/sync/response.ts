@@ -1,6 +1,6 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
-import type { HeldCommands } from "../job/run/compare/held-event.ts";
+import type { HeldCommands } from "../job/run/compare/held-detail.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { ConsoleLinks } from "./console-links.ts";

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
 import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
+import { diffCommand } from "../../bin/cli/commands/diff.ts";
 import { discoverCommand } from "../../bin/cli/commands/discover.ts";
 import { initCommand } from "../../bin/cli/commands/init.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
@@ -24,6 +25,7 @@ const COMMANDS = [
   verifyCommand,
   statusCommand,
   queryCommand,
+  diffCommand,
   acceptCommand,
   rollbackCommand,
   authorizeCommand,

@@ -1,7 +1,7 @@
 // The commands that decide on a held snapshot in AWS, and the inputs of the function that do the same in the console.
 
 import { shellWord } from "../../job/errors/shell-word.ts";
-import type { HeldCommands } from "../../job/run/compare/held-event.ts";
+import type { HeldCommands } from "../../job/run/compare/held-detail.ts";
 import type { FunctionEnvironment } from "../environment.ts";
 
 interface HeldInputs {

@@ -1,6 +1,6 @@
 // How a person decides on a held snapshot in AWS: what publishing it would do, what to paste, and what waiting means.
 
-import type { HeldCommands } from "../../job/run/compare/held-event.ts";
+import type { HeldCommands } from "../../job/run/compare/held-detail.ts";
 import { ifNotAccepted } from "../../job/run/compare/if-not-accepted.ts";
 import type { Preview } from "../../job/run/compare/preview.ts";
 import { heldInputs } from "./held-commands.ts";

@@ -1,6 +1,6 @@
 // The function's response to `status`.
 
-import type { HeldCommands } from "../../job/run/compare/held-event.ts";
+import type { HeldCommands } from "../../job/run/compare/held-detail.ts";
 import type { Status } from "../../job/run/status.ts";
 import { heldDecision } from "./held-decision.ts";
 

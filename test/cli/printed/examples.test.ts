@@ -67,12 +67,12 @@ const initial = ({ service }: PrintedWorld): Readonly<Record<string, string>> =>
   BRAND_PASSWORD: service.credentials.password,
 });
 
-/** A held snapshot can be accepted until the next run; a run after a rollback is held. */
+/** A held snapshot can be looked at until it is accepted, and accepted until the next run; a run after a rollback is held. */
 function order([name = ""]: readonly string[]): number {
-  return ["accept", "run", "", "rollback", "remove", "init"].indexOf(ORDERED.has(name) ? name : "");
+  return ["diff", "accept", "run", "", "rollback", "remove", "init"].indexOf(ORDERED.has(name) ? name : "");
 }
 
-const ORDERED: ReadonlySet<string> = new Set(["accept", "run", "rollback", "remove", "init"]);
+const ORDERED: ReadonlySet<string> = new Set(["diff", "accept", "run", "rollback", "remove", "init"]);
 
 test("the next steps of the demonstration work", async () => {
   await using world = await printedWorld();

@@ -19,11 +19,12 @@ const everything = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    place: "bin/cli/output/run-report.ts accept",
+    place: "bin/cli/output/held/held-commands.ts accept",
     said: async (world) => everything(await held(world)),
   },
   {
-    place: "bin/cli/output/status/describe-status.ts accept",
+    place: "bin/cli/output/held/held-commands.ts diff",
+    isSamePlace: true,
     said: async (world) => {
       await held(world);
       return everything(await world.command(["status", ...world.place]));
@@ -49,7 +50,8 @@ export const SCENARIOS: readonly Scenario[] = [
     said: (world) => world.toldBy(),
   },
   {
-    place: "bin/cli/notify/next-command.ts accept",
+    place: "bin/cli/output/held/held-commands.ts accept, in a notification",
+    isSamePlace: true,
     said: async (world) => {
       await world.run();
       world.halve();

@@ -1,6 +1,6 @@
 // The commands that decide on a held snapshot, ready to paste.
 
-import type { HeldCommands } from "../../../../lambdas/job/run/compare/held-event.ts";
+import type { HeldCommands } from "../../../../lambdas/job/run/compare/held-detail.ts";
 import { commandLineText } from "../../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../../options/given-settings.ts";
 import type { OptionValues } from "../../options/options.ts";

@@ -11,7 +11,7 @@ import type { RunPorts } from "../run-ports.ts";
 import { keptSnapshot, newestHeld } from "./kept-snapshot.ts";
 
 /** The word for the newest held snapshot. */
-export const NEWEST_HELD = "held";
+const NEWEST_HELD = "held";
 
 export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
 

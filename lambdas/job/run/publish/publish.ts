@@ -7,7 +7,7 @@ import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
-import { previewOf } from "../compare/preview.ts";
+import { makePreview } from "../compare/make-preview.ts";
 import { publishedEnd } from "../record/published-end.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -108,7 +108,7 @@ async function decide(
     throw outOfTime(`the snapshot of ${events} events is made`);
   await session.confirmLease();
   if (holding) {
-    const preview = await previewOf(ports, manifest, await baseOf(head));
+    const preview = await makePreview(ports, manifest, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store, account);
     if (now?.publication !== head?.publication) return decide(task, made, timeBudget, now);

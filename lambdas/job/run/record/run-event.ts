@@ -1,6 +1,7 @@
 // The events about a run: a snapshot was published, a snapshot is held, a run failed.
 
-import { type HeldCommands, heldDetail } from "../compare/held-event.ts";
+import { type HeldCommands, heldDetail } from "../compare/held-detail.ts";
+import type { BusEvent } from "./bus-event.ts";
 import { errorColumns } from "./error-columns.ts";
 import { isRun, leftOutCount } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
@@ -13,17 +14,8 @@ const DETAIL_TYPES = {
   failed: "Run Failed",
 } as const;
 
-type DetailValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly DetailValue[]
-  | { readonly [key: string]: DetailValue };
-
-export interface RunEvent {
+export interface RunEvent extends BusEvent {
   readonly detailType: (typeof DETAIL_TYPES)[keyof typeof DETAIL_TYPES];
-  readonly detail: { readonly [key: string]: DetailValue };
 }
 
 /**

@@ -1,0 +1,82 @@
+// Makes the preview of a held snapshot: the changes against the head, and what is missing.
+
+import { isDamage } from "../../errors/is-damage.ts";
+import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { readLeftOut } from "../../snapshot/files/read-left-out.ts";
+import type { LeftOutReason } from "../../snapshot/staging/staged-result.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import type { RunPorts } from "../run-ports.ts";
+import { ChangeSample } from "./change-sample.ts";
+import type { Preview } from "./preview.ts";
+
+/** Of each kind. Enough to look some of them up. */
+const MOST_UUIDS = 10;
+
+/**
+ * Compares as a publication does. Damage does not keep a snapshot from being held: what cannot be read is left out of the
+ * preview.
+ * @param base the snapshot that readers see; null for none
+ */
+export async function makePreview(
+  ports: Pick<RunPorts, "store" | "signal" | "logger">,
+  manifest: Manifest,
+  base: string | null,
+): Promise<Preview> {
+  const { store, logger } = ports;
+  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const unlessDamaged = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      logger.warn(`${what}: ${error.message}`, { error_code: error.code });
+      return undefined;
+    }
+  };
+  const changes = await unlessDamaged(
+    "what publishing the held snapshot would change is not known",
+    changesFrom(ports, base, manifest),
+  );
+  const missing = await unlessDamaged(
+    "which events are missing is not known",
+    firstLeftOut(store, layout.leftOut(account, snapshotId)),
+  );
+  const { gone, forbidden, rejected, oversize } = counts;
+  return {
+    base_snapshot_id: base,
+    added: changes?.counts.added ?? null,
+    changed: changes?.counts.changed ?? null,
+    removed: changes?.counts.removed ?? null,
+    gone,
+    forbidden,
+    rejected,
+    oversize,
+    uuids: { ...(changes ?? new ChangeSample(0)).uuids, ...(missing ?? noneLeftOut()) },
+  };
+}
+
+async function changesFrom(
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  base: string | null,
+  manifest: Manifest,
+): Promise<ChangeSample> {
+  const before = base === null ? undefined : await readManifest(store, manifest.account, base);
+  const sample = new ChangeSample(MOST_UUIDS);
+  for await (const change of compareSnapshots(store, before, manifest, () => signal.throwIfAborted()))
+    sample.add(change);
+  return sample;
+}
+
+async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutReason, string[]>> {
+  const first = noneLeftOut();
+  for await (const { uuid, reason } of readLeftOut(store, key)) {
+    if (first[reason].length < MOST_UUIDS) first[reason].push(uuid);
+  }
+  return first;
+}
+
+function noneLeftOut(): Record<LeftOutReason, string[]> {
+  return { gone: [], forbidden: [], oversize: [] };
+}
