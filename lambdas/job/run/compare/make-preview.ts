@@ -1,7 +1,7 @@
 // Makes the preview of a held snapshot: the changes against the head, and what is missing.
 
 import { isDamage } from "../../errors/is-damage.ts";
-import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import { type CompareOptions, compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readLeftOut } from "../../snapshot/files/read-left-out.ts";
 import type { LeftOutReason } from "../../snapshot/staging/staged-result.ts";
@@ -14,6 +14,10 @@ import type { Preview } from "./preview.ts";
 /** Of each kind. Enough to look some of them up. */
 const MOST_UUIDS = 10;
 
+interface ComparedSnapshot extends Pick<CompareOptions, "kept"> {
+  readonly manifest: Manifest;
+}
+
 /**
  * Compares as a publication does. Damage does not keep a snapshot from being held: what cannot be read is left out of the
  * preview.
@@ -21,11 +25,11 @@ const MOST_UUIDS = 10;
  */
 export async function makePreview(
   ports: Pick<RunPorts, "store" | "signal" | "logger">,
-  manifest: Manifest,
+  snapshot: ComparedSnapshot,
   base: string | null,
 ): Promise<Preview> {
   const { store, logger } = ports;
-  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const { account, snapshot_id: snapshotId, counts } = snapshot.manifest;
   const unlessDamaged = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work;
@@ -37,7 +41,7 @@ export async function makePreview(
   };
   const changes = await unlessDamaged(
     "what publishing the held snapshot would change is not known",
-    changesFrom(ports, base, manifest),
+    changesFrom(ports, base, snapshot),
   );
   const missing = await unlessDamaged(
     "which events are missing is not known",
@@ -60,12 +64,12 @@ export async function makePreview(
 async function changesFrom(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   base: string | null,
-  manifest: Manifest,
+  { manifest, kept }: ComparedSnapshot,
 ): Promise<ChangeSample> {
   const before = base === null ? undefined : await readManifest(store, manifest.account, base);
   const sample = new ChangeSample(MOST_UUIDS);
-  for await (const change of compareSnapshots(store, before, manifest, () => signal.throwIfAborted()))
-    sample.add(change);
+  const proceed = (): void => signal.throwIfAborted();
+  for await (const change of compareSnapshots(store, before, manifest, { kept, proceed })) sample.add(change);
   return sample;
 }
 

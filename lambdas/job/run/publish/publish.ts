@@ -2,7 +2,6 @@
 
 import { keptRows } from "../../snapshot/compare/kept-rows.ts";
 import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
-import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
@@ -14,7 +13,7 @@ import type { RunSettings } from "../run-settings.ts";
 import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns, checkUnnamedColumns } from "./columns.ts";
-import { commit } from "./commit.ts";
+import { commit, type SnapshotToPublish } from "./commit.ts";
 import { guard, type Hold } from "./guard.ts";
 import { type HeldMark, hold, readHold } from "./hold.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
@@ -49,10 +48,10 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   state.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
-  const made = { manifest, incomplete: required.incomplete };
+  const made = { manifest, kept, incomplete: required.incomplete };
   const published = await commit(
     ports,
-    { manifest, kept },
+    made,
     action,
     (head) => decide(task, made, timeBudget, head),
     task.baseOf,
@@ -69,8 +68,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   return publishedEnd(store, account, publication);
 }
 
-interface MadeSnapshot {
-  readonly manifest: Manifest;
+interface MadeSnapshot extends SnapshotToPublish {
   readonly incomplete: Incomplete;
 }
 
@@ -108,7 +106,7 @@ async function decide(
     throw outOfTime(`the snapshot of ${events} events is made`);
   await session.confirmLease();
   if (holding) {
-    const preview = await makePreview(ports, manifest, await baseOf(head));
+    const preview = await makePreview(ports, made, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store, account);
     if (now?.publication !== head?.publication) return decide(task, made, timeBudget, now);
