@@ -60,9 +60,13 @@ test("BRAND_LIFT is a JSON array; a run with fewer is refused with 2 and the opt
 test.each([
   {
     args: ["--lift", "brand"],
-    says: '--lift: expected NAME=POINTER, for example brand=/brand/name, and got "brand"',
+    says: '--lift: expected NAME=POINTER or NAME=POINTER:TYPE, for example brand=/brand/name, and got "brand"',
   },
   { args: ["--lift", "a=/a", "--lift", "a=/b"], says: "--lift: expected each name once" },
+  {
+    args: ["--lift", "a=/a:DECIMAL(40,2)"],
+    says: "--lift: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1",
+  },
   { args: ["--lift", "event=/a"], says: "which are reserved" },
   { args: ["--lift"], says: "argument missing" },
   { args: [], env: { BRAND_LIFT: "a=/a" }, says: 'BRAND_LIFT: expected a JSON array of texts, such as ["' },

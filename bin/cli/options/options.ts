@@ -117,9 +117,9 @@ export const OPTIONS = {
     parse: textOf(SETTINGS.detailPointer),
   },
   lift: {
-    flag: "--lift <name=pointer>",
+    flag: "--lift <name=pointer:type>",
     description:
-      "a column of your own, from a JSON Pointer into the detail; repeatable, as variable a JSON array",
+      "a column of your own, from a JSON Pointer into the detail, with or without a type for events_typed; repeatable, as variable a JSON array",
     isRepeatable: true,
     parse: liftedTexts,
   },

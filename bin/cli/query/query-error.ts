@@ -1,5 +1,6 @@
 // What a query that fails says: DuckDB's own words, and what helps.
 
+import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { NotReadOnly } from "./prepare-read-only.ts";
@@ -27,7 +28,7 @@ export function failed(message: string): SyncError {
   const isAboutTypes = message.startsWith("Conversion Error: ") || NO_OVERLOAD.test(message);
   const remedies = [
     ...(isAboutTypes ? [TRY_CAST] : []),
-    `The tables are ${Object.keys(TABLES).join(", ")}; DESCRIBE events shows the columns of one.`,
+    `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
   ];
   return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));
 }

@@ -7,6 +7,7 @@ import {
   keptOf,
   type Published,
 } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { addDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
 import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
@@ -19,7 +20,7 @@ export interface VerifyTablesOptions {
   readonly store: Store;
   readonly directory: string;
   readonly accounts: readonly AccountLog[];
-  /** Names in lower case; those of other tables are left aside. */
+  /** Names in lower case, of tables and of views over them; others are left aside. */
   readonly tables: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
@@ -30,7 +31,8 @@ export interface VerifyTablesOptions {
  * reason when that aborts.
  */
 export async function verifyTables(options: VerifyTablesOptions): Promise<void> {
-  const { store, directory, accounts, tables, signal } = options;
+  const { store, directory, accounts, signal } = options;
+  const tables = tablesBehind(options.tables);
   const proceed = (): void => signal.throwIfAborted();
   const verified = await VerifiedFolders.open(directory);
   if (tables.has("events")) for (const head of headsOf(accounts)) await verifyHead(head);

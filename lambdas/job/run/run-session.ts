@@ -62,8 +62,10 @@ export class RunSession {
   useColumns(lifted: readonly LiftedColumn[]): void {
     this.#settings = { ...this.#settings, lifted };
     if (this.namesColumns || lifted.length === 0) return;
-    const columns = lifted.map(({ name, pointer }) => `${name} (${pointer})`).join(", ");
-    this.#ports.logger.info(`uses the lifted columns of the warehouse: ${columns}`);
+    const columns = lifted.map(
+      ({ name, pointer, type }) => `${name} (${type ? `${pointer}, ${type}` : pointer})`,
+    );
+    this.#ports.logger.info(`uses the lifted columns of the warehouse: ${columns.join(", ")}`);
   }
 
   /** Undefined once the lease is held; otherwise how the start ends. */

@@ -124,7 +124,7 @@ describe("query", () => {
     expect(error).toMatchObject({ code: "QUERY_FAILED" });
     expect(`${error}`).toContain(expected);
     expect(`${error}`).toContain(
-      "The tables are events, event_snapshots, event_changes, publications, sync_runs;",
+      "The tables are events, event_snapshots, event_changes, publications, sync_runs, and the views events_typed and event_history;",
     );
     expect(`${error}`).not.toContain("Failed to extract");
   });

@@ -33,8 +33,8 @@ export class MemoryCatalog implements RemovableCatalog {
     this.#snapshots.delete(account);
   }
 
-  columns(): Promise<readonly string[]> {
-    return tableColumns(this.#store);
+  async columns(): Promise<readonly string[]> {
+    return (await tableColumns(this.#store)).names;
   }
 
   /** The publication whose snapshot `events` shows. */

@@ -251,6 +251,16 @@ describe("settings", () => {
       'eventSync.lifted: expected a name other than uuid, event_date, scope, event, listing, account, snapshot_id, publication, which are reserved, and got "event=/x"',
     ],
     [
+      "a lifted column of a type in lower case",
+      { ...GOOD, lifted: [{ name: "brand", pointer: "/x", type: "date" }] },
+      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "date"',
+    ],
+    [
+      "a lifted column with more decimals than digits",
+      { ...GOOD, lifted: [{ name: "brand", pointer: "/x", type: "DECIMAL(2,3)" }] },
+      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "DECIMAL(2,3)"',
+    ],
+    [
       "a database's name with a dash",
       { ...GOOD, database: "brand-events" },
       'eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got "brand-events"',
@@ -328,7 +338,10 @@ describe("settings", () => {
     ["of a laptop alone", { accounts: { uk: { warehouse: "a", credentials: "b", tokens: "c" } } }],
     ["of a deployment alone", { ...GOOD, stackName: "Other", alarmEmail: "a@b.example" }],
     ["for all accounts", { ...GOOD, timeZone: "Europe/London", concurrency: 1, warehouse: "s3://bucket/a" }],
-    ["of each kind", { ...GOOD, lifted: [{ name: "brand", pointer: "/brand" }], database: "d" }],
+    [
+      "of each kind",
+      { ...GOOD, lifted: [{ name: "brand", pointer: "/brand:DATE", type: "DATE" }], database: "d" },
+    ],
     ["for an editor", { ...GOOD, $schema: "./brand-events.schema.json" }],
   ])("with keys %s are taken in cdk.json and in a settings file", async (_, over) => {
     const settings = { ...GOOD, ...over };

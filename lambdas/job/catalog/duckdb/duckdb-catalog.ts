@@ -40,7 +40,7 @@ export class DuckdbCatalog implements RemovableCatalog {
     }
   }
 
-  /** The SQL that defines the five tables. */
+  /** The SQL that defines the five tables and the views over them. */
   async render(): Promise<string> {
     return (await this.read()).sql;
   }
@@ -58,18 +58,20 @@ export class DuckdbCatalog implements RemovableCatalog {
       const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
       logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
     }
+    const { names: columns, types } = await tableColumns(this.#store, without);
     const sql = viewsSql({
       directory: this.directory,
       accounts: logs,
-      columns: await tableColumns(this.#store, without),
+      columns,
+      types,
       hasRunLogs: await this.#hasRunLogs(),
     });
     return { sql, accounts: logs };
   }
 
   /** From a fresh reading of all accounts' heads. */
-  columns(): Promise<readonly string[]> {
-    return tableColumns(this.#store);
+  async columns(): Promise<readonly string[]> {
+    return (await tableColumns(this.#store)).names;
   }
 
   /** One file serves all accounts, so it is rendered from all of them. */

@@ -1,9 +1,14 @@
-// The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path.
+// The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path; and the views over these.
 
 import { sep } from "node:path";
+import type { ColumnType } from "../../snapshot/rows/column-type.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../../storage/tables.ts";
+import { DUCKDB } from "../views/dialect.ts";
+import { EVENT_HISTORY_SQL } from "../views/event-history.ts";
+import { eventsTypedSql } from "../views/events-typed.ts";
+import type { ViewName } from "../views/views.ts";
 import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
@@ -14,6 +19,8 @@ export interface WarehouseFiles {
   readonly accounts: readonly AccountLog[];
   /** Of a row of a snapshot, lifted ones included, in order; where a snapshot has fewer, the rest is null. */
   readonly columns: readonly string[];
+  /** Of the lifted ones, by name; the others are text. */
+  readonly types: ReadonlyMap<string, ColumnType>;
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
 }
@@ -35,9 +42,11 @@ interface Source {
 }
 
 /** Reads nothing: the same publications give the same text. */
-export function viewsSql({ directory, accounts, columns, hasRunLogs }: WarehouseFiles): string {
+export function viewsSql({ directory, accounts, columns, types, hasRunLogs }: WarehouseFiles): string {
   const gzip = { directory, compression: "gzip" } as const;
-  const rows = { ...gzip, lifted: columns.slice(TABLES.events.columns.length) };
+  const lifted = columns.slice(TABLES.events.columns.length);
+  const rows = { ...gzip, lifted };
+  const typed = lifted.map((name) => ({ name, type: types.get(name) ?? "VARCHAR" }));
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
   // finds a file before the first run log is written.
   const lines = {
@@ -50,19 +59,21 @@ export function viewsSql({ directory, accounts, columns, hasRunLogs }: Warehouse
     "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
     "-- Replaced whole after each publication, so change nothing here.",
     ATHENA_FUNCTIONS,
-    view("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
-    view("event_snapshots", {
+    table("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
+    table("event_snapshots", {
       ...rows,
       patterns: keptOf(accounts).map(snapshotParts),
       partitions: { account: -3, snapshot_id: -2 },
     }),
-    view("event_changes", {
+    table("event_changes", {
       ...gzip,
       patterns: changesOf(accounts).map(changesParts),
       partitions: { account: -4, publication: -3 },
     }),
-    view("publications", { ...lines, folder: FOLDERS.publications }),
-    view("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
+    table("publications", { ...lines, folder: FOLDERS.publications }),
+    table("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
+    view("events_typed", eventsTypedSql(typed, DUCKDB)),
+    view("event_history", EVENT_HISTORY_SQL),
   ].join("\n");
 }
 
@@ -75,10 +86,14 @@ const changesParts = ({ account, publication: { publication, snapshot_id } }: Pu
 
 const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
 
-function view(table: TableName, source: Source): string {
+function view(name: ViewName, query: string): string {
+  return `CREATE OR REPLACE VIEW ${name} AS ${query};\n`;
+}
+
+function table(name: TableName, source: Source): string {
   const lifted = (source.lifted ?? []).map((name) => ({ name, type: TYPES.string }));
   const columns = [
-    ...TABLES[table].columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...TABLES[name].columns.map((column) => ({ name: column.name, type: TYPES[column.type] })),
     ...lifted,
   ];
   const partitions = Object.entries(source.partitions);
@@ -89,7 +104,7 @@ function view(table: TableName, source: Source): string {
       ...columns.map(({ name, type }) => `  NULL::${type} AS "${name}"`),
       ...partitions.map(([name]) => `  NULL::VARCHAR AS "${name}"`),
     ];
-    return `CREATE OR REPLACE VIEW ${table} AS SELECT\n${nothing.join(",\n")}\nWHERE false;\n`;
+    return `CREATE OR REPLACE VIEW ${name} AS SELECT\n${nothing.join(",\n")}\nWHERE false;\n`;
   }
   const selected = [
     ...columns.map(({ name }) => `  "${name}"`),
@@ -99,7 +114,7 @@ function view(table: TableName, source: Source): string {
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
   const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder.slice(0, -1)}'` : "";
-  return `CREATE OR REPLACE VIEW ${table} AS SELECT
+  return `CREATE OR REPLACE VIEW ${name} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}

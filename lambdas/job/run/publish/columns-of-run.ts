@@ -2,7 +2,8 @@
 
 import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { checkAgainstBase } from "./columns.ts";
@@ -28,19 +29,31 @@ export async function columnsOfRun(
   base: string | null,
 ): Promise<ColumnsOfRun> {
   if (lifted.length > 0) {
-    await checkAgainstBase(ports, { account, lifted }, base);
-    return { columns: lifted, earlier: [] };
+    const before = await checkAgainstBase(ports, { account, lifted }, base);
+    return { columns: lifted.map((column) => withType(column, before, ports.logger)), earlier: [] };
   }
   const there = await warehouseColumns(ports, account, base);
   if (there.length === 0) return { columns: [], earlier: [] };
-  const columns = there.map(({ name, pointers: [pointer, another] }) => {
+  const columns = there.map(({ name, pointers: [pointer, another], type, typedBy }) => {
     if (pointer === undefined || another !== undefined) throw undecided(there);
-    return { name, pointer };
+    return { name, pointer, type, typedBy };
   });
   // Readers of the account would miss a column that its snapshot has.
   const fewest = (await liftedOf(ports.store, account, base)).length;
   const lengths = columns.map((_, length) => length).filter((length) => length >= fewest);
   return { columns, earlier: lengths.toReversed().map((length) => columns.slice(0, length)) };
+}
+
+/** A type that is not named stays. Naming another one changes no row, so it is allowed at any time. */
+function withType(column: LiftedColumn, before: Columns, logger: Logger): LiftedColumn {
+  const earlier = before.find(({ name }) => name === column.name);
+  if (column.type === undefined) return { ...column, type: earlier?.type, typedBy: earlier?.typedBy };
+  if (earlier?.type !== undefined && earlier.type !== column.type) {
+    logger.info(
+      `the column ${column.name} is ${column.type} in events_typed from this publication on, and no longer ${earlier.type}`,
+    );
+  }
+  return column;
 }
 
 function undecided(there: readonly WarehouseColumn[]): SyncError {
@@ -50,7 +63,7 @@ function undecided(there: readonly WarehouseColumn[]): SyncError {
     return [`the column ${name} comes from ${pointers.join(" and from ")} in different accounts`];
   });
   const options = there.map(({ name, pointers: [pointer = "POINTER", another] }) =>
-    another === undefined ? `--lift ${shellWord(`${name}=${pointer}`)}` : `--lift ${name}=POINTER`,
+    another === undefined ? `--lift ${shellWord(liftText({ name, pointer }))}` : `--lift ${name}=POINTER`,
   );
   return new SyncError(
     "CONFIG_INVALID",

@@ -3,17 +3,20 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { liftedOf, warehouseColumns } from "./warehouse-columns.ts";
 
-/** At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed. */
+/**
+ * At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed.
+ * @returns the lifted columns of the base
+ */
 export async function checkAgainstBase(
   { store, catalog, logger }: Pick<RunPorts, "store" | "catalog" | "logger">,
   { account, lifted }: Pick<RunSettings, "account" | "lifted">,
   base: string | null,
-): Promise<void> {
+): Promise<readonly LiftedColumn[]> {
   const before = await liftedOf(store, account, base);
   await checkColumns(catalog, lifted, async () => {
     const there = await warehouseColumns({ store, catalog }, account, base);
@@ -29,6 +32,7 @@ export async function checkAgainstBase(
       );
     }
   }
+  return before;
 }
 
 /**
@@ -47,7 +51,7 @@ export async function checkColumns(
   const pointers = [...(await known()), ...lifted];
   const first = tables
     .filter((name) => !taken.includes(name))
-    .map((name) => `--lift ${shellWord(`${name}=${pointerOf(name, pointers)}`)}`);
+    .map((name) => `--lift ${shellWord(liftText({ name, pointer: pointerOf(name, pointers) }))}`);
   throw new SyncError(
     "CONFIG_INVALID",
     `${problem} Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,

@@ -76,7 +76,9 @@ export async function mergeShards(
     parts: [...parts],
     ...(digests ? { digests } : {}),
     columns: eventColumns(settings.lifted),
-    lifted: settings.lifted.map(({ name, pointer }) => ({ name, pointer })),
+    lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
+      type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
+    ),
     ...profiler.profile(),
     started_at: plan.header.created_at,
     finished_at: new Date(ports.clock.now()).toISOString(),

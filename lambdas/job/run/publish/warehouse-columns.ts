@@ -1,22 +1,21 @@
-// The lifted columns that a warehouse has already, and where they come from.
+// The lifted columns that a warehouse has already, where they come from, and their types.
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import { isDamage } from "../../errors/is-damage.ts";
 import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
-import { readManifest } from "../../snapshot/files/manifest.ts";
-import { eventColumns, type LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import { liftedIn, readManifest } from "../../snapshot/files/manifest.ts";
+import { eventColumns, type LiftedColumn, lastTyped } from "../../snapshot/rows/lifted-column.ts";
 import { accounts, readHead } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 
-export interface WarehouseColumn {
-  readonly name: string;
+export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "typedBy"> {
   /** Empty where no snapshot says where it comes from; several where accounts differ and this one has none of its own. */
   readonly pointers: readonly string[];
 }
 
 /**
- * In the order of the tables. The account's own snapshot says where a column comes from; for a column that it lacks, the
- * heads of the other accounts do.
+ * In the order of the tables. The account's own snapshot says where a column comes from and what its type is; for a
+ * column that it lacks, the heads of the other accounts do.
  * @param base the account's snapshot
  */
 export async function warehouseColumns(
@@ -31,8 +30,9 @@ export async function warehouseColumns(
   const isComplete = names.every((name) => own.some((column) => column.name === name));
   const others = isComplete ? [] : await liftedByOthers(store, account);
   return names.map((name) => {
-    const found = [own, others].map((columns) => pointersOf(columns, name));
-    return { name, pointers: found.find((pointers) => pointers.length > 0) ?? [] };
+    const candidates = [own, others].map((columns) => columns.filter((column) => column.name === name));
+    const found = candidates.find((columns) => columns.length > 0) ?? [];
+    return { name, pointers: [...new Set(found.map(({ pointer }) => pointer))], ...lastTyped(found) };
   });
 }
 
@@ -44,7 +44,7 @@ export async function liftedOf(
 ): Promise<readonly LiftedColumn[]> {
   if (snapshotId === null) return [];
   try {
-    return (await readManifest(store, account, snapshotId)).lifted;
+    return liftedIn(await readManifest(store, account, snapshotId));
   } catch (error) {
     throw addDamagedHeadRemedy(error, account);
   }
@@ -57,14 +57,10 @@ async function liftedByOthers(store: Store, account: string): Promise<readonly L
     if (other === account) continue;
     try {
       const head = await readHead(store, other);
-      if (head) found.push(...(await readManifest(store, other, head.snapshot_id)).lifted);
+      if (head) found.push(...liftedIn(await readManifest(store, other, head.snapshot_id)));
     } catch (error) {
       if (!isDamage(error)) throw error;
     }
   }
   return found;
-}
-
-function pointersOf(columns: readonly LiftedColumn[], name: string): readonly string[] {
-  return [...new Set(columns.filter((column) => column.name === name).map(({ pointer }) => pointer))];
 }

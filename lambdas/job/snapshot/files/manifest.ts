@@ -7,6 +7,8 @@ import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
+import { columnType } from "../rows/column-type.ts";
+import type { LiftedColumn } from "../rows/lifted-column.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 
 const count = z.int().nonnegative();
@@ -43,6 +45,15 @@ const FIELD = z
   })
   .readonly();
 
+const LIFTED = z.object({
+  name: column,
+  pointer: z.string().startsWith("/"),
+  /** Part of the views' SQL too. */
+  type: columnType.optional(),
+  /** The snapshot whose run named the type. */
+  typed_by: z.string().optional(),
+});
+
 const MANIFEST = z
   .object({
     version: z.literal(1),
@@ -56,8 +67,8 @@ const MANIFEST = z
     /** Absent in snapshots of earlier versions and in those without rows. */
     digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
     columns: z.array(column).readonly(),
-    /** Where the last columns come from. */
-    lifted: z.array(z.object({ name: column, pointer: z.string().startsWith("/") })).readonly(),
+    /** Where the last columns come from, and what readers take them for. */
+    lifted: z.array(LIFTED).readonly(),
     fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
     fields_complete: z.boolean(),
     started_at: z.iso.datetime(),
@@ -116,7 +127,12 @@ export async function readManifest(store: Store, account: string, snapshotId: st
   return manifest;
 }
 
-/** What follows from plan and shards, independent of clocks. */
+/** As a run has them. */
+export function liftedIn({ lifted }: Manifest): readonly LiftedColumn[] {
+  return lifted.map(({ typed_by: typedBy, ...column }) => ({ ...column, typedBy }));
+}
+
+/** What follows from plan and shards, independent of clocks. The types of columns are for readers: no row depends on one. */
 function content({
   account,
   snapshot_id,
@@ -139,7 +155,7 @@ function content({
     counts,
     parts,
     columns,
-    lifted,
+    lifted: lifted.map(({ name, pointer }) => ({ name, pointer })),
     fields,
     fields_complete,
   };

@@ -1,15 +1,20 @@
-// Lifted columns: a name and a JSON Pointer into the detail; which names and pointers are valid.
+// Lifted columns: a name, a JSON Pointer into the detail, and perhaps a type for readers; which of them are valid.
 
 import { z } from "zod";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointer.ts";
 import { TABLES } from "../../storage/tables.ts";
+import { type ColumnType, columnType, looksLikeType } from "./column-type.ts";
 
 export interface LiftedColumn {
   readonly name: string;
   /** JSON Pointer (RFC 6901) into the detail; not the detail itself. */
   readonly pointer: string;
+  /** Of `events_typed`. Without one the column keeps the type that it has in the warehouse. */
+  readonly type?: ColumnType | undefined;
+  /** The snapshot whose run named the type; undefined where this run or these settings name it. */
+  readonly typedBy?: string | undefined;
 }
 
 const EVENT_COLUMNS: readonly string[] = TABLES.events.columns.map(({ name }) => name);
@@ -30,18 +35,27 @@ export function eventColumns(lifted: readonly LiftedColumn[]): readonly string[]
   return [...EVENT_COLUMNS, ...lifted.map(({ name }) => name)];
 }
 
-/** From texts of the form `NAME=POINTER`. Throws `CONFIG_INVALID` with what was expected and what was found. */
+/** From texts of the form `NAME=POINTER[:TYPE]`. Throws `CONFIG_INVALID` with what was expected and what was found. */
 export function parseLiftedColumns(texts: readonly string[]): readonly LiftedColumn[] {
-  const columns = texts.map(parseLiftedColumn);
-  const pointers = new Map<string, string>();
-  for (const { name, pointer } of columns) {
-    const earlier = pointers.get(name);
-    if (earlier !== undefined) {
-      throw invalid(`expected each name once, and got ${name} twice, for ${earlier} and for ${pointer}`);
-    }
-    pointers.set(name, pointer);
-  }
-  return columns;
+  return valid(texts.map(parseLiftedColumn));
+}
+
+/** The option that names the column, as `parseLiftedColumns` reads it. */
+export function liftText({ name, pointer, type }: LiftedColumn): string {
+  // What follows the last colon of the pointer may look like a type, and is none.
+  const said = type ?? (splitType(pointer).type === undefined ? undefined : "VARCHAR");
+  return said === undefined ? `${name}=${pointer}` : `${name}=${pointer}:${said}`;
+}
+
+/**
+ * The type that was named last for one column. Runs carry on types that they do not name, so the order is that of the
+ * runs that named them.
+ */
+export function lastTyped(columns: readonly LiftedColumn[]): Pick<LiftedColumn, "type" | "typedBy"> {
+  const [newest] = columns
+    .filter(({ type }) => type !== undefined)
+    .toSorted(({ typedBy: a = "" }, { typedBy: b = "" }) => (a > b ? -1 : a < b ? 1 : 0));
+  return { type: newest?.type, typedBy: newest?.typedBy };
 }
 
 /** The columns as settings in JSON name them. */
@@ -50,12 +64,13 @@ export const liftedColumns = z
     z.strictObject({
       name: z.string("expected a column's name"),
       pointer: z.string("expected a JSON Pointer"),
+      type: columnType.optional(),
     }),
     'expected the columns of your own as a list, such as [{"name": "brand", "pointer": "/brand/name"}]',
   )
   .superRefine((columns, context) => {
     try {
-      parseLiftedColumns(columns.map(({ name, pointer }) => `${name}=${pointer}`));
+      valid(columns.map((column) => checked(column, `${column.name}=${column.pointer}`)));
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
       context.addIssue({ code: "custom", message: error.message });
@@ -66,9 +81,28 @@ export const liftedColumns = z
 function parseLiftedColumn(text: string): LiftedColumn {
   const got = `and got ${shownText(text)}`;
   const at = text.indexOf("=");
-  if (at === -1) throw invalid(`expected NAME=POINTER, for example brand=/brand/name, ${got}`);
-  const name = text.slice(0, at);
-  const pointer = text.slice(at + 1);
+  if (at === -1) {
+    throw invalid(`expected NAME=POINTER or NAME=POINTER:TYPE, for example brand=/brand/name, ${got}`);
+  }
+  const { pointer, type } = splitType(text.slice(at + 1));
+  const column = { name: text.slice(0, at), pointer };
+  if (type === undefined) return checked(column, text);
+  const parsed = columnType.safeParse(type);
+  if (parsed.success) return { ...checked(column, text), type: parsed.data };
+  throw invalid(`${parsed.error.issues[0]?.message}, ${got}`);
+}
+
+/** A text after the last colon is a type only if it is written like one; otherwise it belongs to the pointer. */
+function splitType(text: string): { readonly pointer: string; readonly type?: string } {
+  const at = text.lastIndexOf(":");
+  const type = text.slice(at + 1);
+  return at !== -1 && looksLikeType(type) ? { pointer: text.slice(0, at), type } : { pointer: text };
+}
+
+/** @param text what the messages repeat */
+function checked(column: LiftedColumn, text: string): LiftedColumn {
+  const { name, pointer } = column;
+  const got = `and got ${shownText(text)}`;
   if (!NAME.test(name)) {
     throw invalid(`expected a name of a-z, 0-9 and _ that begins with a letter or _, ${got}`);
   }
@@ -81,7 +115,19 @@ function parseLiftedColumn(text: string): LiftedColumn {
     );
   }
   parsePointer(pointer);
-  return { name, pointer };
+  return column;
+}
+
+function valid(columns: readonly LiftedColumn[]): readonly LiftedColumn[] {
+  const pointers = new Map<string, string>();
+  for (const { name, pointer } of columns) {
+    const earlier = pointers.get(name);
+    if (earlier !== undefined) {
+      throw invalid(`expected each name once, and got ${name} twice, for ${earlier} and for ${pointer}`);
+    }
+    pointers.set(name, pointer);
+  }
+  return columns;
 }
 
 function invalid(problem: string): SyncError {

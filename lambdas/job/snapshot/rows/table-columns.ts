@@ -1,26 +1,42 @@
-// The columns of tables over all snapshots, as the manifests have them.
+// The columns of tables over all snapshots, and their types for readers, as the manifests have them.
 
 import { accounts, readHead } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { addDamagedHeadRemedy } from "../files/add-damaged-head-remedy.ts";
-import { type Manifest, readManifest } from "../files/manifest.ts";
-import { eventColumns } from "./lifted-column.ts";
+import { liftedIn, type Manifest, readManifest } from "../files/manifest.ts";
+import type { ColumnType } from "./column-type.ts";
+import { eventColumns, type LiftedColumn, lastTyped } from "./lifted-column.ts";
+
+export interface TableColumns {
+  /** Of every row, then the lifted ones. */
+  readonly names: readonly string[];
+  /** Of lifted columns, by name; the others are text. */
+  readonly types: ReadonlyMap<string, ColumnType>;
+}
 
 /**
  * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
- * of every row where nothing is published. Throws `STORE_CORRUPT` for a damaged log or manifest.
+ * of every row where nothing is published. A column's type is the one that was named last, by any account's run.
+ * Throws `STORE_CORRUPT` for a damaged log or manifest.
  * @param without an account that does not count
  */
-export async function tableColumns(store: Store, without?: string): Promise<readonly string[]> {
-  let longest = eventColumns([]);
+export async function tableColumns(store: Store, without?: string): Promise<TableColumns> {
+  let names = eventColumns([]);
+  const lifted: LiftedColumn[] = [];
   for (const account of await accounts(store)) {
     if (account === without) continue;
     const head = await readHead(store, account);
     if (head === undefined) continue;
-    const { columns } = await manifestOf(store, account, head.snapshot_id);
-    if (columns.length > longest.length) longest = columns;
+    const manifest = await manifestOf(store, account, head.snapshot_id);
+    if (manifest.columns.length > names.length) names = manifest.columns;
+    lifted.push(...liftedIn(manifest));
   }
-  return longest;
+  const types = new Map<string, ColumnType>();
+  for (const [name, columns] of Map.groupBy(lifted, (column) => column.name)) {
+    const { type } = lastTyped(columns);
+    if (type !== undefined) types.set(name, type);
+  }
+  return { names, types };
 }
 
 /** Names the account, which may not be the one of this run. */

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { columnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
 import {
   eventColumns,
+  lastTyped,
+  liftText,
   parseLiftedColumns,
   RESERVED_NAMES,
 } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
@@ -15,6 +18,52 @@ describe("a lifted column", () => {
   ])("%s is %s from %s", (text, name, pointer) => {
     expect(parseLiftedColumns([text])).toEqual([{ name, pointer }]);
   });
+
+  it.each([
+    ["a=/x:BIGINT", "/x", "BIGINT"],
+    ["a=/x:DOUBLE", "/x", "DOUBLE"],
+    ["a=/spend/amount:DECIMAL(18,2)", "/spend/amount", "DECIMAL(18,2)"],
+    ["a=/x:DECIMAL(38,38)", "/x", "DECIMAL(38,38)"],
+    ["a=/x:DECIMAL(1,0)", "/x", "DECIMAL(1,0)"],
+    ["a=/x:BOOLEAN", "/x", "BOOLEAN"],
+    ["a=/x:DATE", "/x", "DATE"],
+    ["a=/x:TIMESTAMP", "/x", "TIMESTAMP"],
+    ["a=/x:VARCHAR", "/x", "VARCHAR"],
+    ["a=/x:DATE:VARCHAR", "/x:DATE", "VARCHAR"],
+  ])("%s is taken from %s, for readers a %s", (text, pointer, type) => {
+    expect(parseLiftedColumns([text])).toEqual([{ name: "a", pointer, type }]);
+    expect(parseLiftedColumns([liftText({ name: "a", pointer, type: columnType.parse(type) })])).toEqual([
+      { name: "a", pointer, type },
+    ]);
+  });
+
+  it.each([
+    "/x:date",
+    "/x:INT",
+    "/x:DECIMAL",
+    "/x:DECIMAL(18, 2)",
+    "/x:decimal(18,2)",
+    "/x:TIMESTAMP(3)",
+    "/x:",
+    "/BIGINT",
+    "/x:DATE ",
+    "/x:BIGINT/y",
+  ])("%s is a pointer without a type", (pointer) => {
+    expect(parseLiftedColumns([`a=${pointer}`])).toEqual([{ name: "a", pointer }]);
+  });
+
+  it("whose pointer ends like a type is written with a type", () => {
+    expect(liftText({ name: "a", pointer: "/x:DATE" })).toBe("a=/x:DATE:VARCHAR");
+  });
+
+  it.each(["DECIMAL(39,2)", "DECIMAL(0,0)", "DECIMAL(2,3)", "DECIMAL(018,2)", "DECIMAL(18,02)"])(
+    "of the type %s is refused with the ranges",
+    (type) => {
+      expect(() => parseLiftedColumns([`a=/x:${type}`])).toThrow(
+        `DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "a=/x:${type}"`,
+      );
+    },
+  );
 
   it.each([
     ["brand", "NAME=POINTER"],
@@ -49,6 +98,23 @@ describe("a lifted column", () => {
     const columns = parseLiftedColumns(["z=/z", "a=/a"]);
 
     expect(eventColumns(columns)).toEqual(["uuid", "event_date", "scope", "event", "listing", "z", "a"]);
+  });
+});
+
+describe("the type that was named last", () => {
+  it("is that of the newest run, not of the last column", () => {
+    const columns = [
+      { name: "a", pointer: "/a", type: "DOUBLE", typedBy: "2026-11-21" },
+      { name: "a", pointer: "/a", type: "BIGINT", typedBy: "2026-11-23" },
+      { name: "a", pointer: "/a", type: "DATE", typedBy: "2026-11-22" },
+      { name: "a", pointer: "/a" },
+    ] as const;
+
+    expect(lastTyped(columns)).toEqual({ type: "BIGINT", typedBy: "2026-11-23" });
+  });
+
+  it("is none where no run named one", () => {
+    expect(lastTyped([{ name: "a", pointer: "/a" }])).toEqual({ type: undefined, typedBy: undefined });
   });
 });
 

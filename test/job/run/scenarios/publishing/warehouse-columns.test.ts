@@ -7,6 +7,7 @@ import { columnsOfRun } from "../../../../../lambdas/job/run/publish/columns-of-
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { eventColumns, parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { tableColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -124,6 +125,69 @@ describe("a run that names more", () => {
     const { row } = await runAs(sandbox, "uk");
 
     expect(await liftedIn(sandbox, row.snapshot_id)).toEqual(["name=/name", "sector=/sector/name"]);
+  });
+});
+
+describe("the type of a column for readers", () => {
+  const typed = (type: string): string => `amount=/spend/amount:${type}`;
+  const typesIn = async (sandbox: Sandbox): Promise<unknown> =>
+    Object.fromEntries((await tableColumns(sandbox.store)).types);
+
+  test("stays where later runs name no type, or no column", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    await runAs(sandbox, "uk", typed("DECIMAL(18,2)"));
+
+    const { row: untyped } = await runAs(sandbox, "uk", "amount=/spend/amount");
+    const { row: unnamed } = await runAs(sandbox, "uk");
+
+    expect([untyped, unnamed].map(({ outcome }) => outcome)).toEqual(["PUBLISHED", "PUBLISHED"]);
+    expect(await typesIn(sandbox)).toEqual({ amount: "DECIMAL(18,2)" });
+    expect(sandbox.log.text).toContain("amount (/spend/amount, DECIMAL(18,2))");
+  });
+
+  test("changes when a run names another one, which changes no row, and VARCHAR takes it away", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    const { row: first } = await runAs(sandbox, "uk", typed("DECIMAL(18,2)"));
+
+    const { row } = await runAs(sandbox, "uk", typed("DOUBLE"));
+    const changed = await typesIn(sandbox);
+    await runAs(sandbox, "uk", typed("VARCHAR"));
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
+    expect(changed).toEqual({ amount: "DOUBLE" });
+    expect(await typesIn(sandbox)).toEqual({ amount: "VARCHAR" });
+    expect(sandbox.log.text).toContain(
+      "the column amount is DOUBLE in events_typed from this publication on, and no longer DECIMAL(18,2)",
+    );
+    const manifests = [first, row].map(({ snapshot_id }) =>
+      readManifest(sandbox.store, "uk", snapshot_id ?? ""),
+    );
+    const [before, after] = await Promise.all(manifests);
+    expect(after?.parts).toEqual(before?.parts);
+    expect(after?.fingerprint).toBe(before?.fingerprint);
+  });
+
+  test("is the one that any account's run named last, though others run after it", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    await runAs(sandbox, "uk", typed("DOUBLE"));
+    await runAs(sandbox, "de", typed("DECIMAL(18,2)"));
+
+    await runAs(sandbox, "uk");
+
+    expect(await typesIn(sandbox)).toEqual({ amount: "DECIMAL(18,2)" });
+  });
+
+  test("is no part of the work: a run that names another one resumes it", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { shardSize: 5 });
+    sandbox.settings = { ...sandbox.settings, ...lifted(typed("DOUBLE")) };
+    await stopAfter(sandbox, 12);
+    sandbox.simulator.reset();
+
+    const { row } = await runAs(sandbox, "uk", typed("BIGINT"));
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(sandbox.simulator.counts.details).toBeLessThan(20);
+    expect(await typesIn(sandbox)).toEqual({ amount: "BIGINT" });
   });
 });
 

@@ -1,0 +1,16 @@
+// The views over the tables: what they are called, and which tables they read.
+
+import type { TableName } from "../../storage/tables.ts";
+
+export const VIEWS = {
+  events_typed: ["events"],
+  event_history: ["event_changes", "publications"],
+} as const satisfies Record<string, readonly TableName[]>;
+
+export type ViewName = keyof typeof VIEWS;
+
+/** The tables behind these names, in lower case: a table stands for itself, and others for nothing. */
+export function tablesBehind(names: ReadonlySet<string>): ReadonlySet<string> {
+  const behind = Object.entries(VIEWS).flatMap(([view, tables]) => (names.has(view) ? tables : []));
+  return new Set([...names, ...behind]);
+}

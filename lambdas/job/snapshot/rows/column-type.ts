@@ -1,0 +1,61 @@
+// The type that readers may give a lifted column in `events_typed`. The files hold text whatever it is.
+
+import { z } from "zod";
+
+/** `VARCHAR` is the text itself. */
+export type ColumnType =
+  | "BIGINT"
+  | "DOUBLE"
+  | "BOOLEAN"
+  | "DATE"
+  | "TIMESTAMP"
+  | "VARCHAR"
+  | `DECIMAL(${number},${number})`;
+
+/** Precision and scale of a `DECIMAL`. */
+interface Digits {
+  readonly precision: number;
+  readonly scale: number;
+}
+
+/** What Trino and DuckDB can hold. */
+const MAX_PRECISION = 38;
+
+/** Of a type as it is written: exactly so. */
+const WRITTEN = /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR|DECIMAL\([0-9]{1,3},[0-9]{1,3}\))$/;
+
+const EXPECTED =
+  "expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR";
+
+export const columnType = z
+  .string(EXPECTED)
+  .regex(WRITTEN, { error: EXPECTED, abort: true })
+  .transform((text, context): ColumnType => {
+    if (isColumnType(text)) return text;
+    context.addIssue({ code: "custom", message: EXPECTED });
+    return z.NEVER;
+  });
+
+/** Whether a text is written like a type, within its ranges or not. */
+export function looksLikeType(text: string): boolean {
+  return WRITTEN.test(text);
+}
+
+function isColumnType(text: string): text is ColumnType {
+  if (!looksLikeType(text)) return false;
+  const digits = decimalDigits(text);
+  if (digits === undefined) return true;
+  const { precision, scale } = digits;
+  const isCanonical = text === decimalType(precision, scale);
+  return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
+}
+
+export function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
+  return `DECIMAL(${precision},${scale})`;
+}
+
+/** Undefined for every other type. */
+export function decimalDigits(type: string): Digits | undefined {
+  const [, precision, scale] = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(type) ?? [];
+  return scale === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
+}
