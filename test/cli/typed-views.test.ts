@@ -1,0 +1,151 @@
+// The views over the tables on a laptop: typed values of the head's events, and the versions of each event.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, test } from "vitest";
+import { query } from "../../bin/cli/query/query.ts";
+import { verifyTables } from "../../bin/cli/query/verify-tables.ts";
+import type { ColumnType } from "../../lambdas/job/snapshot/rows/column-type.ts";
+import { aManifest } from "../job/snapshot/files/manifests.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { eventRow, type Warehouse, warehouse } from "./warehouse.ts";
+import { readRows } from "./warehouse-reader.ts";
+
+const ONE = "2026-11-21T06-00-00.000Z";
+
+const rows = async ({ views }: Warehouse, sql: string): Promise<readonly (readonly unknown[])[]> =>
+  (await query(views, sql)).rows;
+
+/** A snapshot of uk with these lifted columns and rows. */
+async function typed(
+  types: Readonly<Record<string, ColumnType | undefined>>,
+  ...values: readonly object[]
+): Promise<Warehouse> {
+  const made = await warehouse();
+  const manifest = aManifest({ snapshot_id: ONE });
+  const lifted = Object.entries(types).map(([name, type]) => ({
+    name,
+    pointer: `/${name}`,
+    type,
+    typed_by: ONE,
+  }));
+  await made.manifest({ ...manifest, columns: [...manifest.columns, ...Object.keys(types)], lifted });
+  await made.snapshot(
+    "uk",
+    ONE,
+    values.map((each, index) => eventRow(`e${index}`, each)),
+  );
+  await made.publish("uk", { snapshot_id: ONE, events: values.length, added: 0 });
+  return made;
+}
+
+it("events_typed has the columns of the account's day, the lifted ones and the misfits, in order", async () => {
+  const made = await typed(
+    { amount: "DECIMAL(18,2)", sector: undefined, seen: "TIMESTAMP", n: "BIGINT" },
+    {},
+  );
+
+  expect(await rows(made, "SELECT column_name, column_type FROM (DESCRIBE events_typed)")).toEqual([
+    ["account", "VARCHAR"],
+    ["uuid", "VARCHAR"],
+    ["event_day", "DATE"],
+    ["amount", "DECIMAL(18,2)"],
+    ["sector", "VARCHAR"],
+    ["seen", "TIMESTAMP"],
+    ["n", "BIGINT"],
+    ["misfits", "INTEGER"],
+    ["event", "VARCHAR"],
+  ]);
+});
+
+it("misfits counts the texts that did not fit their type; null is no text", async () => {
+  const made = await typed(
+    { amount: "DECIMAL(18,2)", n: "BIGINT", sector: "VARCHAR" },
+    { event_date: "2026-11-21T10:00:00Z", amount: "1.005", n: "7", sector: "x" },
+    { event_date: "2026-02-30", amount: "much", n: "1e400", sector: "y" },
+    { event_date: null, amount: null, n: "", sector: null },
+  );
+
+  expect(
+    await rows(made, "SELECT event_day, amount, n, sector, misfits FROM events_typed ORDER BY uuid"),
+  ).toEqual([
+    ["2026-11-21", "1.01", "7", "x", "0"],
+    [null, null, null, "y", "3"],
+    [null, null, null, null, "1"],
+  ]);
+});
+
+it("a lifted column that is called like one of the view's own is in events only", async () => {
+  const made = await typed(
+    { event_day: "DATE", misfits: "BIGINT" },
+    { event_day: "2020-01-01", misfits: "9" },
+  );
+
+  expect(await rows(made, "SELECT * EXCLUDE (event) FROM events_typed")).toEqual([
+    ["uk", "e0", "2026-11-01", "0"],
+  ]);
+  expect(await rows(made, "SELECT event_day, misfits FROM events")).toEqual([["2020-01-01", "9"]]);
+});
+
+it.each(["events_typed", "event_history", 'main."events_typed"'])(
+  "a query on %s verifies the files behind it",
+  async (view) => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(3) });
+    await writeCredentials(cwd, simulator);
+    const run = lastJson(await sync(["run", "--json", ...against(simulator)], { cwd }));
+    const folder = view.includes("typed") ? "snapshots/default" : "changes/default/0000000001";
+    await writeFile(join(cwd, "warehouse", folder, String(run["snapshot_id"]), "part-00000.ndjson.gz"), "x");
+
+    const { exitCode, stderr } = await sync(["query", `SELECT count(*) FROM ${view}`], { cwd });
+
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("STORE_CORRUPT")]);
+  },
+);
+
+test("verification knows the tables behind a view by any case of its name", async () => {
+  const made = await typed({}, {});
+  const { accounts } = await made.views.read();
+  const options = { store: made.store, directory: made.directory, accounts };
+  const { signal } = new AbortController();
+
+  const verified = verifyTables({ ...options, tables: new Set(["events_typed"]), signal });
+
+  await expect(verified).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  await expect(verifyTables({ ...options, tables: new Set(["others"]), signal })).resolves.toBeUndefined();
+});
+
+test("a person names types once, queries values and versions, and goes on with runs that name none", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(10) });
+  await writeCredentials(cwd, simulator);
+  const run = (...args: readonly string[]) => sync(["run", ...args, ...against(simulator)], { cwd });
+  const lift = ["--lift", "amount=/spend/amount:DECIMAL(18,2)", "--lift", "sector=/sector/name"];
+
+  const first = await run(...lift);
+  const [gone] = simulator.listed();
+  simulator.unlist(String(gone?.uuid));
+  const second = await run();
+  const asked = await sync(
+    [
+      "query",
+      "SELECT typeof(amount) AS type, sum(amount) > 0 AS positive FROM events_typed GROUP BY 1",
+      "--json",
+    ],
+    { cwd },
+  );
+  const versions = await readRows(
+    join(cwd, "warehouse"),
+    "SELECT is_deleted, count(*)::INTEGER, count(valid_to)::INTEGER, max(publication_from) FROM event_history GROUP BY 1 ORDER BY 1",
+  );
+
+  expect([first, second, asked].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  expect(lastJson(asked)["rows"]).toEqual([["DECIMAL(18,2)", "true"]]);
+  expect(versions).toEqual([
+    [false, 10, 1, "0000000001"],
+    [true, 1, 0, "0000000002"],
+  ]);
+});
