@@ -118,7 +118,7 @@ test("verification knows the tables behind a view by any case of its name", asyn
   await expect(verifyTables({ ...options, tables: new Set(["others"]), signal })).resolves.toBeUndefined();
 });
 
-test("a person names types once, queries values and versions, and goes on with runs that name none", async () => {
+test("a person names types once, queries values and versions, and later runs name none", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(10) });
   await writeCredentials(cwd, simulator);

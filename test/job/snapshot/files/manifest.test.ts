@@ -37,6 +37,26 @@ describe("a manifest", () => {
     expect(second).toEqual(MANIFEST);
   });
 
+  it("that exists already keeps the types of its columns, which no row depends on", async () => {
+    const typed = (type: "DOUBLE" | "BIGINT"): Manifest => ({
+      ...liftedManifest(["a"]),
+      lifted: [{ name: "a", pointer: "/a", type, typed_by: ID }],
+    });
+    await createManifest(store, KEY, typed("DOUBLE"));
+
+    expect(await createManifest(store, KEY, typed("BIGINT"))).toEqual(typed("DOUBLE"));
+  });
+
+  it.each(["DATE); DROP VIEW events; --", "date", "DECIMAL(39,2)"])(
+    "with the type %s is damaged: a type becomes part of SQL",
+    async (type) => {
+      const lifted = [{ name: "a", pointer: "/a", type, typed_by: ID }];
+      store.put(KEY, `${JSON.stringify({ ...liftedManifest(["a"]), lifted })}\n`);
+
+      await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    },
+  );
+
   it.each<[string, Partial<Manifest>]>([
     ["another plan", { plan_sha256: "d".repeat(64) }],
     ["other settings", { fingerprint: "f2" }],
