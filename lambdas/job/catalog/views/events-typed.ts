@@ -14,9 +14,9 @@ const EVENT_DAY = { name: "event_day", type: "DATE" } as const;
 const MISFITS = { name: "misfits", type: "INTEGER" } as const;
 
 /** The view's own. A lifted column of one of these names is only in `events`. */
-export const OWN_NAMES: ReadonlySet<string> = new Set([EVENT_DAY.name, MISFITS.name]);
+const OWN_NAMES: ReadonlySet<string> = new Set([EVENT_DAY.name, MISFITS.name]);
 
-export function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
+function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
   return [
     { name: "account", type: "VARCHAR" },
     { name: "uuid", type: "VARCHAR" },

@@ -50,12 +50,12 @@ function isColumnType(text: string): text is ColumnType {
   return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
 }
 
-export function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
+function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
   return `DECIMAL(${precision},${scale})`;
 }
 
 /** Undefined for every other type. */
-export function decimalDigits(type: string): Digits | undefined {
+function decimalDigits(type: string): Digits | undefined {
   const [, precision, scale] = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(type) ?? [];
   return scale === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
