@@ -31,6 +31,7 @@ import type { EventSyncProps } from "./event-sync-props.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
+import { Mails } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
 import { refuseSameDatabase } from "./refuse-same-database.ts";
@@ -144,6 +145,13 @@ export class EventSync extends Construct {
     }
     warnOfPlaceholders(this, accounts);
     const { runbookUrl } = settings;
+    new Mails(this, "Mails", {
+      workgroup: workgroup.workgroupName,
+      functionName: sync.function.functionName,
+      topic,
+      failureQueue: failureQueue.queue,
+      runbookUrl,
+    });
     const metric = accountMetricIn(metricNamespace);
     const alarms = new Alarms(this, "Alarms", {
       name,

@@ -24,10 +24,10 @@ import { statusResponse } from "./held/status-response.ts";
 import { invocationError } from "./invocation-error.ts";
 import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
+import { reportUnexpected } from "./report-unexpected.ts";
 import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
 import { responseOf } from "./response.ts";
 import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
-import { UNEXPECTED_ERROR_METRICS } from "./telemetry/attempt-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
 import { tell } from "./telemetry/tell.ts";
 import { timeLimit } from "./time-limit.ts";
@@ -66,8 +66,8 @@ export async function handleRequest(
   } catch (error) {
     if (error instanceof SyncError) {
       log.error(error.message, { error_code: error.code, ...error.fields });
-    } else if (start.account !== undefined) {
-      ports?.metrics(start.account, UNEXPECTED_ERROR_METRICS);
+    } else if (ports && start.account !== undefined) {
+      await reportUnexpected(ports, start.account, start.run_id ?? null, error);
     }
     throw invocationError(error, start);
   }

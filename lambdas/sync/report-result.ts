@@ -10,6 +10,7 @@ import type { Publication } from "../job/storage/publication-log.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { heldCommands } from "./held/held-commands.ts";
 import { attemptMetrics } from "./telemetry/attempt-metrics.ts";
+import { mailOf, withMail } from "./telemetry/mail-of.ts";
 import { tell } from "./telemetry/tell.ts";
 
 export interface ReportOptions {
@@ -33,9 +34,10 @@ export async function reportResult(
   let published: Publication | undefined;
   await tell(ports, account, async () => {
     published = await publicationOf(ports.store, account, row);
-    return runEvent(account, result, published?.publication, (snapshotId) =>
+    const event = runEvent(account, result, published?.publication, (snapshotId) =>
       heldCommands(ports.environment, account, snapshotId),
     );
+    return event && withMail(event, mailOf(event, result));
   });
   const publication = published;
   if (publication === undefined) return undefined;

@@ -41,6 +41,8 @@ interface AlarmSpec {
   readonly section: string;
   readonly meaning: string;
   readonly condition: Omit<AlarmProps, "alarmName" | "alarmDescription">;
+  /** A mail of its own says what happened and why, so the alarm sends one only when it is over. */
+  readonly isTold?: true;
 }
 
 export class Alarms extends Construct {
@@ -104,7 +106,7 @@ export class Alarms extends Construct {
   private alarm(
     id: string,
     { name, runbookUrl, topic }: AlarmsProps,
-    { section, meaning, condition }: AlarmSpec,
+    { section, meaning, condition, isTold }: AlarmSpec,
   ): Alarm {
     const alarm = new Alarm(this, id, {
       alarmName: `${name}-${id}`,
@@ -112,7 +114,7 @@ export class Alarms extends Construct {
       ...condition,
     });
     const mail = new SnsAction(topic);
-    alarm.addAlarmAction(mail);
+    if (!isTold) alarm.addAlarmAction(mail);
     alarm.addOkAction(mail);
     return alarm;
   }
@@ -128,11 +130,13 @@ function runAlarms(
       section: "failed",
       meaning: `A run of the account ${account} failed, and a retry does not fix it. Readers keep the snapshot they have.`,
       condition: above(0, metric(account, "Failed")),
+      isTold: true,
     },
     {
       section: "held",
       meaning: `A snapshot of the account ${account} is complete, but has too few or too many events, lacks details or required fields, or the account is pinned. It waits for a person; readers keep the snapshot they have.`,
       condition: above(0, metric(account, "Held")),
+      isTold: true,
     },
     {
       section: "throttled",
@@ -148,6 +152,7 @@ function runAlarms(
       section: "login-refused",
       meaning: `The service refused the credentials of the account ${account}. The schedule sends no login until they are changed, a check or run by hand succeeds, or 24 hours have passed.`,
       condition: above(0, metric(account, "LoginRefused")),
+      isTold: true,
     },
     {
       section: "catalog-behind",

@@ -43,7 +43,7 @@ export class DeployedStateMachine {
     }
     this.function = lambda;
     this.#alias = alias;
-    this.#rule = new EventRule(template.resolve(template.one("AWS::Events::Rule").properties));
+    this.#rule = new EventRule(template.resolve(ruleOnExecutions(template)));
     this.engine = new StatesEngine({
       stateMachineArn,
       definition: JSON.parse(resolved.DefinitionString),
@@ -87,4 +87,14 @@ export class DeployedStateMachine {
         .then((results) => this.abandoned.push(...results)),
     );
   }
+}
+
+/** The other rules send mails. */
+function ruleOnExecutions(template: Template): unknown {
+  const pattern = z.object({ EventPattern: z.object({ source: z.tuple([z.literal("aws.states")]) }) });
+  const rule = template
+    .all("AWS::Events::Rule")
+    .find(({ properties }) => pattern.safeParse(properties).success);
+  if (rule === undefined) throw new Error("the template has no rule on executions");
+  return rule.properties;
 }

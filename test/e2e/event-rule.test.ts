@@ -43,6 +43,20 @@ describe("a rule", () => {
     expect(rule.inputFor(event("aws.states", {}))).toEqual({ action: "do", name: null });
   });
 
+  it("puts values of the event into lines in quotes as they are, and nothing where there is none", () => {
+    const target = properties.Targets[0];
+    const InputTransformer = {
+      InputPathsMap: { "detail-name": "$.detail.name" },
+      InputTemplate: '"The name: <detail-name>."\n"Again: <detail-name>"',
+    };
+    const lines = new EventRule({ ...properties, Targets: [{ ...target, InputTransformer }] });
+
+    expect(lines.textFor(event("aws.states", { name: "x y" }))).toBe('"The name: x y."\n"Again: x y"');
+    expect(lines.textFor(event("aws.states", {}))).toBe('"The name: ."\n"Again: "');
+    expect(() => lines.textFor(event("aws.states", { name: 'x "y"' }))).toThrow(SyntaxError);
+    expect(() => lines.textFor(event("aws.states", { name: "x\ny" }))).toThrow(SyntaxError);
+  });
+
   it.each([
     ["a prefix", { EventPattern: { source: [{ prefix: "aws" }] } }],
     ["a rule that is off", { State: "DISABLED" }],

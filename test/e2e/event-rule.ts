@@ -42,16 +42,32 @@ export class EventRule {
     return isMatch(this.#rule.EventPattern, event);
   }
 
-  /** What the target gets for an event. */
+  /** What the target gets for an event, where the template is JSON. */
   inputFor(event: unknown): unknown {
-    const { InputPathsMap, InputTemplate } = this.#rule.Targets[0].InputTransformer;
     // EventBridge guide, "Input transformation": outside of quotes a variable becomes JSON.
-    const text = InputTemplate.replaceAll(/<([\w-]+)>/g, (_, name: string) => {
+    return JSON.parse(this.#filled((path) => JSON.stringify(valueAt(event, path) ?? null)));
+  }
+
+  /**
+   * What the target gets for an event, where each line of the template is a text in quotes. In quotes a value stands as
+   * it is ("EventBridge doesn't escape values"), and nothing stands for a value that the event does not have.
+   */
+  textFor(event: unknown): string {
+    const { InputTemplate } = this.#rule.Targets[0].InputTransformer;
+    for (const line of InputTemplate.split("\n")) z.string().parse(JSON.parse(line));
+    const text = this.#filled((path) => String(valueAt(event, path) ?? ""));
+    // What a value does to the line around it: a quote, a backslash or a line break would make it another one.
+    for (const line of text.split("\n")) z.string().parse(JSON.parse(line));
+    return text;
+  }
+
+  #filled(shown: (path: readonly string[]) => string): string {
+    const { InputPathsMap, InputTemplate } = this.#rule.Targets[0].InputTransformer;
+    return InputTemplate.replaceAll(/<([\w-]+)>/g, (_, name: string) => {
       const path = InputPathsMap[name];
       if (path === undefined) throw new Error(`the template names ${name}, which has no path`);
-      return JSON.stringify(valueAt(event, path.split(".").slice(1)) ?? null);
+      return shown(path.split(".").slice(1));
     });
-    return JSON.parse(text);
   }
 }
 

@@ -5,7 +5,8 @@ import { statements } from "../policy-statements.ts";
 import { synthesized } from "../synthesized.ts";
 
 const template = synthesized();
-const rule = template.only("AWS::Events::Rule");
+const [rule] = template.all("AWS::Events::Rule").filter(({ name }) => name.startsWith("EndedExecutions"));
+if (rule === undefined) throw new Error("the stack has no rule on executions");
 const live = `<${template.only("AWS::Lambda::Alias").name}>`;
 const queue = `<${template.only("AWS::SQS::Queue").name}.Arn>`;
 

@@ -8,7 +8,7 @@ const template = synthesized();
 const topic = `<${template.only("AWS::SNS::Topic").name}>`;
 
 describe("the topic", () => {
-  it("accepts messages from the alarms of this AWS account only, and only over TLS", () => {
+  it("accepts messages from the alarms of this AWS account and from EventBridge only, and only over TLS", () => {
     expect(statements(template.only("AWS::SNS::TopicPolicy"))).toEqual([
       {
         Effect: "Deny",
@@ -28,6 +28,12 @@ describe("the topic", () => {
             "aws:SourceArn": "arn:<AWS::Partition>:cloudwatch:<AWS::Region>:<AWS::AccountId>:alarm:*",
           },
         },
+      },
+      {
+        Effect: "Allow",
+        Action: ["sns:Publish"],
+        Principal: { Service: "events.amazonaws.com" },
+        Resource: [topic],
       },
     ]);
   });

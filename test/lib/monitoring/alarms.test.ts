@@ -30,7 +30,7 @@ const topic = template.only("AWS::SNS::Topic");
 const anyAlarmSchema = z.looseObject({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
-  AlarmActions: z.array(z.string()),
+  AlarmActions: z.array(z.string()).default([]),
   OKActions: z.array(z.string()),
 });
 const alarmSchema = anyAlarmSchema.extend({
@@ -160,9 +160,10 @@ describe("an alarm", () => {
     }
   });
 
-  it("sends a mail when it is raised and when it is over, to the address of the settings", () => {
-    for (const { AlarmActions, OKActions } of all) {
-      expect(AlarmActions).toEqual([`<${topic.name}>`]);
+  it("sends a mail when it is over, and when it is raised unless a mail of its own says why; to the address of the settings", () => {
+    for (const { AlarmName, AlarmActions, OKActions } of all) {
+      const isTold = /-(failed|held|login-refused)$/.test(AlarmName);
+      expect(AlarmActions).toEqual(isTold ? [] : [`<${topic.name}>`]);
       expect(OKActions).toEqual([`<${topic.name}>`]);
     }
     expect(template.only("AWS::SNS::Subscription").properties).toEqual({

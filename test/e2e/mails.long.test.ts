@@ -1,0 +1,191 @@
+// The mails: each end of a run, from the event that the function makes to the text that the topic gets.
+
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
+import { parseRequest } from "../../lambdas/sync/request.ts";
+import { interposed } from "../job/run/interposed-store.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { FunctionSandbox } from "../sync/function-sandbox.ts";
+import { NEXT_DAY, RUN, SCHEDULED_AT } from "../sync/instants.ts";
+import { REGION } from "./aws-call.ts";
+import { EventRule } from "./event-rule.ts";
+import { synth } from "./synth.ts";
+import { Template } from "./template.ts";
+
+const RUNBOOK = "https://wiki.example.com/runbook";
+/** The name of the stack. */
+const WORKGROUP = "BrandEventsSync";
+const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
+
+let directory: string;
+let rules: readonly EventRule[];
+
+beforeAll(async () => {
+  directory = await synth(
+    {
+      baseUrl: "https://api.example.com",
+      alarmEmail: "data-team@example.com",
+      runbookUrl: RUNBOOK,
+      accounts: { uk: { schedule: "rate(1 day)" } },
+    },
+    WITHOUT_BUNDLE,
+  );
+  const template = await Template.read(directory);
+  template.made(template.one("AWS::SNS::Topic").id, { ref: "arn:topic" });
+  template.made(template.one("AWS::Lambda::Function").id, { ref: "sync" });
+  template.made(template.one("AWS::SQS::Queue").id, { ref: "queue", attributes: { Arn: "arn:queue" } });
+  rules = template
+    .all("AWS::Events::Rule")
+    .filter(({ id }) => id.startsWith("Mails"))
+    .map(({ properties }) => new EventRule(template.resolve(properties)));
+}, 60_000);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** The mails that the events so far cause, as the topic gets them. */
+function mailsOf({ events }: FunctionSandbox, workgroup = WORKGROUP): readonly string[] {
+  return events.flatMap(({ detailType, detail }) => {
+    const event = { source: EVENT_SOURCE, "detail-type": detailType, detail: { ...detail, workgroup } };
+    return rules.filter((rule) => rule.matches(event)).map((rule) => rule.textFor(event));
+  });
+}
+
+/** The only mail, without the quotes around its lines; what a command is invoked with is shown as text. */
+function mailOf(sandbox: FunctionSandbox): readonly string[] {
+  const [mail, ...others] = mailsOf(sandbox);
+  expect(others).toEqual([]);
+  return (mail ?? "").split("\n").map((line) => {
+    expect(line).toMatch(/^"[^"\\]*"$/);
+    return line.slice(1, -1).replace(/--payload (\S+)/, (_, base64: string) => {
+      const input = Buffer.from(base64, "base64").toString();
+      // The function takes it.
+      parseRequest(JSON.parse(input), ["uk"], Date.now());
+      return `--payload ${input}`;
+    });
+  });
+}
+
+const invoke = (options: string, payload: object): string =>
+  `aws lambda invoke --region ${REGION} --function-name sync:live ${options} --cli-binary-format base64 --payload ${JSON.stringify(payload)} /dev/stdout`;
+const afterwards = [
+  `When the cause is removed, check: ${invoke("--cli-read-timeout 900", { action: "check", account: "uk" })}`,
+  `Then run: ${invoke("--invocation-type Event", { action: "run", account: "uk" })}`,
+];
+
+describe("the mail about a held snapshot", () => {
+  test("says what, why, what to do, and where the runbook is; each line is one text", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(10) });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    sandbox.simulator.setEvents(makeEvents(6));
+    const removed = makeEvents(10)
+      .slice(6)
+      .map(({ uuid }) => uuid)
+      .sort();
+    sandbox.events.length = 0;
+    const snapshotId = NEXT_DAY.replaceAll(":", "-");
+
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
+
+    expect(mailOf(sandbox)).toEqual([
+      `The snapshot ${snapshotId} of the account uk is held: it waits for a person to decide. Readers keep what they have.`,
+      expect.stringMatching(/^Why: DROPPED: 6 events are 40\.0 % fewer than /),
+      expect.stringMatching(/^Publishing it would add \d+, change \d+ and remove \d+ events\.$/),
+      `The first events of each kind: removed ${removed.join(", ")}`,
+      `To see what publishing it would change: ${invoke("--cli-read-timeout 900", { action: "diff", account: "uk", snapshotId })}`,
+      `To publish it anyway: ${invoke("--cli-read-timeout 900", { action: "accept", account: "uk", snapshotId })}`,
+      "To leave it, do nothing. Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
+      `What to do, step by step: ${RUNBOOK}#held`,
+    ]);
+  });
+
+  test("is sent once, not again with each repetition of the event", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: [] });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+
+    expect(sandbox.events.filter(({ detailType }) => detailType === "Snapshot Held")).toHaveLength(2);
+    expect(mailsOf(sandbox)).toHaveLength(1);
+  });
+});
+
+describe("the mail about a failed run", () => {
+  test("whose login was refused leads to the section on logins, once for all retries", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    sandbox.credentials = { method: "session", email: "a@example.test", password: "wrong" };
+
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+    expect(mailOf(sandbox)).toEqual([
+      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
+      expect.stringMatching(/^Why: LOGIN_REFUSED: .*\.$/),
+      ...afterwards,
+      `What to do, step by step: ${RUNBOOK}#login-refused`,
+    ]);
+  });
+
+  test("whatever is in its message stays one line of text", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    const message = 'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 more\r\n';
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", message);
+    });
+
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+
+    expect(mailOf(sandbox)[1]).toBe("Why: CONFIG_INVALID: a 'quoted' line/with (detail-mail-what) and more");
+    expect(mailOf(sandbox).at(-1)).toBe(`What to do, step by step: ${RUNBOOK}#failed`);
+  });
+
+  test("is cut where its message is very long", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", "😀".repeat(5_000));
+    });
+
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+
+    expect(mailOf(sandbox)[1]?.length).toBeLessThan(2_100);
+  });
+
+  test("with an unforeseen error quotes nothing of it", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("plan.ndjson")) throw new RangeError("row of canary@example.test");
+    });
+
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+
+    expect(mailOf(sandbox)).toEqual([
+      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
+      "Why: Unexpected error (RangeError). This is a defect: please report it.",
+      ...afterwards,
+      `What to do, step by step: ${RUNBOOK}#failed`,
+    ]);
+  });
+});
+
+describe("no mail", () => {
+  test("is sent for a publication, a skipped start, or a failure that a retry follows", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("plan.ndjson")) throw new SyncError("STORE_FAILED", "for a moment");
+    });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+    await sandbox.invoke({ action: "accept", snapshotId: "none" }).catch(() => undefined);
+    await sandbox.invoke({ action: "verify", sample: 2 });
+
+    expect(sandbox.events.map(({ detailType }) => detailType)).toContain("Run Failed");
+    expect(mailsOf(sandbox)).toEqual([]);
+  });
+
+  test("is sent for the events of another deployment on the same bus", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: [] });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+
+    expect(mailsOf(sandbox, "BrandEventsSync_Other")).toEqual([]);
+    expect(mailsOf(sandbox)).toHaveLength(1);
+  });
+});
