@@ -12,7 +12,7 @@ import type { Mail } from "./mail.ts";
 const MAX_TEXT = 2_000;
 
 /**
- * Undefined where nobody has to be told: a retry follows, or the start has found the run finished and told before.
+ * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
 export function mailOf(
   { detailType, detail }: RunEvent,
