@@ -108,7 +108,7 @@ async function intoFile(
   warehouse: string,
   write: (file: OutFile) => Promise<number>,
 ): Promise<void> {
-  const file = await OutFile.in(resolve(cwd, out), warehouse);
+  const file = await OutFile.in(resolve(cwd, out), { warehouse, failure: "QUERY_FAILED" });
   try {
     const rows = await write(file);
     await file.keep();

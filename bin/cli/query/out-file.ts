@@ -2,7 +2,7 @@
 
 import { open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
@@ -11,23 +11,32 @@ import { warehouseFolders } from "./warehouse-folders.ts";
 
 const NEW_FILE_MODE = 0o666;
 
+export interface OutFileOptions {
+  /** The directory of the warehouse, no file of which is written; undefined for one that is elsewhere. */
+  readonly warehouse: string | undefined;
+  /** Of what is thrown when the file cannot be written. */
+  readonly failure: ErrorCode;
+}
+
 export class OutFile {
   readonly path: string;
   /** Beside it, so that one step gives it its name. */
   readonly temporary: string;
   readonly #mode: number | undefined;
+  readonly #failure: ErrorCode;
 
-  private constructor(path: string, mode: number | undefined) {
+  private constructor(path: string, mode: number | undefined, failure: ErrorCode) {
     this.path = path;
+    this.#failure = failure;
     this.temporary = join(dirname(path), `.${basename(path)}.${systemRandom.token()}.tmp`);
     this.#mode = mode;
   }
 
   /**
-   * Before the query runs, so that what cannot be written is known at once. A link is followed, and the file that
+   * Before the work begins, so that what cannot be written is known at once. A link is followed, and the file that
    * it names is replaced. Throws `CONFIG_INVALID` for what is no file, and for files of the warehouse.
    */
-  static async in(path: string, warehouse: string): Promise<OutFile> {
+  static async in(path: string, { warehouse, failure }: OutFileOptions): Promise<OutFile> {
     const refused = (reason: string): SyncError =>
       new SyncError("CONFIG_INVALID", `--out: ${path} cannot be written: ${reason}. Choose another file.`);
     const failed = (error: unknown): never => {
@@ -42,11 +51,11 @@ export class OutFile {
     );
     if (existing?.isDirectory()) throw refused("it is a folder");
     if (existing && !existing.isFile()) throw refused("it is no ordinary file");
-    for (const place of await warehouseFolders(warehouse)) {
+    for (const place of warehouse === undefined ? [] : await warehouseFolders(warehouse)) {
       const lies = await realpath(place).catch(() => place);
-      if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which query only reads");
+      if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
     }
-    const file = new OutFile(real, existing && existing.mode & 0o777);
+    const file = new OutFile(real, existing && existing.mode & 0o777, failure);
     // Made now: a folder that this user may not write in is found before the query takes its time.
     await (await open(file.temporary, "wx", file.#mode ?? NEW_FILE_MODE).catch(failed)).close();
     return file;
@@ -65,14 +74,17 @@ export class OutFile {
         yield rows;
       }
     }
+    await this.write(piecesOf({ columns: result.columns, batches: counted() }));
+    return count;
+  }
+
+  async write(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
     const file = await this.#try(open(this.temporary, "w"));
     try {
-      const pieces = piecesOf({ columns: result.columns, batches: counted() });
       for await (const piece of pieces) await this.#try(file.writeFile(piece));
     } finally {
       await this.#try(file.close());
     }
-    return count;
   }
 
   /** Gives what was written its name. */
@@ -95,7 +107,7 @@ export class OutFile {
   #try<T>(step: Promise<T>): Promise<T> {
     return step.catch((error: unknown) => {
       throw new SyncError(
-        "QUERY_FAILED",
+        this.#failure,
         `The result cannot be written to ${this.path}: ${systemReason(error)}. Make room, or choose another place with --out.`,
         {
           cause: error,

@@ -277,7 +277,7 @@ describe("query --out", () => {
     ["a folder", "folder", "it is a folder"],
     ["a folder that does not exist", "none/x.csv", "there is no such file or folder (ENOENT)"],
     ["a device", "/dev/null", "it is no ordinary file"],
-    ["a file of the warehouse", "$W/views.sql", "it lies in the warehouse, which query only reads"],
+    ["a file of the warehouse", "$W/views.sql", "it lies in the warehouse, which is only read"],
     ["a new file in the warehouse", "$W/publications/default/x.csv", "it lies in the warehouse"],
     ["a link into the warehouse", "inside/x.csv", "it lies in the warehouse"],
     ["a URL", "https://example.com/x.csv", "a file, and no URL"],
