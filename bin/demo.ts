@@ -65,6 +65,8 @@ async function demo(): Promise<void> {
   say("What each publication changed:");
   await sync("query", CHANGES, ...WAREHOUSE);
   await sync("status", ...PLACE);
+  say("A page to open in the browser:");
+  await sync("report", ...PLACE, "--out", "./demo-report.html");
 
   say(`Continue with your own account:
   1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)

@@ -15,6 +15,7 @@ import { eachAccount } from "./commands/each-account.ts";
 import { initCommand } from "./commands/init.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
+import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -73,6 +74,8 @@ export async function main(
         configPath,
         secrets: readSecrets(environment),
         isGiven: (name: OptionName) => isGiven(name, given, environment),
+        valuesFor: <Each extends OptionName>(names: readonly Each[], account: string) =>
+          readOptions<Each | "account">(["account", ...names], { ...given, account }, environment, file),
       };
       if (isSet("all") && !isOneAccountMeant(given, environment)) {
         refuseOneInput(given, environment);
@@ -95,6 +98,7 @@ export async function main(
   add(verifyCommand);
   add(statusCommand);
   add(diffCommand);
+  add(reportCommand);
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
@@ -122,7 +126,7 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
     .command(spec.name)
     .description(spec.summary)
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
-  for (const name of spec.options) command.addOption(helpOption(name));
+  for (const name of [...spec.options, ...(spec.ofEach ?? [])]) command.addOption(helpOption(name));
   if (spec.argument) {
     const { name, description, isOptional } = spec.argument;
     command.argument(isOptional ? `[${name}]` : `<${name}>`, description);

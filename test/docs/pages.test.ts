@@ -7,6 +7,7 @@ import { discoverCommand } from "../../bin/cli/commands/discover.ts";
 import { initCommand } from "../../bin/cli/commands/init.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
 import { removeCommand } from "../../bin/cli/commands/remove.ts";
+import { reportCommand } from "../../bin/cli/commands/report.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
 import { verifyCommand } from "../../bin/cli/commands/verify.ts";
@@ -24,6 +25,7 @@ const COMMANDS = [
   runCommand,
   verifyCommand,
   statusCommand,
+  reportCommand,
   queryCommand,
   diffCommand,
   acceptCommand,
@@ -56,7 +58,7 @@ test("the table of options has every option with its variable, default and comma
     longFlag(name),
     longFlag(name).replace("--", "BRAND_").replaceAll("-", "_").toUpperCase(),
     "fallback" in OPTIONS[name] ? OPTIONS[name].fallback : "none",
-    COMMANDS.filter((command) => command.options.some((each) => each === name))
+    COMMANDS.filter(({ options, ofEach = [] }) => [...options, ...ofEach].some((each) => each === name))
       .map((command) => command.name)
       .join(", "),
   ]);

@@ -19,6 +19,8 @@ export interface CommandSpec<Name extends OptionName> {
   readonly makesConfig?: true;
   /** Works on all accounts at once if none is given. */
   readonly ofAll?: true;
+  /** Options more, which may differ from account to account: `context.valuesFor` reads them. */
+  readonly ofEach?: readonly OptionName[];
   /** What follows the name of the program. */
   readonly example: string;
   /** Does the work and returns the exit code. Throws `SyncError` for what a person can fix. */

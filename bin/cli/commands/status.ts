@@ -1,11 +1,8 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did; of one account or
 // of all.
 
-import { resolve } from "node:path";
 import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status-of-all.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
@@ -17,10 +14,10 @@ import { describeStatus } from "../output/status/describe-status.ts";
 import { statusTable } from "../output/status/status-table.ts";
 import { tooOld } from "../output/status/too-old.ts";
 import { formatTable } from "../output/table.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { missingWarehouse, refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
+import { warehouseAccounts } from "./warehouse-accounts.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "maxAge", "json"] as const;
 
@@ -38,7 +35,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const isOne = context.isGiven("account");
     const found = isOne
       ? [await statusOfOne(store, values, nowMs)]
-      : await statusOfAll(store, await accountsOf(store, values, context), nowMs);
+      : await statusOfAll(store, await warehouseAccounts(store, values, context), nowMs);
     if (values.json) {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
@@ -55,17 +52,6 @@ async function statusOfOne(store: Store, { account, config }: Values, nowMs: num
   const isUnknown = !head && !lease && held.length + runs.length === 0;
   if (isUnknown && !config?.accounts.includes(account)) await refuseUnknownAccount(store, account);
   return found;
-}
-
-/** Those of the warehouse, and those of the settings file, which may never have run. */
-async function accountsOf(
-  store: Store,
-  { config, warehouse }: Values,
-  { cwd }: CommandContext,
-): Promise<readonly string[]> {
-  const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
-  if (accounts.size === 0) throw missingWarehouse(isS3(warehouse) ? warehouse : resolve(cwd, warehouse));
-  return [...accounts].sort();
 }
 
 function asJson(one: AccountStatus, values: Values): object {

@@ -4,7 +4,7 @@ import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Input } from "../authorize/paste-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { GivenSecrets } from "../init/given-secrets.ts";
-import type { OptionName } from "../options/options.ts";
+import type { OptionName, OptionValues } from "../options/options.ts";
 import type { Output, ResultOutput } from "../output/output.ts";
 
 export interface ProcessContext extends Output {
@@ -24,4 +24,9 @@ export interface CommandContext extends ProcessContext, ResultOutput {
   readonly secrets: GivenSecrets;
   /** Whether a person gave this option, so that its value is no default. */
   readonly isGiven: (name: OptionName) => boolean;
+  /** The values that hold for one account, for a command that works on several. */
+  readonly valuesFor: <Name extends OptionName>(
+    names: readonly Name[],
+    account: string,
+  ) => OptionValues<Name>;
 }

@@ -1,6 +1,6 @@
 // How a person comes to see each command that the program prints.
 
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Ended } from "../command-line.ts";
 import type { PrintedWorld } from "./printed-world.ts";
@@ -36,6 +36,14 @@ export const SCENARIOS: readonly Scenario[] = [
       await world.run();
       await world.run("--account", "us");
       return everything(await world.command(["status", ...world.place.slice(0, 2)]));
+    },
+  },
+  {
+    place: "bin/cli/commands/report.ts accept",
+    said: async (world) => {
+      await held(world);
+      await world.command(["report", ...world.place]);
+      return readablePage(await readFile(join(world.cwd, "report.html"), "utf8"));
     },
   },
   {
@@ -123,6 +131,13 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
 ];
+
+/** The texts of a page, each on its line. */
+function readablePage(page: string): string {
+  return page
+    .replaceAll(/<[^>]*>/g, "\n")
+    .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+}
 
 async function held(world: PrintedWorld): Promise<Ended> {
   await world.run();

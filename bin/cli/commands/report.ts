@@ -1,0 +1,70 @@
+// `report`: one page that shows how the accounts of a warehouse are.
+
+import { resolve } from "node:path";
+import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { commandLineText } from "../options/command-line-text.ts";
+import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { OutFile } from "../query/out-file.ts";
+import type { RequestLimit } from "../report/data/account-report.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
+import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import type { CommandSpec } from "./command.ts";
+import { warehouseAccounts } from "./warehouse-accounts.ts";
+
+const OPTIONS = [...PLACE_OPTIONS, "out", "json"] as const;
+const LIMIT_OPTIONS = ["requestsPerMinute", "limitWindow"] as const;
+
+const DEFAULT_FILE = "report.html";
+
+export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+  name: "report",
+  summary: "make one HTML page of events, runs, requests, fields and storage; without --account of all",
+  options: OPTIONS,
+  ofAll: true,
+  ofEach: LIMIT_OPTIONS,
+  example: "report --out report.html",
+  execute: async (values, context) => {
+    const nowMs = systemClock.now();
+    const { cwd, stdout, stderr } = context;
+    const { store } = await openWarehouse(values, context);
+    const all = await warehouseAccounts(store, values, context);
+    const isOne = context.isGiven("account");
+    if (isOne && !all.includes(values.account)) await refuseUnknownAccount(store, values.account);
+    const file = await OutFile.in(resolve(cwd, values.out ?? DEFAULT_FILE), {
+      warehouse: isS3(values.warehouse) ? undefined : resolve(cwd, values.warehouse),
+      failure: "STORE_FAILED",
+    });
+    try {
+      // Vega loads for this command alone.
+      const { makeReport } = await import("../report/make-report.ts");
+      const { page, damaged } = await makeReport({
+        store,
+        accounts: isOne ? [values.account] : all,
+        limitOf: (account) => limitOf(account, context),
+        warehouse: values.warehouse,
+        nowMs,
+        acceptCommand: (account, snapshotId) =>
+          commandLineText(["accept", snapshotId], PLACE_OPTIONS, { ...values, account }),
+      });
+      await file.write([page]);
+      await file.keep();
+      if (values.json) stdout.json({ file: file.path });
+      else
+        stdout.lines([`The report is in ${file.path}${file.replaces ? ", in place of the one before" : ""}`]);
+      for (const { account, damage } of damaged) {
+        stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
+      }
+      return damaged.length === 0 ? EXIT.done : EXIT.failed;
+    } finally {
+      await file.discard();
+    }
+  },
+};
+
+function limitOf(account: string, { valuesFor }: CommandContext): RequestLimit {
+  const { requestsPerMinute, limitWindow } = valuesFor(LIMIT_OPTIONS, account);
+  return { requestsPerMinute, limitWindowSeconds: limitWindow };
+}

@@ -1,0 +1,111 @@
+// How many requests the attempts sent, against what the limit allows in that time, and what the service refused.
+
+import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
+import { plural } from "../../output/progress-text.ts";
+import { minute } from "../../output/status/minute.ts";
+import type { Strip } from "../charts/strip.ts";
+import { stripsChart } from "../charts/strips-chart.ts";
+import type { AccountReport, RequestLimit } from "../data/account-report.ts";
+import type { Figure } from "../page/figure.ts";
+import { sizeText } from "./size-text.ts";
+
+const REQUESTS_HEIGHT = 100;
+
+/** Undefined where no attempt sent a request. */
+export function requestsFigure({ runs, limit }: Pick<AccountReport, "runs" | "limit">): Figure | undefined {
+  const sent = runs.filter(({ requests }) => (requests ?? 0) > 0);
+  const last = sent.at(-1);
+  if (last === undefined) return undefined;
+  const allowed = sent.map((run) => allowedFor(run, limit));
+  const strips: readonly Strip[] = [
+    {
+      title: "requests",
+      counts: sent.map(({ requests }) => requests),
+      limits: allowed,
+      height: REQUESTS_HEIGHT,
+    },
+    ...refusals(
+      "429: too many requests",
+      sent.map(({ throttled }) => throttled),
+    ),
+    ...refusals(
+      "requests sent again",
+      sent.map(({ retries }) => retries),
+    ),
+  ];
+  return {
+    finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
+    description: `${troubleText(sent)} The bars are the requests of each attempt${limitText(limit)}.`,
+    chart:
+      sent.length === 1
+        ? undefined
+        : stripsChart(
+            strips,
+            sent.map(({ started_at }) => Date.parse(started_at)),
+          ),
+    table: {
+      label: sent.length === 1 ? "Its requests" : "The requests of each attempt",
+      columns: [
+        { title: "started, UTC" },
+        { title: "requests", kind: "number" },
+        { title: "allowed", kind: "number" },
+        { title: "429", kind: "number" },
+        { title: "sent again", kind: "number" },
+        { title: "logins", kind: "number" },
+        { title: "received", kind: "number" },
+      ],
+      rows: sent.map((run, index) => rowOf(run, allowed[index] ?? null)).reverse(),
+    },
+  };
+}
+
+/** What a sliding window lets through at most in the time of the attempt; null without a limit. */
+export function allowedFor({ seconds }: Pick<RunLogEntry, "seconds">, limit: RequestLimit): number | null {
+  if (limit.requestsPerMinute === "unlimited") return null;
+  const inWindow = windowAllowance(limit.requestsPerMinute, limit.limitWindowSeconds * 1_000);
+  return inWindow * (Math.floor(seconds / limit.limitWindowSeconds) + 1);
+}
+
+function shareText(run: RunLogEntry, limit: RequestLimit): string {
+  const allowed = allowedFor(run, limit);
+  if (allowed === null) return "";
+  const percent = Math.round(((run.requests ?? 0) / allowed) * 100);
+  return percent > 100
+    ? ", more than the budget of today allows in that time"
+    : `, ${percent}\u00a0% of the budget of that time`;
+}
+
+function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
+  if (requestsPerMinute === "unlimited") return "; no limit is set";
+  const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
+  return `, the lines what the budget of today allows in that time: 90 % of ${countText(requestsPerMinute)} a minute${window}`;
+}
+
+function troubleText(runs: readonly RunLogEntry[]): string {
+  const [throttled, retries] = [sumOf(runs, "throttled"), sumOf(runs, "retries")];
+  if (throttled + retries === 0)
+    return "The service refused none of them as too many (429), and none was sent again.";
+  return `The service refused ${countText(throttled)} as too many (429); ${countText(retries)} ${retries === 1 ? "was" : "were"} sent again.`;
+}
+
+function sumOf(runs: readonly RunLogEntry[], column: "throttled" | "retries"): number {
+  return runs.reduce((sum, run) => sum + (run[column] ?? 0), 0);
+}
+
+function refusals(title: string, counts: readonly (number | null)[]): readonly Strip[] {
+  return counts.some((count) => (count ?? 0) > 0) ? [{ title, counts }] : [];
+}
+
+function rowOf(run: RunLogEntry, allowed: number | null): readonly string[] {
+  const { requests, throttled, retries, logins, bytes } = run;
+  const counts = [requests, allowed, throttled, retries, logins].map((count) =>
+    count === null ? "" : countText(count),
+  );
+  return [
+    minute(Date.parse(run.started_at)).replace(" UTC", ""),
+    ...counts,
+    bytes === null ? "" : sizeText(bytes),
+  ];
+}

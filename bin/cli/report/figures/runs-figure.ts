@@ -1,0 +1,86 @@
+// How the last attempts of runs ended, and how long they took.
+
+import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
+import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import { plural } from "../../output/progress-text.ts";
+import { reasonOf } from "../../output/status/describe-status.ts";
+import { minute } from "../../output/status/minute.ts";
+import { OUTCOMES_SHOWN, runsChart, timeUnit } from "../charts/runs-chart.ts";
+import type { AccountReport } from "../data/account-report.ts";
+import type { Figure } from "../page/figure.ts";
+
+/** What follows the number of attempts. */
+const ENDED: Readonly<Record<Outcome, string>> = {
+  PUBLISHED: "published",
+  HELD: "held",
+  FAILED: "failed",
+  SKIPPED: "skipped",
+  SUPERSEDED: "superseded",
+  HANDED_OVER: "handed over",
+  DRY_RUN: "dry",
+};
+
+/** Undefined where there is none. */
+export function runsFigure({ runs }: Pick<AccountReport, "runs">): Figure | undefined {
+  const last = runs.at(-1);
+  if (last === undefined) return undefined;
+  const unit = timeUnit(runs);
+  const hasMessages = runs.some(({ error_message }) => error_message !== null);
+  const took = durationText(median(runs.map(({ seconds }) => seconds)) * 1000);
+  return {
+    finding: findingOf(runs),
+    description:
+      runs.length === 1
+        ? `It took ${took}.`
+        : `How many ${unit.name} each attempt of a run took, in the order of their ends. Half of them took ${took} or less; the last one took ${durationText(last.seconds * 1000)}.`,
+    chart: runs.length === 1 ? undefined : runsChart(runs),
+    table: {
+      label: runs.length === 1 ? "The attempt" : `The last ${countText(runs.length)} attempts`,
+      columns: [
+        { title: "started, UTC" },
+        { title: "outcome" },
+        { title: "reason" },
+        { title: "took", kind: "number" },
+        { title: "events", kind: "number" },
+        { title: "by" },
+        ...(hasMessages ? [{ title: "message", kind: "long" } as const] : []),
+      ],
+      rows: runs
+        .toReversed()
+        .map((run) => [...rowOf(run), ...(hasMessages ? [run.error_message ?? ""] : [])]),
+    },
+  };
+}
+
+function rowOf(run: RunLogEntry): readonly string[] {
+  const { outcome, trigger, seconds, events, attempt } = run;
+  return [
+    minute(Date.parse(run.started_at)).replace(" UTC", ""),
+    outcome,
+    reasonOf(run),
+    durationText(seconds * 1000),
+    events === null ? "" : countText(events),
+    attempt === 1 ? trigger : `${trigger}, attempt ${attempt}`,
+  ];
+}
+
+/** `28 of the last 30 attempts published; 1 held, 1 failed`. */
+function findingOf(runs: readonly RunLogEntry[]): string {
+  const counts = OUTCOMES_SHOWN.map(
+    (outcome) => [outcome, runs.filter((run) => run.outcome === outcome).length] as const,
+  ).filter(([, count]) => count > 0);
+  const [[first, most] = ["PUBLISHED", 0] as const, ...others] = counts;
+  if (others.length === 0) {
+    return runs.length === 1
+      ? `The only attempt of a run: ${ENDED[first]}`
+      : `The last ${plural(runs.length, "attempt")} of runs: all ${ENDED[first]}`;
+  }
+  const rest = others.map(([outcome, count]) => `${countText(count)} ${ENDED[outcome]}`).join(", ");
+  return `The last ${plural(runs.length, "attempt")} of runs: ${countText(most)} ${ENDED[first]}, ${rest}`;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}

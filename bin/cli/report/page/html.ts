@@ -1,0 +1,30 @@
+// HTML in which every text is text: what is put into a template is escaped, unless it is HTML of a template itself.
+
+import { oneLine } from "../../output/terminal-text.ts";
+
+export class Html {
+  readonly text: string;
+
+  /** Only for what this program has made itself, such as a drawing. */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Html | readonly Html[];
+
+export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  const parts = strings.map((part, index) => part + textOf(values[index] ?? ""));
+  return new Html(parts.join(""));
+}
+
+/** Also shows what would reorder a line or have no width, as a terminal's lines do. */
+export function escaped(text: string): string {
+  return oneLine(text).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function textOf(value: Value): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === "string") return escaped(value);
+  return typeof value === "number" ? String(value) : value.map(({ text }) => text).join("");
+}

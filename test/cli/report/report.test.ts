@@ -1,0 +1,85 @@
+// The page of `report`: the same for the same files, complete, and safe whatever the files hold.
+
+import { expect, test } from "vitest";
+import { ordinaryDays, ReportWorld } from "./report-world.ts";
+
+const POINTER = { pointer: "/<img src=x onerror=alert(1)>", count: 1, types: { string: 1 } } as const;
+const HOSTILE = `</style><script>alert(1)</script>"'&<!-- \u202e x`;
+
+/** A little of everything. */
+function smallWorld(): ReportWorld {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  ordinaryDays(uk, 4);
+  const spend = { pointer: "/spend", count: 7, types: { string: 3, number: 4 } };
+  uk.publish({
+    events: 1_080,
+    added: 12,
+    changed: 44,
+    removed: 2,
+    fields: [{ pointer: "/name", count: 7, types: { string: 7 } }, spend],
+    counts: { events: 1_080, gone: 3, forbidden: 1, rejected: 2, oversize: 1 },
+    publication: { action: "accept" },
+  });
+  uk.fail({
+    error_code: "SERVICE_UNAVAILABLE",
+    error_message: "No usable response.",
+    retries: 10,
+    seconds: 95,
+  });
+  uk.hold("DROPPED", "811 events are 24.9 % fewer than the 1080 that readers see now.", 811);
+  world.account("us");
+  return world;
+}
+
+/** The findings, as text. */
+const findings = (page: string): readonly string[] =>
+  [...page.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, text = ""]) => text);
+
+test("a page is the same each time, to the byte", async () => {
+  const first = await smallWorld().report("uk", "us");
+  const again = await smallWorld().report("uk", "us");
+
+  expect(again.page).toBe(first.page);
+  // An element on each line, so that a difference can be read.
+  await expect(first.page.replaceAll("><", ">\n<")).toMatchFileSnapshot("report.golden");
+});
+
+test("each figure says what it shows", async () => {
+  const { page } = await smallWorld().report("uk");
+
+  expect(page).toContain("<h1>1 snapshot waits for your decision</h1>");
+  expect(findings(page)).toEqual([
+    "Held: DROPPED",
+    "1,080 events, 2.6\u00a0% more than at the first publication",
+    "The last 7 attempts of runs: 5 published, 1 held, 1 failed",
+    "813 requests in the last run, 90\u00a0% of the budget of that time",
+    "6 of 1,086 listed events are left out",
+    "Fields in the last 4 publications: 4 gone, 1 with another type",
+    "6 snapshots take 1.8 MiB: 1 held",
+  ]);
+  expect(page).toContain("brand-events-sync accept 2026-08-08T06-00-00.000Z --account uk");
+});
+
+test("nothing on the page runs, loads or has a style of its own, and no text becomes markup", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  uk.publish({ events: 3 });
+  uk.publish({ events: 4, fields: [POINTER] });
+  uk.hold("DROPPED", HOSTILE);
+  uk.fail({ error_message: HOSTILE, reason: HOSTILE });
+
+  const { page } = await world.report("uk");
+
+  const tags = new Set([...page.matchAll(/<(\w+)/g)].map(([, tag = ""]) => tag.toLowerCase()));
+  expect([...tags].filter((tag) => /script|img|link|iframe|object|form|use|image|foreign/.test(tag))).toEqual(
+    [],
+  );
+  expect(page.match(/<style>/g)).toHaveLength(1);
+  expect(page).not.toMatch(/<[^>]*\s(?:style|on\w+|src|xlink:href)=/);
+  expect(page.match(/\bhref="[^#]/g)).toBeNull();
+  expect(page.match(/url\([^#]/g)).toBeNull();
+  expect(page).not.toContain("\u202e");
+  expect(page).toContain("&#60;/style&#62;&#60;script&#62;alert(1)");
+  expect(page).toContain('<td class="long">/&#60;key&#62;</td>');
+});
