@@ -1,4 +1,5 @@
-// The tables that Athena reads, described by the code that writes them, and the permission to move their partitions.
+// The tables and views that Athena reads, described by the code that writes the files, and the permission to move the
+// tables' partitions.
 
 import { ArnFormat, Stack } from "aws-cdk-lib";
 import { CfnDatabase, CfnTable } from "aws-cdk-lib/aws-glue";
@@ -10,6 +11,8 @@ import {
   tableStorage,
   warehouseLocation,
 } from "../../lambdas/job/catalog/glue/glue-table.ts";
+import { glueViews } from "../../lambdas/job/catalog/glue/glue-view.ts";
+import type { ViewName } from "../../lambdas/job/catalog/views/views.ts";
 import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
@@ -25,6 +28,10 @@ const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
   event_changes: "What each publication added, changed and removed",
   publications: "The publication log: which snapshot readers see, and since when",
   sync_runs: "What each attempt of a run did",
+};
+const VIEW_DESCRIPTIONS: Readonly<Record<ViewName, string>> = {
+  events_typed: "The events of the latest publication with values for texts, and how many texts do not fit",
+  event_history: "One row per version of an event: since when and until when readers saw it",
 };
 
 export interface WarehouseProps {
@@ -59,7 +66,16 @@ export class Warehouse extends Construct {
           storageDescriptor: tableStorage(name, location, lifted),
         },
       });
-    for (const name of [...FOLLOWING, ...LINES]) table(name);
+    const tables = [...FOLLOWING, ...LINES].map(table);
+    for (const view of glueViews(props.database, props.lifted)) {
+      const made = new CfnTable(this, view.name, {
+        catalogId,
+        databaseName: database.ref,
+        tableInput: { ...view, description: VIEW_DESCRIPTIONS[view.name] },
+      });
+      // So that a view never names a column before its table has it.
+      for (const each of tables) made.addDependency(each);
+    }
   }
 
   /** Allows the function to make and move partitions, not to change a table, and returns the database. */

@@ -72,6 +72,8 @@ const QUERY: readonly AwsCall[] = [
   glue("GetDatabase"),
   glue("GetDatabase", undefined, `arn:aws:glue:${HERE}:database/default`),
   glue("GetTable", "events"),
+  glue("GetTable", "events_typed"),
+  glue("GetTable", "event_history"),
   glue("GetTables", "*"),
   glue("GetPartition", "events"),
   glue("GetPartitions", "events"),

@@ -4,13 +4,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
+import type { TableName } from "../../lambdas/job/storage/tables.ts";
 import { onEmulator } from "../aws/emulator.ts";
+import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import { DAY_MS, DeployedAccounts } from "./deployed-accounts.ts";
 import { jsonLines, metricLines } from "./payload.ts";
+import { viewRows, viewSql } from "./view-rows.ts";
 
 /** Each test works on an account of its own. */
-const ACCOUNTS = { check: {}, dry: {}, daily: {}, second: {}, held: {}, state: {}, told: {} };
+const ACCOUNTS = { check: {}, dry: {}, daily: {}, second: {}, held: {}, state: {}, told: {}, viewed: {} };
 type Account = keyof typeof ACCOUNTS;
 
 const first = Date.now() - 3 * DAY_MS;
@@ -63,7 +66,8 @@ onEmulator("the deployed function, day by day", () => {
     );
     expect(pointer?.Parameters).toMatchObject({ publication: "0000000001" });
     const [row] = await deployed.rows("events", account);
-    expect(Object.keys(row ?? {})).toEqual(["uuid", "event_date", "scope", "event", "listing", "name"]);
+    const everyRow = ["uuid", "event_date", "scope", "event", "listing"];
+    expect(Object.keys(row ?? {})).toEqual([...everyRow, "name", "amount"]);
     expect(row?.["name"]).toBe(JSON.parse(String(row?.["event"])).name);
     expect(await deployed.rows("event_snapshots", account, runIds[0])).toEqual(
       await deployed.rows("events", account),
@@ -108,6 +112,42 @@ onEmulator("the deployed function, day by day", () => {
       ]),
     );
     expect(await deployed.rows("event_snapshots", account, runIds[0])).toHaveLength(100);
+  });
+
+  test("shows typed values and versions in the views, whose SQL is Trino's", async () => {
+    const account = "viewed";
+    await deployed.run(account, first);
+    const { gone, changed } = await secondDay(account);
+    const { clients, database } = deployed.deployment;
+    const [typedSql, historySql] = await Promise.all([
+      viewSql(clients.glue, database, "events_typed"),
+      viewSql(clients.glue, database, "event_history"),
+    ]);
+
+    const rowsOf = (table: TableName) => deployed.tableRows(table, account);
+    const typed = await viewRows("events_typed", typedSql, rowsOf);
+    const history = await viewRows("event_history", historySql, rowsOf);
+
+    for (const sql of [typedSql, historySql]) expect(new TrinoSQL().validate(sql)).toEqual([]);
+    const events = new Map((await rowsOf("events")).map((row) => [row["uuid"], row]));
+    expect(typed).toHaveLength(100);
+    for (const [, uuid, day, name, amount, misfits] of typed) {
+      const event = events.get(uuid);
+      expect([day, name, Number(amount)]).toEqual([
+        event?.["event_date"],
+        event?.["name"],
+        Number(event?.["amount"]),
+      ]);
+      expect([String(amount), misfits]).toEqual([expect.stringMatching(/^(\d+\.\d\d|null)$/), "0"]);
+    }
+    const versionsOf = (uuid: string) =>
+      history
+        .filter(([, each]) => each === uuid)
+        .map(([, , , , isDeleted, publication]) => `${publication} ${isDeleted}`);
+    expect(history).toHaveLength(103);
+    expect(versionsOf(gone.uuid).toSorted()).toEqual(["0000000001 false", "0000000002 true"]);
+    expect(versionsOf(changed.uuid).toSorted()).toEqual(["0000000001 false", "0000000002 false"]);
+    expect(versionsOf(makeEvent(1_000).uuid)).toEqual(["0000000002 false"]);
   });
 
   test("holds a snapshot that has lost too much, until a person accepts it", async () => {

@@ -2,7 +2,7 @@
 
 import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
-import type { TableName } from "../../lambdas/job/storage/tables.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import type { BusEvent } from "./aws-recorder.ts";
@@ -48,7 +48,10 @@ export class DeployedAccounts<Account extends string> {
     ]);
     const deployment = await deploy({
       accounts: Object.fromEntries(settings),
-      lifted: [{ name: "name", pointer: "/name" }],
+      lifted: [
+        { name: "name", pointer: "/name" },
+        { name: "amount", pointer: "/spend/amount", type: "DECIMAL(18,2)" },
+      ],
     });
     const deployed = new DeployedAccounts<Account>(deployment, simulators);
     for (const account in accounts) if (!notSetUp.includes(account)) await deployed.fillSecret(account);
@@ -83,6 +86,15 @@ export class DeployedAccounts<Account extends string> {
 
   async rows(table: TableName, account: Account, value: string = account): Promise<readonly GlueRow[]> {
     return (await this.reader.rows(table, account)).get(value) ?? [];
+  }
+
+  /** As a query finds them, with the columns that come from the path. */
+  async tableRows(table: TableName, account: Account): Promise<readonly GlueRow[]> {
+    const partitions = await this.reader.rows(table, account);
+    const [, second] = TABLES[table].partitions;
+    return [...partitions].flatMap(([value, rows]) =>
+      rows.map((row) => ({ ...row, account, ...(second === undefined ? {} : { [second]: value }) })),
+    );
   }
 
   /** The table `events`: uuid and detail text, in order. */

@@ -33,13 +33,15 @@ it("the database keeps its logical id", () => {
   expect(template.only("AWS::Glue::Database").name).toBe("WarehouseDatabaseF83EB1F4");
 });
 
-it("the five tables keep their logical ids", () => {
+it("the tables and views keep their logical ids", () => {
   const found = ids("AWS::Glue::Table", ({ properties }) => table.parse(properties).TableInput.Name);
 
   expect(found).toEqual({
     events: "Warehouseevents4A1BF718",
+    events_typed: "Warehouseeventstyped557491E0",
     event_snapshots: "Warehouseeventsnapshots5F73C4C5",
     event_changes: "WarehouseeventchangesA0C40D82",
+    event_history: "Warehouseeventhistory896B6472",
     publications: "Warehousepublications5231AB52",
     sync_runs: "Warehousesyncruns1FB81703",
   });

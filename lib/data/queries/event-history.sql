@@ -1,8 +1,6 @@
 -- An event's history
--- When one event was added, changed and removed. Replace the uuid (in lower case).
-SELECT p.published_at, c.change, c.fields, c.before, c.after
-FROM event_changes c
-JOIN publications p ON p.account = c.account AND p.publication = c.publication
-WHERE c.account = '{{account}}'
-  AND c.uuid = '00000000-0000-0000-0000-000000000000'
-ORDER BY c.publication
+-- The versions of one event: since when and until when readers saw it, and whether it was deleted. Replace the uuid (in lower case).
+SELECT valid_from, valid_to, is_deleted, publication_from, event
+FROM event_history
+WHERE account = '{{account}}' AND uuid = '00000000-0000-0000-0000-000000000000'
+ORDER BY publication_from

@@ -1,12 +1,11 @@
 -- Events that disappeared
 -- One row for each event that was removed and is not listed again: when it was last removed, and its last details.
-SELECT p.published_at AS removed_at, gone.uuid, gone.last_seen
+SELECT removed_at, uuid, last_seen
 FROM (
-  SELECT uuid, max(publication) AS publication, max_by(before, publication) AS last_seen
-  FROM event_changes
-  WHERE account = '{{account}}' AND change = 'removed'
-  GROUP BY uuid
-) gone
-JOIN publications p ON p.account = '{{account}}' AND p.publication = gone.publication
-WHERE gone.uuid NOT IN (SELECT uuid FROM events WHERE account = '{{account}}')
-ORDER BY gone.publication DESC, gone.uuid
+  SELECT uuid, publication_from, valid_from AS removed_at, valid_to, is_deleted,
+    lag(event) OVER (PARTITION BY account, uuid ORDER BY publication_from) AS last_seen
+  FROM event_history
+  WHERE account = '{{account}}'
+) versions
+WHERE is_deleted AND valid_to IS NULL
+ORDER BY publication_from DESC, uuid

@@ -111,15 +111,13 @@ describe("the SQL of a query", () => {
     expect((await ending).exitCode).toBe(130);
   });
 
-  it.each(savedQueries("default").map(({ title, sql }) => [title, sql]))(
-    "may be the saved query %s",
-    async (_, sql) => {
-      const folder = await temporaryDirectory();
-      await writeFile(join(folder, "q.sql"), sql);
+  const reading = savedQueries("default").filter(({ sql }) => !sql.includes("CREATE TABLE"));
+  it.each(reading.map(({ title, sql }) => [title, sql]))("may be the saved query %s", async (_, sql) => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, "q.sql"), sql);
 
-      expect(await run(["-f", join(folder, "q.sql")])).toMatchObject({ exitCode: 0, stderr: "" });
-    },
-  );
+    expect(await run(["-f", join(folder, "q.sql")])).toMatchObject({ exitCode: 0, stderr: "" });
+  });
 });
 
 describe("the result of a query", () => {

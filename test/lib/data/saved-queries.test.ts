@@ -53,9 +53,13 @@ async function threePublications(): Promise<Warehouse> {
     change(B, { change: "removed", before: text(B, "uk") }),
   ]);
   const publications = [
-    [FIRST, "2026-10-01T06:05:00.000Z", { events: 2, added: 2 }],
-    [SECOND, "2026-12-31T06:05:00.000Z", { events: 3, added: 1 }],
-    [THIRD, "2027-01-02T06:05:00.000Z", { events: 2, added: 0, changed: 1, removed: 1 }],
+    [FIRST, "2026-10-01T06:05:00.000Z", { base_snapshot_id: null, events: 2, added: 2 }],
+    [SECOND, "2026-12-31T06:05:00.000Z", { base_snapshot_id: FIRST, events: 3, added: 1 }],
+    [
+      THIRD,
+      "2027-01-02T06:05:00.000Z",
+      { base_snapshot_id: SECOND, events: 2, added: 0, changed: 1, removed: 1 },
+    ],
   ] as const;
   for (const [index, [id, at, counts]] of publications.entries()) {
     const publication = `000000000${index + 1}`;
@@ -152,10 +156,30 @@ describe("the saved query", () => {
     ]);
   });
 
-  it("An event's history returns its changes in order", async () => {
+  it("An event's history returns its versions in order", async () => {
+    const [first, second] = ["2026-10-01T06:05:00.000Z", "2027-01-02T06:05:00.000Z"];
+
     expect(await ask("An event's history")).toEqual([
-      ["2026-10-01T06:05:00.000Z", "added", null, null, text(A, "old")],
-      ["2027-01-02T06:05:00.000Z", "changed", '["/scope"]', text(A, "old"), text(A, "new")],
+      [first, second, "false", "0000000001", text(A, "old")],
+      [second, null, "false", "0000000003", text(A, "new")],
+    ]);
+  });
+
+  it("Texts that do not fit returns no event whose date is one", async () => {
+    expect(await ask("Texts that do not fit")).toEqual([]);
+  });
+
+  it("Events as Parquet makes a table of the typed events", async () => {
+    const { views } = await threePublications();
+    const sql = savedQueries("uk").find(({ title }) => title === "Events as Parquet")?.sql ?? "";
+    const [, select = ""] = sql.split("\nWITH (format = 'PARQUET', write_compression = 'ZSTD') AS\n");
+
+    const { columns, rows } = await query(views, select);
+
+    expect(columns).toEqual(["account", "uuid", "event_day", "misfits", "event"]);
+    expect(rows.map(([, uuid, day]) => [uuid, day])).toEqual([
+      [A, "2026-10-05"],
+      [C, "2026-12-24"],
     ]);
   });
 

@@ -34,9 +34,9 @@ const table = z.object({
   }),
 });
 const tables = new Map(
-  template.all("AWS::Glue::Table").map(({ properties }) => {
-    const { TableInput } = table.parse(properties);
-    return [TableInput.Name, TableInput] as const;
+  template.all("AWS::Glue::Table").flatMap(({ properties }) => {
+    const { data } = table.safeParse(properties); // the views are none
+    return data === undefined ? [] : [[data.TableInput.Name, data.TableInput] as const];
   }),
 );
 const columnsOf = (name: string): readonly string[] =>

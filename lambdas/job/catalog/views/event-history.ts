@@ -1,5 +1,17 @@
 // `event_history`: the versions of each event, from the changes of all publications.
 
+import type { ViewColumn } from "./view-column.ts";
+
+export const EVENT_HISTORY_COLUMNS: readonly ViewColumn[] = [
+  { name: "account", type: "VARCHAR" },
+  { name: "uuid", type: "VARCHAR" },
+  { name: "valid_from", type: "VARCHAR" },
+  { name: "valid_to", type: "VARCHAR" },
+  { name: "is_deleted", type: "BOOLEAN" },
+  { name: "publication_from", type: "VARCHAR" },
+  { name: "event", type: "VARCHAR" },
+];
+
 /**
  * Its query, the same for both engines. The order is that of the publications: clocks may differ.
  *

@@ -16,7 +16,7 @@ const MISFITS = { name: "misfits", type: "INTEGER" } as const;
 /** The view's own. A lifted column of one of these names is only in `events`. */
 const OWN_NAMES: ReadonlySet<string> = new Set([EVENT_DAY.name, MISFITS.name]);
 
-function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
+export function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
   return [
     { name: "account", type: "VARCHAR" },
     { name: "uuid", type: "VARCHAR" },

@@ -8,6 +8,7 @@ import { type Dialect, DUCKDB, TRINO } from "../../../../lambdas/job/catalog/vie
 import { typedValue } from "../../../../lambdas/job/catalog/views/typed-value.ts";
 import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
 import { type Value, valueIn } from "./text-values.ts";
+import { TRINO_WORDS } from "./trino-words.ts";
 
 const TYPES: readonly ColumnType[] = [
   ...(["BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP"] as const),
@@ -18,9 +19,6 @@ const DIALECTS: readonly (readonly [string, Dialect])[] = [
   ["DuckDB", DUCKDB],
   ["Trino", TRINO],
 ];
-
-const TRINO_WORDS = `CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern);
-CREATE MACRO date_add(unit, count, instant) AS instant + to_minutes(count);`;
 
 /** As `valueIn` has them. */
 function shown(value: string, type: ColumnType): string {
