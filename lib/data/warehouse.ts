@@ -74,7 +74,7 @@ export class Warehouse extends Construct {
         tableInput: { ...view, description: VIEW_DESCRIPTIONS[view.name] },
       });
       // So that a view never names a column before its table has it.
-      for (const each of tables) made.addDependency(each);
+      made.node.addDependency(...tables);
     }
   }
 
