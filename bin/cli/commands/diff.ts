@@ -1,8 +1,10 @@
 // `diff`: what differs between two snapshots, such as a held one and the one that readers see.
 
+import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { diff } from "../../../lambdas/job/run/compare/diff.ts";
 import { FirstChanges } from "../../../lambdas/job/run/compare/first-changes.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { formatResult } from "../formats/format-result.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -11,7 +13,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { changeCounts, count } from "../output/progress-text.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
@@ -34,6 +36,8 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const format = formOf(values);
     if (limit > MOST_ROWS) throw tooMany(limit);
     const { store } = await openWarehouse(values, context);
+    const { warehouse } = values;
+    await refuseMissingWarehouse(store, isS3(warehouse) ? warehouse : resolve(context.cwd, warehouse));
     await refuseUnknownAccount(store, account);
     const first = new FirstChanges(limit);
     const { signal } = context;
