@@ -43,6 +43,7 @@ onEmulator("a deployed account", () => {
     const status = lastJson(await syncProcess(["status", "--account", "default", "--json"], { cwd, env }));
     const old = await syncProcess(["status", "--json", "--max-age", "0.00001"], { cwd, env });
     const kept = await uuids();
+    const diff = lastJson(await syncProcess(["diff", "held", "--json"], { cwd, env }));
     const accept = await syncProcess(["accept", String(held["snapshot_id"])], { cwd, env });
     const accepted = await uuids();
     const rollback = await syncProcess(["rollback", String(run["snapshot_id"])], { cwd, env });
@@ -56,6 +57,7 @@ onEmulator("a deployed account", () => {
     expect(run).toMatchObject({ outcome: "PUBLISHED", events: 12 });
     expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
     expect(status).toMatchObject({ head: { events: 12 }, lease: null, held: [held["snapshot_id"]] });
+    expect(diff).toMatchObject({ a: held["snapshot_id"], b: run["snapshot_id"], added: 0, removed: 6 });
     expect(lastJson(old)).toEqual({ accounts: [status] });
     expect(old).toMatchObject({
       exitCode: 5,

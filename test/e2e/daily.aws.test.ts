@@ -156,9 +156,17 @@ onEmulator("the deployed function, day by day", () => {
     await secondDay(account);
     const before = await deployed.events(account);
 
-    const { held, seenWhileHeld, accepted } = await thirdDay(account);
+    const { held, compared, seenWhileHeld, accepted } = await thirdDay(account);
 
-    expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED", snapshot_id: runIds[2] });
+    const { added, changed, removed } = compared;
+    expect(held).toMatchObject({
+      outcome: "HELD",
+      reason: "DROPPED",
+      snapshot_id: runIds[2],
+      preview: { base_snapshot_id: runIds[1], added, changed, removed },
+    });
+    expect(compared).toMatchObject({ a: runIds[2], b: runIds[1], added: 0, removed: 30 });
+    expect(accepted).toMatchObject({ counts: { added, changed, removed } });
     expect(seenWhileHeld).toEqual(before);
     expect(accepted).toMatchObject({ outcome: "PUBLISHED", publication: "0000000003" });
     expect(await deployed.events(account)).toEqual(deployed.truth(account));
@@ -235,8 +243,9 @@ onEmulator("the deployed function, day by day", () => {
     const simulator = deployed.service(account);
     for (const { uuid } of simulator.listed().slice(0, 30)) simulator.archive(uuid);
     const held = await deployed.run(account, first + 2 * DAY_MS);
+    const compared = await deployed.invoke(held["diff_event"]);
     const seenWhileHeld = await deployed.events(account);
-    return { held, seenWhileHeld, accepted: await deployed.invoke(held["accept_event"]) };
+    return { held, compared, seenWhileHeld, accepted: await deployed.invoke(held["accept_event"]) };
   }
 
   async function threeDays(account: Account): Promise<void> {

@@ -7,3 +7,5 @@ export const SCHEDULED_AT = daysAgo(2);
 export const NEXT_DAY = daysAgo(1);
 /** The run of `SCHEDULED_AT`. */
 export const RUN = SCHEDULED_AT.replaceAll(":", "-");
+/** The run of `NEXT_DAY`. */
+export const NEXT_RUN = NEXT_DAY.replaceAll(":", "-");

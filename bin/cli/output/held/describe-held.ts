@@ -12,32 +12,41 @@ interface Held {
   readonly preview?: Preview | undefined;
 }
 
-/** @param head the snapshot that readers see now; null for none */
-export function describeHeld(
-  { snapshotId, reason, preview }: Held,
-  head: string | null,
-  values: PlaceValues,
-): readonly string[] {
-  const { accept, diff } = heldCommands(snapshotId, values);
+/**
+ * All of it, for one snapshot.
+ * @param head the snapshot that readers see now; null for none
+ */
+export function describeHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
+  const [look, publish] = commandLines(held, values);
+  const { preview, reason } = held;
   return [
-    ...(preview ? describePreview(preview, head) : []),
-    `look at it: ${diff}`,
-    `publish it anyway: ${accept}`,
+    ...(preview ? [wouldDo(preview, head), ...firstOfEach(preview)] : []),
+    look,
+    publish,
     `or wait: ${ifNotAccepted(reason)}`,
   ];
 }
 
-function describePreview(preview: Preview, head: string | null): readonly string[] {
+/** In short, where a later one waits too. */
+export function describeEarlierHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
+  return [...(held.preview ? [wouldDo(held.preview, head)] : []), ...commandLines(held, values)];
+}
+
+function commandLines({ snapshotId }: Held, values: PlaceValues): readonly [string, string] {
+  const { accept, diff } = heldCommands(snapshotId, values);
+  return [`look at it: ${diff}`, `publish it anyway: ${accept}`];
+}
+
+function firstOfEach(preview: Preview): readonly string[] {
   const { added, changed, removed, gone, forbidden, rejected, oversize, uuids } = preview;
   return [
-    wouldDo(preview, head),
     ...first("added", added ?? 0, uuids.added),
     ...first("changed", changed ?? 0, uuids.changed),
     ...first("removed", removed ?? 0, uuids.removed),
-    ...first("missing, forbidden (403)", forbidden, uuids.forbidden),
-    ...first("missing, gone (404 or 410)", gone, uuids.gone),
-    ...first("missing, too large", oversize, uuids.oversize),
-    ...first("missing, without a valid uuid", rejected - oversize, []),
+    ...first("missing because forbidden (403)", forbidden, uuids.forbidden),
+    ...first("missing because gone (404 or 410)", gone, uuids.gone),
+    ...first("missing because too large", oversize, uuids.oversize),
+    ...first("missing because without a valid uuid", rejected - oversize, []),
   ];
 }
 
@@ -50,10 +59,10 @@ function wouldDo({ base_snapshot_id: base, added, changed, removed }: Preview, h
   return `${what}, compared with ${base}, which readers saw then; diff compares it with what they see now`;
 }
 
-/** `removed 412, the first 10: …`. */
+/** `removed, the first 10 of 412: …`. */
 function first(what: string, all: number, uuids: readonly string[]): readonly string[] {
   if (all === 0) return [];
-  if (uuids.length === 0) return [`  ${what}: ${count(all)}`];
-  const some = all > uuids.length ? `${count(all)}, the first ${uuids.length}` : count(all);
-  return [`  ${what} ${some}: ${uuids.join(", ")}`];
+  const some =
+    all > uuids.length && uuids.length > 0 ? `the first ${uuids.length} of ${count(all)}` : count(all);
+  return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
 }

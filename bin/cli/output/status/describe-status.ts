@@ -9,7 +9,7 @@ import { describeFieldChanges } from "../../../../lambdas/job/snapshot/fields/fi
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { PLACE_OPTIONS } from "../../options/given-settings.ts";
 import type { OptionValues } from "../../options/options.ts";
-import { describeHeld } from "../held/describe-held.ts";
+import { describeEarlierHeld, describeHeld } from "../held/describe-held.ts";
 import { changeCounts, plural } from "../progress-text.ts";
 import { age, minute } from "./minute.ts";
 import { madeAtMs } from "./too-old.ts";
@@ -45,7 +45,8 @@ export function describeStatus(
   const publishable = publishableOf(found);
   for (const one of publishable) {
     lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
-    const judged = describeHeld(one, head?.snapshot_id ?? null, values);
+    const describe = one === publishable.at(-1) ? describeHeld : describeEarlierHeld;
+    const judged = describe(one, head?.snapshot_id ?? null, values);
     lines.push(...judged.map((line) => `               ${line}`));
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])

@@ -1,0 +1,96 @@
+// What the function says about a held snapshot, wherever a person comes to it.
+
+import { describe, expect, test } from "vitest";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
+import { NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "./instants.ts";
+
+/** Readers see 100 events; the next day only 60 of them are listed. */
+async function held(): Promise<{ sandbox: FunctionSandbox; response: object; removed: readonly string[] }> {
+  const sandbox = await FunctionSandbox.start({ events: makeEvents(100) });
+  await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+  const removed = sandbox.simulator
+    .listed()
+    .slice(0, 40)
+    .map(({ uuid }) => uuid);
+  for (const uuid of removed) sandbox.simulator.archive(uuid);
+  return { sandbox, response: await sandbox.invoke({ scheduledAt: NEXT_DAY }), removed: removed.toSorted() };
+}
+
+const ACCEPT = `'{"action":"accept","account":"uk","snapshotId":"${NEXT_RUN}"}'`;
+const COMMAND = `aws lambda invoke --region us-east-1 --function-name brand-events-sync:live --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload ${ACCEPT} /dev/stdout`;
+const WAIT =
+  "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.";
+
+describe("a held snapshot", () => {
+  test("is described alike by the response, the status and the event", async () => {
+    const { sandbox, response, removed } = await held();
+    await using _ = sandbox;
+
+    const status = await sandbox.invoke({ action: "status" });
+
+    const preview = {
+      base_snapshot_id: RUN,
+      added: 0,
+      changed: 0,
+      removed: 40,
+      gone: 0,
+      forbidden: 0,
+      rejected: 0,
+      oversize: 0,
+      uuids: {
+        added: [],
+        changed: [],
+        removed: removed.slice(0, 10),
+        gone: [],
+        forbidden: [],
+        oversize: [],
+      },
+    };
+    const decision = {
+      preview,
+      diff_event: { action: "diff", account: "uk", snapshotId: NEXT_RUN },
+      accept_event: { action: "accept", account: "uk", snapshotId: NEXT_RUN },
+      accept_command: COMMAND,
+      wait: WAIT,
+    };
+    expect(response).toMatchObject({ outcome: "HELD", reason: "DROPPED", ...decision });
+    expect(status).toMatchObject({ held: [{ snapshotId: NEXT_RUN, reason: "DROPPED", ...decision }] });
+    expect(sandbox.events.at(-1)).toMatchObject({
+      detailType: "Snapshot Held",
+      detail: { reason: "DROPPED", ...preview, accept_command: COMMAND, wait: WAIT },
+    });
+  });
+
+  test("is compared with what readers see by diff: counts, and the first hundred uuids of each kind", async () => {
+    const { sandbox, response, removed } = await held();
+    await using _ = sandbox;
+    const requests = sandbox.simulator.counts.requests;
+
+    const found = await sandbox.invoke(Object.entries(response).find(([key]) => key === "diff_event")?.[1]);
+    const newest = await sandbox.invoke({ action: "diff", snapshotId: "held" });
+
+    expect(found).toEqual({
+      account: "uk",
+      a: NEXT_RUN,
+      b: RUN,
+      added: 0,
+      changed: 0,
+      removed: 40,
+      uuids: { added: [], changed: [], removed },
+    });
+    expect(newest).toEqual(found);
+    expect(sandbox.simulator.counts.requests).toBe(requests);
+  });
+
+  test("diff needs a snapshot that is there", async () => {
+    await using sandbox = await FunctionSandbox.start();
+
+    await expect(sandbox.invoke({ action: "diff" })).rejects.toMatchObject({ name: "CONFIG_INVALID" });
+    await expect(sandbox.invoke({ action: "diff", snapshotId: RUN })).rejects.toMatchObject({
+      name: "SNAPSHOT_NOT_FOUND",
+    });
+    expect(sandbox.events).toEqual([]);
+    expect(sandbox.metrics).toEqual([]);
+  });
+});
