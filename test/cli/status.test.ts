@@ -140,7 +140,14 @@ test("shows the accounts of the settings file that never ran, whose data are too
   );
   expect(all.stderr).toContain("es (nothing is published)");
   expect(one).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(lastJson(one)).toEqual({ account: "es", head: null, lease: null, held: [], held_snapshots: [], runs: [] });
+  expect(lastJson(one)).toEqual({
+    account: "es",
+    head: null,
+    lease: null,
+    held: [],
+    held_snapshots: [],
+    runs: [],
+  });
 });
 
 test("a variable names the account, too", async () => {
