@@ -33,6 +33,7 @@ import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
 import { Mails } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
+import { SavedLogQueries } from "./monitoring/saved-log-queries.ts";
 import { addOutputs } from "./outputs.ts";
 import { refuseSameDatabase } from "./refuse-same-database.ts";
 import { functionSettings } from "./settings/function-settings.ts";
@@ -165,11 +166,12 @@ export class EventSync extends Construct {
     const dashboard = new SyncDashboard(this, "Overview", {
       name,
       metric,
-      accounts: accountNames,
-      alarms: alarms.all,
+      accounts: alarms.byAccount,
+      alarmsOfAll: alarms.ofAll,
       logGroup: sync.logGroup,
       stateMachineArn,
     });
+    new SavedLogQueries(this, "LogQueries", name, sync.logGroup);
     addOutputs(this, {
       prefix: names.outputPrefix,
       secretIds: credentials.secretIds,

@@ -16,6 +16,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
+import type { AccountGlance } from "./glance.ts";
 import { type AccountMetric, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */
@@ -46,8 +47,8 @@ interface AlarmSpec {
 }
 
 export class Alarms extends Construct {
-  /** In the order of the accounts, those for all accounts last. */
-  readonly all: readonly Alarm[];
+  readonly byAccount: readonly AccountGlance[];
+  readonly ofAll: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
@@ -56,12 +57,14 @@ export class Alarms extends Construct {
         `eventSync.runbookUrl: ${props.runbookUrl} is not an address, so the mails of the alarms have no link to the runbook. Set the address at which your team reads docs/runbook.md.`,
       );
     }
-    const ofAccounts = Object.entries(props.accounts).flatMap(([account, settings]) =>
-      [
+    this.byAccount = Object.entries(props.accounts).map(([account, settings]) => ({
+      account,
+      staleAfterHours: staleAfterHours(settings),
+      alarms: [
         ...runAlarms(props.metric, account, settings),
         ...this.staleAlarm(props.metric, account, settings),
       ].map((spec) => this.alarm(`${account}-${spec.section}`, props, spec)),
-    );
+    }));
     const messages = props.failureQueue.metricApproximateNumberOfMessagesVisible({
       statistic: Stats.MAXIMUM,
       period: Duration.minutes(5),
@@ -76,7 +79,7 @@ export class Alarms extends Construct {
       meaning: `An execution of the state machine ended in the last ${EXECUTION_HOURS} hours without finishing its run.`,
       condition: unsuccessfulExecutions(props.stateMachineArn),
     });
-    this.all = [...ofAccounts, failureQueue, execution];
+    this.ofAll = [failureQueue, execution];
   }
 
   private staleAlarm(

@@ -1,87 +1,47 @@
-// The dashboard: the alarms, the last success of each account, and what its runs did.
+// The dashboard: every account at a glance, the executions, and what each account's runs did.
 
 import { Duration } from "aws-cdk-lib";
 import {
-  type Alarm,
-  AlarmStatusWidget,
   Color,
   Dashboard,
   GraphWidget,
   GraphWidgetView,
   type IMetric,
   type IWidget,
-  LogQueryVisualizationType,
-  LogQueryWidget,
   MathExpression,
   Stats,
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
-import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
+import { type GlanceProps, glanceRows } from "./glance.ts";
 import { type AccountMetric, type ExecutionMetric, executionMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
-/** CloudWatch's limit for one widget. */
-const MAX_ALARMS = 100;
 
-export interface SyncDashboardProps {
+export interface SyncDashboardProps extends GlanceProps {
   /** Of the deployment. */
   readonly name: string;
-  readonly metric: AccountMetric;
-  readonly accounts: readonly string[];
-  readonly alarms: readonly Alarm[];
-  readonly logGroup: ILogGroup;
   readonly stateMachineArn: string;
 }
 
 export class SyncDashboard extends Construct {
   readonly dashboardName: string;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { name, metric, accounts, alarms, logGroup, stateMachineArn }: SyncDashboardProps,
-  ) {
+  constructor(scope: Construct, id: string, { name, stateMachineArn, ...glance }: SyncDashboardProps) {
     super(scope, id);
     this.dashboardName = name;
     new Dashboard(this, "Dashboard", {
       dashboardName: this.dashboardName,
       defaultInterval: Duration.days(14),
       widgets: [
-        ...alarmRows(alarms),
-        [lastSuccess(logGroup)],
+        ...glanceRows(glance),
         executionsRow(stateMachineArn),
-        ...accounts.flatMap((account) => accountRows(metric, account)),
+        ...glance.accounts.flatMap(({ account }) => accountRows(glance.metric, account)),
       ],
     });
   }
-}
-
-function alarmRows(alarms: readonly Alarm[]): IWidget[][] {
-  const starts = Array.from({ length: Math.ceil(alarms.length / MAX_ALARMS) }, (_, row) => row * MAX_ALARMS);
-  return starts.map((start) => {
-    const shown = alarms.slice(start, start + MAX_ALARMS);
-    return [new AlarmStatusWidget({ title: "Alarms", alarms: shown, width: WIDTH, height: 3 })];
-  });
-}
-
-// The metrics of each attempt are a line of the log, so the log shows the latest publication.
-function lastSuccess(logGroup: ILogGroup): IWidget {
-  return new LogQueryWidget({
-    title: "Last success of each account",
-    logGroupNames: [logGroup.logGroupName],
-    view: LogQueryVisualizationType.TABLE,
-    queryLines: [
-      "fields @timestamp as published_at, account, Events, Added, Changed, Removed",
-      "filter Published = 1",
-      "sort @timestamp desc",
-      "dedup account",
-    ],
-    width: WIDTH,
-    height: 4,
-  });
 }
 
 /** Runs that were handed over to the state machine. */

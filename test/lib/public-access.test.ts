@@ -33,6 +33,7 @@ describe("the stack", () => {
       "AWS::Lambda::Permission",
       "AWS::Lambda::Version",
       "AWS::Logs::LogGroup",
+      "AWS::Logs::QueryDefinition",
       "AWS::S3::Bucket",
       "AWS::S3::BucketPolicy",
       "AWS::SNS::Topic",

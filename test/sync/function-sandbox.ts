@@ -78,7 +78,8 @@ export class FunctionSandbox implements AsyncDisposable {
 
   /** As Lambda retries an asynchronous invocation: with the request id of the last one. */
   retry(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
-    return handleRequest(() => ({ ...this.#ports(), ...changes }), this.log, event, this.#context());
+    const log = changes.log ?? this.log;
+    return handleRequest(() => ({ ...this.#ports(), ...changes }), log, event, this.#context());
   }
 
   #ports(): FunctionPorts {

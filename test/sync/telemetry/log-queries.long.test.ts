@@ -1,0 +1,103 @@
+// The saved queries on the log that the function really writes.
+
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, test } from "vitest";
+import { LOG_QUERIES, queryText } from "../../../lib/monitoring/log-queries.ts";
+import { insightsQuery, type LogLine } from "./insights-query.ts";
+
+const PROGRAM = fileURLToPath(new URL("logged-invocations.ts", import.meta.url));
+const run = (day: number): string => `2026-01-0${day}T06-00-00.000Z`;
+
+let lines: readonly LogLine[];
+
+beforeAll(async () => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM], { env: {} });
+  lines = `${stdout}${stderr}`
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line))
+    // The instant is that of its arrival: the order of the lines.
+    .map((line, index) => ({ ...line, "@timestamp": String(index).padStart(6, "0") }));
+});
+
+function rowsOf(title: string, change = (text: string): string => text): readonly LogLine[] {
+  const query = LOG_QUERIES.find((each) => each.title === title);
+  if (query === undefined) throw new Error(`there is no query ${title}`);
+  return insightsQuery(change(queryText(query)), lines);
+}
+
+describe("the saved query", () => {
+  test("What each account did last shows the last line of each account", () => {
+    expect(rowsOf("What each account did last")).toEqual([
+      {
+        account: "uk",
+        at: expect.any(String),
+        last_line: expect.stringMatching(/account .* disabled/i),
+        run: run(4),
+      },
+    ]);
+  });
+
+  test("Last success of each account shows the counts of the last publication", () => {
+    expect(rowsOf("Last success of each account")).toEqual([
+      { published_at: expect.any(String), account: "uk", Events: 4, Added: 0, Changed: 1, Removed: 0 },
+    ]);
+  });
+
+  test("How runs ended shows outcome and reason of each, the latest first", () => {
+    const rows = rowsOf("How runs ended");
+
+    expect(rows.map(({ run_id, outcome, reason }) => [run_id, outcome, reason])).toEqual([
+      [run(3), "HELD", "DROPPED"],
+      [run(2), "PUBLISHED", undefined],
+      [run(1), "PUBLISHED", undefined],
+    ]);
+    for (const row of rows) {
+      expect(row).toMatchObject({ account: "uk", attempt: 1, seconds: expect.any(Number) });
+    }
+  });
+
+  test("Errors and warnings shows the code and the message of a failed run", () => {
+    expect(rowsOf("Errors and warnings")[0]).toMatchObject({
+      level: "ERROR",
+      account: "uk",
+      run_id: run(4),
+      error_code: "ACCOUNT_DISABLED",
+      message: expect.stringMatching(/\S/),
+    });
+  });
+
+  test("One run from its first line to its last shows all lines of the run that is named", () => {
+    const rows = rowsOf("One run from its first line to its last", (text) =>
+      text.replace("2026-11-21T06-00-00.000Z", run(2)),
+    );
+
+    expect(rows.at(0)?.["message"]).not.toMatch(/^ended/);
+    expect(rows.at(-1)).toMatchObject({ level: "INFO", message: "ended as PUBLISHED" });
+  });
+
+  test("Requests, retries and throttling of each account adds up the attempts", () => {
+    const [row, ...others] = rowsOf("Requests, retries and throttling of each account");
+
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ account: "uk", attempts: 4, retries: 0, throttled: 0 });
+    expect(row?.["requests"]).toBeGreaterThan(10);
+  });
+
+  test("Fields that changed shows what the second day changed", () => {
+    expect(rowsOf("Fields that changed").map(({ run_id, message }) => [run_id, message])).toEqual([
+      [run(2), "fields that changed their type: /name (from string to string or number)"],
+      [run(2), "new fields: /brand (string)"],
+    ]);
+  });
+
+  test("Time and memory of invocations uses only what Lambda itself logs", () => {
+    const query = LOG_QUERIES.find(({ title }) => title === "Time and memory of invocations");
+
+    const fields = [...String(query?.commands.join(" ")).matchAll(/@\w+/g)].map(([name]) => name);
+
+    expect(new Set(fields)).toEqual(new Set(["@type", "@duration", "@maxMemoryUsed", "@memorySize"]));
+  });
+});

@@ -1,0 +1,24 @@
+// A program whose standard output is the log of some invocations, as Lambda would pass it to CloudWatch.
+
+import { cloudWatchMetrics } from "../../../lambdas/sync/telemetry/cloudwatch-metrics.ts";
+import { functionLog } from "../../../lambdas/sync/telemetry/function-log.ts";
+import { customEvent } from "../../job/run/custom-event.ts";
+import { FunctionSandbox } from "../function-sandbox.ts";
+
+const log = functionLog();
+const changes = { log, metrics: cloudWatchMetrics("BrandEventsSync") };
+const day = (number: number): object => ({ scheduledAt: `2026-01-0${number}T06:00:00.000Z` });
+const named = (...names: readonly string[]) => names.map((name) => customEvent(name, `"name":"${name}"`));
+
+await using sandbox = await FunctionSandbox.start({ events: named("a", "b", "c", "d") });
+const invoke = (event: object): Promise<unknown> =>
+  sandbox.invoke(event, changes).catch((error: unknown) => error);
+// Published, with new fields, held, refused, and a dry run that is no end of a run.
+await invoke(day(1));
+sandbox.simulator.setEvents([...named("a", "b", "c"), customEvent("d", '"name":5,"brand":"x"')]);
+await invoke(day(2));
+sandbox.simulator.setEvents(named("a"));
+await invoke(day(3));
+sandbox.simulator.configure({ account: { disabled: true } });
+sandbox.simulator.endSessions();
+await invoke(day(4));
