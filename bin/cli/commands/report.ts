@@ -3,9 +3,9 @@
 import { resolve } from "node:path";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
+import { heldCommands } from "../output/held/held-commands.ts";
 import { OutFile } from "../query/out-file.ts";
 import type { RequestLimit } from "../report/data/account-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
@@ -46,8 +46,7 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         limitOf: (account) => limitOf(account, context),
         warehouse: values.warehouse,
         nowMs,
-        acceptCommand: (account, snapshotId) =>
-          commandLineText(["accept", snapshotId], PLACE_OPTIONS, { ...values, account }),
+        commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
       });
       await file.write([page]);
       await file.keep();

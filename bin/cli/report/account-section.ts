@@ -8,31 +8,25 @@ import { publicationsFigure } from "./figures/publications-figure.ts";
 import { requestsFigure } from "./figures/requests-figure.ts";
 import { runsFigure } from "./figures/runs-figure.ts";
 import { storageFigure } from "./figures/storage-figure.ts";
-import { type AcceptCommand, heldNotes } from "./held-notes.ts";
+import { type CommandsFor, heldNotes } from "./held-notes.ts";
 import { figure } from "./page/figure.ts";
 import { type Html, html } from "./page/html.ts";
 
 export async function accountSection(
   one: ReportedAccount,
   nowMs: number,
-  acceptCommand: AcceptCommand,
+  commandsFor: CommandsFor,
 ): Promise<Html> {
   const { account } = one;
   const content =
-    "damage" in one
-      ? damageNote(one.damage.code, one.damage.message)
-      : await report(one, nowMs, acceptCommand);
+    "damage" in one ? damageNote(one.damage.code, one.damage.message) : await report(one, nowMs, commandsFor);
   return html`<section class="account" id="account-${account}">
 <h2>${account}</h2>
 ${content}</section>
 `;
 }
 
-async function report(
-  one: AccountReport,
-  nowMs: number,
-  acceptCommand: AcceptCommand,
-): Promise<readonly Html[]> {
+async function report(one: AccountReport, nowMs: number, commandsFor: CommandsFor): Promise<readonly Html[]> {
   const found = [
     publicationsFigure(one.publications),
     runsFigure(one),
@@ -43,7 +37,7 @@ async function report(
   ].filter((each) => each !== undefined);
   const figures: Html[] = [];
   for (const each of found) figures.push(await figure(each));
-  return [facts(one.status, nowMs), ...heldNotes(one.status, acceptCommand), ...failedNote(one), ...figures];
+  return [facts(one.status, nowMs), ...heldNotes(one.status, commandsFor), ...failedNote(one), ...figures];
 }
 
 function failedNote({ runs }: AccountReport): readonly Html[] {

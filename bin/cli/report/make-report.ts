@@ -3,7 +3,7 @@
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { type ReportedAccount, type RequestLimit, readAccount } from "./data/account-report.ts";
-import type { AcceptCommand } from "./held-notes.ts";
+import type { CommandsFor } from "./held-notes.ts";
 import { reportPage } from "./report-page.ts";
 
 export interface ReportOptions {
@@ -13,7 +13,7 @@ export interface ReportOptions {
   readonly limitOf: (account: string) => RequestLimit;
   readonly warehouse: string;
   readonly nowMs: number;
-  readonly acceptCommand: AcceptCommand;
+  readonly commandsFor: CommandsFor;
 }
 
 export interface Report {
@@ -29,7 +29,7 @@ export async function makeReport({ store, limitOf, nowMs, ...options }: ReportOp
   for (const account of options.accounts) {
     accounts.push(await readAccount(store, account, limitOf(account), nowMs));
   }
-  const { warehouse, acceptCommand } = options;
-  const page = await reportPage({ accounts, warehouse, nowMs, acceptCommand });
+  const { warehouse, commandsFor } = options;
+  const page = await reportPage({ accounts, warehouse, nowMs, commandsFor });
   return { page, damaged: accounts.filter((one) => "damage" in one) };
 }

@@ -6,7 +6,7 @@ import { statusTable } from "../output/status/status-table.ts";
 import { accountSection } from "./account-section.ts";
 import type { ReportedAccount } from "./data/account-report.ts";
 import { headline } from "./headline.ts";
-import type { AcceptCommand } from "./held-notes.ts";
+import type { CommandsFor } from "./held-notes.ts";
 import { Html, html } from "./page/html.ts";
 import { PATTERNS } from "./page/patterns.ts";
 import { POLICY, STYLE_SHEET } from "./page/style-sheet.ts";
@@ -17,14 +17,14 @@ export interface ReportPage {
   /** As a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
-  readonly acceptCommand: AcceptCommand;
+  readonly commandsFor: CommandsFor;
 }
 
-export async function reportPage({ accounts, warehouse, nowMs, acceptCommand }: ReportPage): Promise<string> {
+export async function reportPage({ accounts, warehouse, nowMs, commandsFor }: ReportPage): Promise<string> {
   const title = headline(accounts, nowMs);
   const isOnly = accounts.length === 1;
   const sections: Html[] = [];
-  for (const one of accounts) sections.push(await accountSection(one, nowMs, acceptCommand));
+  for (const one of accounts) sections.push(await accountSection(one, nowMs, commandsFor));
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -39,7 +39,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/commands/report.ts accept",
+    place: "bin/cli/output/held/held-commands.ts accept, on the page of report",
+    isSamePlace: true,
     said: async (world) => {
       await held(world);
       await world.command(["report", ...world.place]);

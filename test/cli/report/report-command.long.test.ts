@@ -7,9 +7,9 @@ import { folderOf } from "../../fixtures/later-start.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "../command-line.ts";
+import { against, lastJson, start, sync, writeCredentials } from "../command-line.ts";
 import { Warehouse } from "../warehouse.ts";
-import { aRun } from "./report-world.ts";
+import { aRun, smallWorld } from "./report-world.ts";
 
 /** Two accounts, each with one run of 90 requests. */
 async function twoAccounts(): Promise<string> {
@@ -112,6 +112,14 @@ test("a warehouse of version 0.1 is shown whole", async () => {
   const page = await pageIn(cwd);
   expect(page).toContain("<h1>1 snapshot waits for your decision</h1>");
   expect(page.match(/<figure>/g)).toHaveLength(6);
+});
+
+test.each(["Pacific/Auckland", "America/Los_Angeles"])("the page is the same in %s", async (zone) => {
+  const options = { cwd: await temporaryDirectory(), env: { TZ: zone, LANG: "de_DE.UTF-8" } };
+
+  const { stdout } = await start(join(import.meta.dirname, "print-report.ts"), [], options).ended;
+
+  expect(stdout).toBe((await smallWorld().report("uk", "us")).page);
 });
 
 test("holds nothing of any event", async () => {

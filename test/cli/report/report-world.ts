@@ -2,6 +2,7 @@
 
 import type { RequestLimit } from "../../../bin/cli/report/data/account-report.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/make-report.ts";
+import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
@@ -114,12 +115,12 @@ export class AccountDays {
     });
   }
 
-  hold(reason: string, explanation: string, events = 4): void {
+  hold(reason: string, explanation: string, events = 4, preview?: Preview): void {
     const { id, instant } = this.#begin();
     this.snapshot(id, {
       counts: { listed: events, events, gone: 0, forbidden: 0, rejected: 0, oversize: 0, repeated: 0 },
     });
-    this.#put(layout.held(this.account, id), { reason, explanation, held_at: instant });
+    this.#put(layout.held(this.account, id), { reason, explanation, held_at: instant, preview });
     this.run({
       outcome: "HELD",
       reason,
@@ -217,7 +218,10 @@ export class ReportWorld {
       limitOf: (account) => this.limits.get(account) ?? { requestsPerMinute: 200, limitWindowSeconds: 60 },
       warehouse: "./warehouse",
       nowMs: this.#latestMs() + 3 * 60 * 60 * 1000,
-      acceptCommand: (account, snapshotId) => `brand-events-sync accept ${snapshotId} --account ${account}`,
+      commandsFor: (account, snapshotId) => ({
+        accept: `brand-events-sync accept ${snapshotId} --account ${account}`,
+        diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
+      }),
     });
   }
 }
@@ -239,3 +243,43 @@ export function ordinaryDays(account: AccountDays, days: number, seed = 1): void
     });
   }
 }
+
+/** A little of everything. */
+export function smallWorld(): ReportWorld {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  ordinaryDays(uk, 4);
+  const spend = { pointer: "/spend", count: 7, types: { string: 3, number: 4 } };
+  uk.publish({
+    events: 1_080,
+    added: 12,
+    changed: 44,
+    removed: 2,
+    fields: [{ pointer: "/name", count: 7, types: { string: 7 } }, spend],
+    counts: { events: 1_080, gone: 3, forbidden: 1, rejected: 2, oversize: 1 },
+    publication: { action: "accept" },
+  });
+  uk.fail({
+    error_code: "SERVICE_UNAVAILABLE",
+    error_message: "No usable response.",
+    retries: 10,
+    seconds: 95,
+  });
+  const uuids = { added: [UUID], changed: [], removed: [UUID], gone: [], forbidden: [UUID], oversize: [] };
+  uk.hold("DROPPED", "811 events are 24.9 % fewer than the 1080 that readers see now.", 811, {
+    base_snapshot_id: "2026-08-06T06-00-00.000Z",
+    added: 5,
+    changed: 8,
+    removed: 274,
+    gone: 2,
+    forbidden: 1,
+    rejected: 0,
+    oversize: 0,
+    uuids,
+  });
+  world.account("us");
+  return world;
+}
+
+/** Of an event, so it must not be on the page. */
+export const UUID = "1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6";

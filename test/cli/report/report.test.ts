@@ -1,36 +1,10 @@
 // The page of `report`: the same for the same files, complete, and safe whatever the files hold.
 
 import { expect, test } from "vitest";
-import { ordinaryDays, ReportWorld } from "./report-world.ts";
+import { ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
 const POINTER = { pointer: "/<img src=x onerror=alert(1)>", count: 1, types: { string: 1 } } as const;
 const HOSTILE = `</style><script>alert(1)</script>"'&<!-- \u202e x`;
-
-/** A little of everything. */
-function smallWorld(): ReportWorld {
-  const world = new ReportWorld();
-  const uk = world.account("uk");
-  ordinaryDays(uk, 4);
-  const spend = { pointer: "/spend", count: 7, types: { string: 3, number: 4 } };
-  uk.publish({
-    events: 1_080,
-    added: 12,
-    changed: 44,
-    removed: 2,
-    fields: [{ pointer: "/name", count: 7, types: { string: 7 } }, spend],
-    counts: { events: 1_080, gone: 3, forbidden: 1, rejected: 2, oversize: 1 },
-    publication: { action: "accept" },
-  });
-  uk.fail({
-    error_code: "SERVICE_UNAVAILABLE",
-    error_message: "No usable response.",
-    retries: 10,
-    seconds: 95,
-  });
-  uk.hold("DROPPED", "811 events are 24.9 % fewer than the 1080 that readers see now.", 811);
-  world.account("us");
-  return world;
-}
 
 /** The findings, as text. */
 const findings = (page: string): readonly string[] =>
@@ -58,7 +32,18 @@ test("each figure says what it shows", async () => {
     "Fields in the last 4 publications: 4 gone, 1 with another type",
     "6 snapshots take 1.8 MiB: 1 held",
   ]);
-  expect(page).toContain("brand-events-sync accept 2026-08-08T06-00-00.000Z --account uk");
+  expect(page).toContain("<pre>brand-events-sync accept 2026-08-08T06-00-00.000Z --account uk</pre>");
+});
+
+test("a held snapshot shows what publishing it would do, in numbers, and how to decide", async () => {
+  const { page } = await smallWorld().report("uk");
+
+  const text = page.replaceAll(/<[^>]*>/g, "");
+  expect(text).toContain("Publishing it would add 5, change 8 and remove 274 events, compared with");
+  expect(text).toContain("Missing: 1 forbidden (403), 2 gone (404 or 410).");
+  expect(text).toContain("brand-events-sync diff 2026-08-08T06-00-00.000Z --account uk");
+  expect(text).toContain("Or wait: Readers keep what they see.");
+  expect(page).not.toContain(UUID);
 });
 
 test("nothing on the page runs, loads or has a style of its own, and no text becomes markup", async () => {

@@ -38,19 +38,32 @@ function commandLines({ snapshotId }: Held, values: PlaceValues): readonly [stri
 }
 
 function firstOfEach(preview: Preview): readonly string[] {
-  const { added, changed, removed, gone, forbidden, rejected, oversize, uuids } = preview;
+  const { added, changed, removed, uuids } = preview;
   return [
     ...first("added", added ?? 0, uuids.added),
     ...first("changed", changed ?? 0, uuids.changed),
     ...first("removed", removed ?? 0, uuids.removed),
-    ...first("missing because forbidden (403)", forbidden, uuids.forbidden),
-    ...first("missing because gone (404 or 410)", gone, uuids.gone),
-    ...first("missing because too large", oversize, uuids.oversize),
-    ...first("missing because without a valid uuid", rejected - oversize, []),
+    ...missingOf(preview).flatMap(([what, missing, some]) => first(`missing because ${what}`, missing, some)),
   ];
 }
 
-function wouldDo({ base_snapshot_id: base, added, changed, removed }: Preview, head: string | null): string {
+type Missing = readonly [what: string, count: number, firstUuids: readonly string[]];
+
+/** Listed events without a row, by reason. */
+export function missingOf({ gone, forbidden, rejected, oversize, uuids }: Preview): readonly Missing[] {
+  return [
+    ["forbidden (403)", forbidden, uuids.forbidden],
+    ["gone (404 or 410)", gone, uuids.gone],
+    ["too large", oversize, uuids.oversize],
+    ["without a valid uuid", rejected - oversize, []],
+  ];
+}
+
+/** `publishing it would add 5, change 8 and remove 412 events, compared with …`. */
+export function wouldDo(
+  { base_snapshot_id: base, added, changed, removed }: Preview,
+  head: string | null,
+): string {
   if (added === null || changed === null || removed === null)
     return "what publishing it would change is not known, because a file is damaged (check --deep names it)";
   const what = `publishing it would add ${count(added)}, change ${count(changed)} and remove ${count(removed)} events`;
