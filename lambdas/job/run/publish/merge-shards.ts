@@ -73,7 +73,8 @@ export async function mergeShards(
       oversize,
       repeated: plan.header.repeated,
     },
-    parts: [...parts],
+    parts: parts.map(({ stored: _, ...part }) => part),
+    stored: parts.map(({ stored }) => stored),
     ...(digests ? { digests } : {}),
     columns: eventColumns(settings.lifted),
     lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>

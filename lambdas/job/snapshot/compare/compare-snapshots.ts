@@ -5,6 +5,7 @@ import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Manifest } from "../files/manifest.ts";
 import { readParts } from "../files/parts.ts";
+import { verifyFile } from "../files/verify-part.ts";
 import { type Change, diffRows } from "../rows/diff-rows.ts";
 import { parseRow, type Row } from "../rows/row.ts";
 import { differingRows } from "./differing-rows.ts";
@@ -13,15 +14,15 @@ import type { KeptRows } from "./kept-rows.ts";
 import { type ChosenRows, readChosen } from "./read-chosen.ts";
 
 export interface CompareOptions {
-  /** Rows of the new snapshot that need not be read. */
+  /** Rows of the new snapshot, which was made just now: they need not be read, nor its parts verified. */
   readonly kept?: KeptRows | undefined;
   /** Called repeatedly while it reads; may throw to stop. */
   readonly proceed?: () => void;
 }
 
 /**
- * Sorted by uuid. Throws `STORE_CORRUPT` for a part that it reads and that is damaged; this may show only at the end, so
- * use nothing made of the changes before this returns.
+ * Sorted by uuid. Verifies all parts of both snapshots, also those of which it needs no row. Throws `STORE_CORRUPT` for a
+ * part that is damaged; this may show only at the end, so use nothing made of the changes before this returns.
  * @param before undefined where there is nothing to compare with: every event is `added`
  */
 export async function* compareSnapshots(
@@ -31,10 +32,21 @@ export async function* compareSnapshots(
   { kept, proceed = () => undefined }: CompareOptions = {},
 ): AsyncGenerator<Change, void, undefined> {
   const chosen = before && (await differing(store, before, after));
-  proceed(); // without a row that differs nothing is read any more
+  proceed(); // without a row that differs no row is read any more
+  if (chosen) {
+    await verifyFiles(store, before, proceed);
+    if (kept === undefined) await verifyFiles(store, after, proceed);
+  }
   const keptRows = chosen && kept?.at(chosen.after.places);
   const rows = keptRows ? streamOf(keptRows) : rowsOf(store, after, proceed, chosen?.after);
   yield* diffRows(rowsOf(store, before, proceed, chosen?.before), rows);
+}
+
+/** Also those of which no row is needed: unzipping them would take as long as the rest of the comparison. */
+async function verifyFiles(store: Store, manifest: Manifest, proceed: () => void): Promise<void> {
+  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+  for (const [index, part] of manifest.parts.entries())
+    await verifyFile(store, `${prefix}${part.file}`, part, manifest.stored?.[index], proceed);
 }
 
 async function* streamOf(rows: readonly Row[]): AsyncGenerator<Row> {

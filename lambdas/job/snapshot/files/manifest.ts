@@ -34,6 +34,8 @@ const PART = z.object({
   sha256,
 });
 
+const STORED = z.object({ bytes: z.int().positive(), sha256 });
+
 // Becomes part of the views' SQL, so nothing else passes.
 const column = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 
@@ -64,6 +66,8 @@ const MANIFEST = z
     plan_sha256: sha256,
     counts: COUNTS,
     parts: z.array(PART).readonly(),
+    /** Of each part the file as it lies in the store. Absent in snapshots of earlier versions. */
+    stored: z.array(STORED).readonly().optional(),
     /** Absent in snapshots of earlier versions and in those without rows. */
     digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
     columns: z.array(column).readonly(),

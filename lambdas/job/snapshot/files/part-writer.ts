@@ -3,10 +3,11 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { MAKE_AGAIN } from "./damaged.ts";
+import { FileHash } from "./file-hash.ts";
 import { GzipMember } from "./gzip/gzip-member.ts";
 import { type DeflatedBlock, deflated, type LineBlock } from "./gzip/line-blocks.ts";
 import { PartBody } from "./part-body.ts";
-import type { PartInfo } from "./part-info.ts";
+import type { WrittenPart } from "./part-info.ts";
 import { verifyPart } from "./verify-part.ts";
 
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -28,7 +29,7 @@ export class PartWriter {
   readonly #store: Store;
   readonly #key: (index: number) => string;
   readonly #maxBytes: number;
-  readonly #parts: PartInfo[] = [];
+  readonly #parts: WrittenPart[] = [];
   #open: OpenPart | undefined;
 
   constructor({ store, key, maxBytes = MAX_BYTES }: PartWriterOptions) {
@@ -55,7 +56,7 @@ export class PartWriter {
   }
 
   /** What was written. No lines, no part. */
-  async finish(): Promise<readonly PartInfo[]> {
+  async finish(): Promise<readonly WrittenPart[]> {
     await this.#endPart();
     return this.#parts;
   }
@@ -84,6 +85,7 @@ class OpenPart {
   readonly #body = new PartBody();
   readonly #created: Promise<string | undefined>;
   readonly #hash = createHash("sha256");
+  readonly #file = new FileHash();
   readonly #member = new GzipMember();
   #rows = 0;
   #bytes = 0;
@@ -107,14 +109,13 @@ class OpenPart {
     await this.#write(this.#member.add(block));
   }
 
-  async end(): Promise<PartInfo> {
+  async end(): Promise<WrittenPart> {
     await this.#write(this.#member.end());
     this.#body.end();
     const file = this.#key.slice(this.#key.lastIndexOf("/") + 1);
     const part = { file, rows: this.#rows, bytes: this.#bytes, sha256: this.#hash.digest("hex") };
-    if ((await this.#created) === undefined)
-      await verifyPart(this.#store, this.#key, part, { remedy: MAKE_AGAIN });
-    return part;
+    if ((await this.#created) !== undefined) return { ...part, stored: this.#file.result() };
+    return { ...part, stored: await verifyPart(this.#store, this.#key, part, { remedy: MAKE_AGAIN }) };
   }
 
   async abort(error: unknown): Promise<void> {
@@ -124,6 +125,7 @@ class OpenPart {
 
   /** The store's error shows here, at the latest in `end`. */
   async #write(chunk: Uint8Array): Promise<void> {
+    this.#file.add(chunk);
     await this.#body.write(chunk);
     if (this.#body.isClosed) await this.#created;
   }

@@ -5,7 +5,7 @@ import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { deflatedBlocks, type LineBlock, lineBlocks } from "./gzip/line-blocks.ts";
 import { readLines } from "./gzip/read-lines.ts";
-import type { PartInfo } from "./part-info.ts";
+import type { PartInfo, WrittenPart } from "./part-info.ts";
 import { PartWriter, type PartWriterOptions } from "./part-writer.ts";
 
 export interface WritePartsOptions extends PartWriterOptions {
@@ -14,7 +14,7 @@ export interface WritePartsOptions extends PartWriterOptions {
 }
 
 /** No lines, no part. Throws `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through unchanged. */
-export function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly PartInfo[]> {
+export function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly WrittenPart[]> {
   return writeBlocks(deflatedBlocks(lineBlocks(lines)), options);
 }
 
@@ -22,7 +22,7 @@ export function writeParts({ lines, ...options }: WritePartsOptions): Promise<re
 export async function writeBlocks(
   blocks: AsyncIterable<LineBlock>,
   options: PartWriterOptions,
-): Promise<readonly PartInfo[]> {
+): Promise<readonly WrittenPart[]> {
   const parts = new PartWriter(options);
   try {
     for await (const block of blocks) await parts.append(block);

@@ -1,10 +1,12 @@
 // Verifies a part: hashed as it is read, without parsing its rows.
 
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
+import { FileHash } from "./file-hash.ts";
 import { unzipped } from "./gzip/read-lines.ts";
-import type { PartInfo } from "./part-info.ts";
+import type { PartInfo, StoredFile } from "./part-info.ts";
 
 export interface VerifyPartOptions {
   /** Called repeatedly while it reads; may throw to stop. */
@@ -13,22 +15,43 @@ export interface VerifyPartOptions {
   readonly remedy?: string;
 }
 
-/** Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes have the checksum. */
+/** Returns what the file is. Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes have the checksum. */
 export async function verifyPart(
   store: Store,
   key: string,
   { sha256, bytes }: Pick<PartInfo, "sha256" | "bytes">,
   { proceed = () => undefined, remedy = RESTORE }: VerifyPartOptions = {},
-): Promise<void> {
+): Promise<StoredFile> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", remedy);
+  const file = new FileHash();
   const hash = createHash("sha256");
   let found = 0;
-  for await (const chunk of unzipped(chunks, { what: key, remedy })) {
+  for await (const chunk of unzipped(file.over(chunks), { what: key, remedy })) {
     proceed();
     hash.update(chunk);
     found += chunk.length;
   }
-  if (found === bytes && hash.digest("hex") === sha256) return;
+  if (found === bytes && hash.digest("hex") === sha256) return file.result();
   throw damaged(key, "its checksum does not match", remedy);
+}
+
+/**
+ * Verifies a part by its file as it lies in the store, without unzipping it; where that is not known, or is another one,
+ * by its rows: they may have been compressed again. Throws `STORE_CORRUPT`.
+ */
+export async function verifyFile(
+  store: Store,
+  key: string,
+  part: Pick<PartInfo, "sha256" | "bytes">,
+  stored: StoredFile | undefined,
+  proceed: () => void,
+): Promise<void> {
+  const chunks = stored && (await store.open(key));
+  if (chunks !== undefined) {
+    const file = new FileHash();
+    for await (const _ of file.over(chunks)) proceed();
+    if (isDeepStrictEqual(file.result(), stored)) return;
+  }
+  await verifyPart(store, key, part, { proceed });
 }

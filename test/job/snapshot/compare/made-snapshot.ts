@@ -45,7 +45,8 @@ export async function madeSnapshot(
     snapshot_id: snapshotId,
     run_id: snapshotId,
     counts: { ...aManifest().counts, listed: rows.length + 5, events: rows.length },
-    parts: [...parts],
+    parts: parts.map(({ stored: _, ...part }) => part),
+    stored: parts.map(({ stored }) => stored),
   });
   return info ? { ...manifest, digests: info } : manifest;
 }

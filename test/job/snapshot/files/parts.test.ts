@@ -20,6 +20,11 @@ async function textOf(index: number): Promise<string | undefined> {
   return stored && gunzipSync(stored.bytes).toString();
 }
 
+async function storedAs(index: number): Promise<object> {
+  const { bytes = Buffer.alloc(0) } = (await store.read(key(index))) ?? {};
+  return { bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
+}
+
 const write = (lines: readonly string[], maxBytes?: number) =>
   writeParts({ store, key, lines: streamOf(...lines), ...(maxBytes === undefined ? {} : { maxBytes }) });
 
@@ -34,6 +39,7 @@ describe("writeParts", () => {
         bytes: 5,
         // printf 'a\né\n' | sha256sum
         sha256: "3b8e79201784bc682391208841e1a8828ef127e472db56268550ec614ae629b8",
+        stored: await storedAs(0),
       },
     ]);
     expect(await textOf(0)).toBe("a\né\n");
@@ -113,7 +119,9 @@ describe("a part that is there already", () => {
 
     const parts = await write(LINES, 10);
 
-    expect(parts).toEqual(undisturbed);
+    expect(parts).toEqual(
+      await Promise.all(undisturbed.map(async (part, index) => ({ ...part, stored: await storedAs(index) }))),
+    );
     expect(await textOf(2)).toBe("eeee\n");
   });
 

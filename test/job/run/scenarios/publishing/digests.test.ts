@@ -1,5 +1,6 @@
 // The digests of a snapshot save time, and change nothing else.
 
+import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { check } from "../../../../../lambdas/job/run/check.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
@@ -24,7 +25,7 @@ async function publish(...versions: readonly number[]): Promise<string> {
   return row.snapshot_id ?? "";
 }
 
-/** The store, and the parts that were opened in it. */
+/** The store, and the parts that were opened in it, as often as they were. */
 function watched(): { readonly store: Store; readonly opened: string[] } {
   const opened: string[] = [];
   const store = {
@@ -38,28 +39,52 @@ function watched(): { readonly store: Store; readonly opened: string[] } {
 }
 
 describe("a run", () => {
-  it("opens no part where no event has changed", async () => {
-    await publish(1, 1, 1, 1, 1, 1);
+  it("verifies the head's part, and reads no row of it, where no event has changed", async () => {
+    const head = await publish(1, 1, 1, 1, 1, 1);
     const { store, opened } = watched();
 
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    expect(opened).toEqual([]);
+    expect(opened).toEqual([layout.part(ACCOUNT, head, 0)]);
   });
 
-  it("opens no part where events are only added", async () => {
-    await publish(1, 1, 1, 1, 1, 1);
+  it("reads no row of it where events are only added", async () => {
+    const head = await publish(1, 1, 1, 1, 1, 1);
     world.show(7);
     const { store, opened } = watched();
 
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ added: 1, changed: 0, removed: 0 });
-    expect(opened).toEqual([]);
+    expect(opened).toEqual([layout.part(ACCOUNT, head, 0)]);
   });
 
-  it("opens the head's part, and not its own, where an event has changed or gone", async () => {
+  it.each([
+    ["is missing", (key: string) => world.store.delete(key)],
+    ["holds other rows", (key: string) => world.store.put(key, gzipSync("{}\n"))],
+    ["is no gzip", (key: string) => world.store.put(key, "{}")],
+  ])("fails where the head's part %s, although no event has changed", async (_, damage) => {
+    const head = await publish(1, 1, 1, 1, 1, 1);
+    await damage(layout.part(ACCOUNT, head, 0));
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+  });
+
+  it("takes a head whose part was compressed again", async () => {
+    const head = await publish(1, 1, 1, 1, 1, 1);
+    const key = layout.part(ACCOUNT, head, 0);
+    const { bytes = "" } = (await world.store.read(key)) ?? {};
+    world.store.put(key, gzipSync(gunzipSync(bytes), { level: 9 }));
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
+  });
+
+  it("reads rows of the head, and none of its own, where an event has changed or gone", async () => {
     const head = await publish(1, 1, 1, 1, 1, 1);
     world.events.set(2, 2).delete(3);
     const { store, opened } = watched();
@@ -67,7 +92,7 @@ describe("a run", () => {
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ added: 0, changed: 1, removed: 1 });
-    expect(opened).toEqual([layout.part(ACCOUNT, head, 0)]);
+    expect(new Set(opened)).toEqual(new Set([layout.part(ACCOUNT, head, 0)]));
   });
 
   it("compares with the head of the commit, if that is another than the one it was made for", async () => {
@@ -148,8 +173,20 @@ describe("accept and rollback", () => {
     expect(back.row).toMatchObject({ added: 0, changed: 1, removed: 0 });
     expect(same.row).toMatchObject({ added: 0, changed: 1, removed: 0 });
     expect(again.row).toMatchObject({ added: 0, changed: 1, removed: 0 });
-    expect(opened).toHaveLength(2);
+    expect(opened).toHaveLength(4);
     expect(await world.seen()).not.toEqual(world.truth());
+  });
+});
+
+describe("a rollback", () => {
+  it("publishes no snapshot whose part is damaged, although it has the rows of the head", async () => {
+    const first = await publish(1, 1, 1);
+    await publish(1, 1, 1);
+    world.store.put(layout.part(ACCOUNT, first, 0), gzipSync("{}\n"));
+
+    const { row } = await world.rollback(first, false);
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
   });
 });
 
