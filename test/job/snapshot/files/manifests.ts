@@ -17,6 +17,10 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
     { file: "part-00000.ndjson.gz", rows: 5, bytes: 50, sha256: "b".repeat(64) },
     { file: "part-00001.ndjson.gz", rows: 2, bytes: 20, sha256: "c".repeat(64) },
   ],
+  stored: [
+    { bytes: 30, sha256: "1".repeat(64) },
+    { bytes: 15, sha256: "2".repeat(64) },
+  ],
   digests: { bytes: 224, sha256: "d".repeat(64) },
   columns: ["uuid", "event_date", "scope", "event", "listing"],
   lifted: [],
