@@ -3,8 +3,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** This program's own licence, which some packages name without having its text. */
-const OWN = "Apache-2.0";
+/** Licences that some packages name without having their text: this program's own, and one that asks for nothing. */
+const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
+  ["Apache-2.0", "See LICENSE.\n"],
+  ["MIT-0", "See https://spdx.org/licenses/MIT-0.html. It does not ask for its text to be repeated.\n"],
+]);
 
 /** `inputs` are the files of the build, as paths from `root`. Throws for a package that has no licence. */
 export function thirdPartyLicenses(root: string, inputs: readonly string[]): string {
@@ -33,8 +36,7 @@ function licensed(folder: string): Licensed {
     readFileSync(join(folder, "package.json"), "utf8"),
   );
   const file = readdirSync(folder).find((one) => /^licen[cs]e(?:\.\w+)?$/i.test(one));
-  if (file === undefined && license !== OWN)
-    throw new Error(`${name} has no text of its licence: ${license}`);
-  const text = file === undefined ? "See LICENSE.\n" : readFileSync(join(folder, file), "utf8");
+  const text = file === undefined ? WITHOUT_TEXT.get(license) : readFileSync(join(folder, file), "utf8");
+  if (text === undefined) throw new Error(`${name} has no text of its licence: ${license}`);
   return { name: `${name} ${version}`, license: String(license), text };
 }

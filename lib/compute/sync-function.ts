@@ -1,16 +1,13 @@
 // The function: its bundle, its size, and what happens to a start that fails.
 
-import { fileURLToPath } from "node:url";
 import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { Alias, Architecture, Runtime } from "aws-cdk-lib/aws-lambda";
-import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
+import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { type ILogGroup, LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
-
-const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+import { functionCode } from "./function-code.ts";
 
 /** Lambda's maximum. An invocation stops between two units of its work before that. */
 export const FUNCTION_TIMEOUT = Duration.minutes(15);
@@ -18,7 +15,7 @@ export const FUNCTION_TIMEOUT = Duration.minutes(15);
 export interface SyncFunctionProps {
   readonly role: IRole;
   readonly environment: Readonly<Record<string, string>>;
-  /** The text of the settings file in the bundle. */
+  /** The text of the settings file beside the code. */
   readonly settingsFile: string;
   readonly failureQueue: IQueue;
   /** The group of the log, if the app brings one. */
@@ -45,9 +42,7 @@ export class SyncFunction extends Construct {
     this.logGroup.grantWrite(props.role);
     this.function = new NodejsFunction(this, "Function", {
       description: "Makes, checks and publishes snapshots of the events of a Brand Metrics Service",
-      entry: root("lambdas/sync/handler.ts"),
-      projectRoot: root("."),
-      depsLockFilePath: root("package-lock.json"),
+      ...functionCode(props.settingsFile),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but merging is
@@ -62,21 +57,6 @@ export class SyncFunction extends Construct {
       role: props.role,
       logGroup: this.logGroup,
       environment: props.environment,
-      // Not minified, so that a stack trace in the log reads like the source. One start a day needs no smaller file.
-      bundling: {
-        format: OutputFormat.ESM,
-        // The tested versions of the AWS clients run, whatever version the runtime includes.
-        bundleAwsSDK: true,
-        mainFields: ["module", "main"],
-        target: "node24",
-        commandHooks: {
-          beforeBundling: () => [],
-          beforeInstall: () => [],
-          afterBundling: (_, folder) => [writeFileCommand(`${folder}/${SETTINGS_FILE}`, props.settingsFile)],
-        },
-        banner:
-          'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-      },
     });
     this.live = new Alias(this, "Live", {
       aliasName: "live",
@@ -104,11 +84,4 @@ function acknowledge(scope: Construct): void {
         "The alias's on-failure destination sends a failed start and its error to the failure queue. Nothing starts $LATEST asynchronously.",
     },
   );
-}
-
-/** Base64 has no character that a shell interprets. */
-function writeFileCommand(path: string, text: string): string {
-  const program =
-    "const [path, text] = process.argv.slice(1); fs.writeFileSync(path, Buffer.from(text, 'base64'))";
-  return `node -e "${program}" "${path}" ${Buffer.from(text).toString("base64")}`;
 }

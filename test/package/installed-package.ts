@@ -20,12 +20,17 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly command: string;
 }
 
+/** The tarball of this project, in a folder. */
+export async function packProject(folder: string): Promise<string> {
+  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: ROOT });
+  const [name = ""] = (await readdir(folder)).filter((one) => one.endsWith(".tgz"));
+  return join(folder, name);
+}
+
 export async function installPackage(): Promise<InstalledPackage> {
   const folder = await mkdtemp(join(tmpdir(), "brand-events-package-"));
   const prefix = join(folder, "prefix");
-  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: ROOT });
-  const [name = ""] = (await readdir(folder)).filter((one) => one.endsWith(".tgz"));
-  const tarball = join(folder, name);
+  const tarball = await packProject(folder);
   const listed = await execute("tar", ["-tzf", tarball]);
   await execute("npm", [...INSTALL, "--global", "--prefix", prefix, tarball], { cwd: folder });
   return {

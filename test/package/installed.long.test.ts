@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test("the package holds built code, documents and the schema of the settings file, nothing of the development", () => {
   const others = installed.files.filter(
-    (path) => !/^(?:dist\/chunks\/[\w-]+\.js|docs\/[\w-]+\.md)$/.test(path),
+    (path) => !/^(?:dist\/chunks\/[\w-]+\.js|dist\/cdk\/queries\/[\w-]+\.sql|docs\/[\w-]+\.md)$/.test(path),
   );
 
   expect(others).toEqual([
@@ -45,6 +45,12 @@ test("the package holds built code, documents and the schema of the settings fil
     "SECURITY.md",
     "brand-events.schema.json",
     "dist/brand-events-sync.js",
+    "dist/cdk/event-sync-props.d.ts",
+    "dist/cdk/event-sync.d.ts",
+    "dist/cdk/event-sync.js",
+    "dist/cdk/function/index.mjs",
+    "dist/cdk/index.d.ts",
+    "dist/cdk/settings/event-sync-settings.d.ts",
     "dist/third-party-licenses.txt",
     "package.json",
   ]);
@@ -64,11 +70,13 @@ test(`with its dependencies it has at most ${MAX_INSTALLED_BYTES} bytes, and no 
 
 test("it names each package whose code it holds, with its licence", () => {
   const folder = join(installed.modules, "brand-events-sync/dist");
-  const code = installed.files.filter((path) => path.endsWith(".js"));
+  const code = installed.files.filter((path) => /\.m?js$/.test(path));
   const texts = code.map((path) => readFileSync(join(folder, "..", path), "utf8")).join("\n");
   const held = texts.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
   const licenses = readFileSync(join(folder, "third-party-licenses.txt"), "utf8");
-  const named = [...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|BSD-3-Clause|ISC)$/gm)];
+  const named = [
+    ...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|MIT-0|BSD-3-Clause|ISC)$/gm),
+  ];
 
   expect([...new Set(named.map(([, name]) => name))].toSorted()).toEqual(
     [...new Set([...held].map(([, name]) => name))].toSorted(),
