@@ -20,7 +20,14 @@ export interface TypesOptions {
   readonly written: Readonly<Record<string, string>>;
 }
 
-export async function declareTypes({ root, folder, project, entry, files, written }: TypesOptions): Promise<void> {
+export async function declareTypes({
+  root,
+  folder,
+  project,
+  entry,
+  files,
+  written,
+}: TypesOptions): Promise<void> {
   const made = await mkdtemp(join(tmpdir(), "brand-events-types-"));
   try {
     const compiler = join(root, "node_modules/typescript/bin/tsc");

@@ -33,7 +33,9 @@ export function functionCode(settingsFile: string): FunctionCode {
 }
 
 function builtCode(settingsFile: string): Code {
-  const hash = createHash("sha256").update(readFileSync(join(BUILT, FUNCTION_FILE))).update(settingsFile);
+  const hash = createHash("sha256")
+    .update(readFileSync(join(BUILT, FUNCTION_FILE)))
+    .update(settingsFile);
   return Code.fromAsset(BUILT, {
     // The CDK makes an asset once for each hash, and would not see that the settings of two deployments differ.
     assetHashType: AssetHashType.CUSTOM,

@@ -67,7 +67,7 @@ export class AlarmTopic extends Construct {
     if (statementAdded) return;
     Annotations.of(this).addWarningV2(
       "brand-events-sync:key",
-      `The policy of the key ${key.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com kms:Decrypt and kms:GenerateDataKey*, or no alarm arrives (docs/cdk.md, "A key of your own"). Add that, then acknowledge this warning.`,
+      `The policy of the key ${key.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com and events.amazonaws.com kms:Decrypt and kms:GenerateDataKey*, or no alarm and no mail arrives (docs/cdk.md, "A key of your own"). Add that, then acknowledge this warning.`,
     );
   }
 
@@ -96,7 +96,7 @@ export class AlarmTopic extends Construct {
     if (statementAdded) return;
     Annotations.of(this).addWarningV2(
       "brand-events-sync:topic",
-      `The policy of the topic ${this.topic.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com sns:Publish (docs/cdk.md, "A topic of your own"). Add that, then acknowledge this warning.`,
+      `The policy of the topic ${this.topic.node.path} is not part of this app. It must allow cloudwatch.amazonaws.com and events.amazonaws.com sns:Publish (docs/cdk.md, "A topic of your own"). Add that, then acknowledge this warning.`,
     );
   }
 }

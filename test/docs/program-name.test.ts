@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const IN_A_CLONE: ReadonlySet<string> = new Set(["CHANGELOG.md", "CONTRIBUTING.md", "development.md"]);
 
 test("commands in documents and examples begin with brand-events-sync; README.md and settings.md name the clone's form once", () => {
-  const documents = globSync(["*.md", "docs/*.md", "examples/*"], { cwd: ROOT });
+  const documents = globSync(["*.md", "docs/*.md", "examples/**/*.{json,ts}"], { cwd: ROOT });
   const lines = documents
     .filter((path) => !IN_A_CLONE.has(basename(path)))
     .flatMap((path) =>

@@ -191,7 +191,9 @@ describe("a customer's key", () => {
 
     expect(imported.template.only("AWS::SNS::Topic").properties["KmsMasterKeyId"]).toBe(KEY_ARN);
     expect(imported.warnings).toEqual([
-      expect.stringContaining("It must allow cloudwatch.amazonaws.com kms:Decrypt and kms:GenerateDataKey*"),
+      expect.stringContaining(
+        "It must allow cloudwatch.amazonaws.com and events.amazonaws.com kms:Decrypt and kms:GenerateDataKey*",
+      ),
     ]);
   });
 
@@ -265,7 +267,9 @@ describe("a topic", () => {
 
     expect([...template.types]).not.toContain("AWS::SNS::Topic");
     expect(template.only("AWS::SNS::Subscription").properties["TopicArn"]).toBe(arn);
-    expect(warnings).toEqual([expect.stringContaining("It must allow cloudwatch.amazonaws.com sns:Publish")]);
+    expect(warnings).toEqual([
+      expect.stringContaining("It must allow cloudwatch.amazonaws.com and events.amazonaws.com sns:Publish"),
+    ]);
   });
 });
 

@@ -1,11 +1,14 @@
 // docs/cdk.md shows what a bucket, a key and a topic need that the app cannot change: the same that the stack sets.
 
 import { readFileSync } from "node:fs";
+import { Stack } from "aws-cdk-lib";
+import { Construct } from "constructs";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { sectionOf } from "../docs/markdown.ts";
+import { deploymentNames } from "../../lib/deployment-names.ts";
+import { sectionOf, tableBelow, unquoted } from "../docs/markdown.ts";
 import { statements } from "./policy-statements.ts";
-import { synthesized } from "./synthesized.ts";
+import { newApp, synthesized } from "./synthesized.ts";
 
 const PAGE = "cdk.md";
 const template = synthesized();
@@ -73,7 +76,36 @@ test.each([
 
   const shown = blocks(heading);
   expect(shown).not.toEqual([]);
-  for (const statement of shown) expect(ofStack).toContainEqual(statement);
+  for (const statement of shown) expect(ofStack).toContainEqual(expect.objectContaining(Object(statement)));
+});
+
+test("the table of props has each prop with its type, in the order of the source", () => {
+  const source = readFileSync(new URL("../../lib/event-sync-props.ts", import.meta.url), "utf8");
+  const props = [...source.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gm)].map(([, name, type = ""]) => [
+    name,
+    type.replace(" | ", " or "),
+  ]);
+
+  const shown = tableBelow(PAGE, "## Props").rows.map(([name, type = ""]) => [
+    unquoted(name),
+    type.replaceAll("`", ""),
+  ]);
+  expect(shown).toEqual(props);
+});
+
+test("the table of names has the names", () => {
+  const [, own, ofDefault] = [0, 1, 2].map((at) =>
+    tableBelow(PAGE, "## Names").rows.map((row) => unquoted(row[at])),
+  );
+  const namesOf = (id: string): readonly string[] => {
+    const { name, database, metricNamespace, outputPrefix } = deploymentNames(
+      new Construct(new Stack(newApp(), "Platform"), id),
+    );
+    return [name, database, metricNamespace, `${outputPrefix}FunctionName`];
+  };
+
+  expect(own).toEqual(namesOf("Events"));
+  expect(ofDefault).toEqual(namesOf("Default"));
 });
 
 test("a warning names a section that there is", () => {

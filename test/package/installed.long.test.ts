@@ -74,9 +74,7 @@ test("it names each package whose code it holds, with its licence", () => {
   const texts = code.map((path) => readFileSync(join(folder, "..", path), "utf8")).join("\n");
   const held = texts.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
   const licenses = readFileSync(join(folder, "third-party-licenses.txt"), "utf8");
-  const named = [
-    ...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|MIT-0|BSD-3-Clause|ISC)$/gm),
-  ];
+  const named = [...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|MIT-0|BSD-3-Clause|ISC)$/gm)];
 
   expect([...new Set(named.map(([, name]) => name))].toSorted()).toEqual(
     [...new Set([...held].map(([, name]) => name))].toSorted(),
