@@ -38,6 +38,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
     written = await refuseLargeWrites();
     deleted = await deleteOldSnapshot();
     await deployed.invoke({ action: "check", account: "old" });
+    await deployed.invoke({ action: "diff", account: "old", snapshotId: deleted.newest });
     await deployed.refuseLogin("refused");
     await deployed.fillSecret("refused");
     await deployed.run("refused", Date.UTC(2026, 0, 2, 6));
@@ -182,10 +183,11 @@ onEmulator("the deployed function, which uses all its rights", () => {
     const retired = await deployed.rows("event_snapshots", account, oldest);
     const filesOfRetired = await files();
     await deployed.backdate(layout.retired(account, oldest), "retired_at", now - 2 * DAY_MS);
+    const newest = formatRunId(now - 2 * MINUTE_MS);
     await deployed.run(account, now - 2 * MINUTE_MS);
     const filesOfDeleted = await files();
     const events = await deployed.events(account);
-    return { oldest, before, retired, filesOfRetired, filesOfDeleted, events };
+    return { oldest, newest, before, retired, filesOfRetired, filesOfDeleted, events };
   }
 
   /** A person stops the execution while it waits for the budget. */

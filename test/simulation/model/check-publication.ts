@@ -97,6 +97,16 @@ function checkRun(
   }
 }
 
+/** A person who judges a held snapshot relies on what its mark says. */
+function checkPreview(model: Model, own: SeenPublication): void {
+  const preview = model.reader.previewOf(own.snapshot_id);
+  if (preview === undefined || preview.base_snapshot_id !== own.base_snapshot_id) return;
+  const { added, changed, removed } = preview;
+  if (added === null) return;
+  if (added !== own.added || changed !== own.changed || removed !== own.removed)
+    model.fail(`${own.publication}: the publication does not do what the mark of its snapshot says`);
+}
+
 /** A person's accept or rollback. */
 function checkDecision(
   model: Model,
@@ -116,6 +126,7 @@ function checkDecision(
     if (!wasPublished) model.fail(`${publication}: a rollback to what was never published`);
     if (pinned !== command.pin) model.fail(`${publication}: a rollback with the wrong pin`);
   }
+  checkPreview(model, own);
   if (command.name === "accept") {
     if (!wasPublished && !model.reader.isHeld(snapshotId))
       model.fail(`${publication}: an accept of what was neither held nor published`);

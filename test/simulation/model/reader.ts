@@ -43,6 +43,24 @@ const outcome = lines(
 );
 export type SeenOutcome = Readonly<ReturnType<typeof outcome>[number]>["row"];
 
+const mark = z.object({
+  preview: z.object({
+    base_snapshot_id: z.string().nullable(),
+    added: z.number().nullable(),
+    changed: z.number().nullable(),
+    removed: z.number().nullable(),
+  }),
+});
+type SeenPreview = Readonly<z.infer<typeof mark>>["preview"];
+
+function parseJson({ bytes }: StoredBytes): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads files of one format; each once, because an object that is replaced is another one. */
 function lines<T>(schema: z.ZodType<T>): (stored: StoredBytes, isZipped: boolean) => readonly T[] {
   const known = new WeakMap<StoredBytes, readonly T[]>();
@@ -91,6 +109,12 @@ export class Reader {
 
   leftOut(snapshotId: string): readonly SeenLeftOut[] {
     return this.#lines(`${this.snapshotFolder(snapshotId)}_left_out.ndjson`, leftOut);
+  }
+
+  /** What the mark of a held snapshot says about publishing it; undefined for any other, or where it is damaged. */
+  previewOf(snapshotId: string): SeenPreview | undefined {
+    const stored = this.#objects.get(`${this.snapshotFolder(snapshotId)}_held.json`);
+    return stored && mark.safeParse(parseJson(stored)).data?.preview;
   }
 
   isHeld(snapshotId: string): boolean {

@@ -141,6 +141,24 @@ describe("publishing", () => {
     expect(await world.seen()).toEqual(world.truth());
   });
 
+  test("stops between the snapshot and its comparison where it is to be held; the next start holds it", async () => {
+    const world = slowWorld();
+    world.settings = { ...world.settings, require: ["/nothing"] };
+    const endMs = world.clock.now() + 100 * SECOND_MS;
+    const store = beforeCreate(world.store, (key) => {
+      if (key.endsWith("_manifest.json")) world.clock.advance(60 * SECOND_MS);
+    });
+
+    const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
+    const marked = world.store.text(layout.held(ACCOUNT, RUN));
+    const next = await world.run({ runId: RUN }, { openService: refuseService });
+
+    expect(first.error?.message).toContain("the snapshot of 12 events is made");
+    expect(marked).toBeUndefined();
+    expect(next.row).toMatchObject({ outcome: "HELD", reason: "REQUIRED" });
+    expect(next.preview).toMatchObject({ added: 12 });
+  });
+
   test("is stopped by the signal while it compares rows that have not changed, and frees the lease", async () => {
     const world = slowWorld();
     await world.run();
