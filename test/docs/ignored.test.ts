@@ -14,7 +14,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const run = promisify(execFile);
 
 /** How documents, examples and the demonstration name a file with credentials or tokens. */
-const CREDENTIALS = /(?:--credentials |--tokens |chmod 600 |--secret-string file:\/\/|> )(?<path>[\w./<>-]+\.json)/g;
+const CREDENTIALS =
+  /(?:--credentials |--tokens |chmod 600 |--secret-string file:\/\/|> )(?<path>[\w./<>-]+\.json)/g;
 
 test("git ignores every credentials file that the documents name", async () => {
   const documents = globSync(["*.md", "docs/**/*.md", "bin/demo.ts", "lib/outputs.ts"], { cwd: ROOT });
