@@ -34,6 +34,7 @@ import { SyncDashboard } from "./monitoring/dashboard.ts";
 import { Mails } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { SavedLogQueries } from "./monitoring/saved-log-queries.ts";
+import { UnsentEvents } from "./monitoring/unsent-events.ts";
 import { addOutputs } from "./outputs.ts";
 import { refuseSameDatabase } from "./refuse-same-database.ts";
 import { functionSettings } from "./settings/function-settings.ts";
@@ -160,6 +161,7 @@ export class EventSync extends Construct {
       accounts,
       failureQueue: failureQueue.queue,
       stateMachineArn,
+      unsentEvents: new UnsentEvents(this, "UnsentEvents", metricNamespace, sync.logGroup).metric,
       topic,
       runbookUrl,
     });

@@ -22,8 +22,8 @@ import { type AccountMetric, executionMetric } from "./metrics.ts";
 /** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
 
-/** How long the alarm for executions stays: the engine's metrics do not say that a cause is over. */
-const EXECUTION_HOURS = 24;
+/** How long an alarm stays whose metric does not say that its cause is over. */
+const STAYS_HOURS = 24;
 
 export interface AlarmsProps {
   /** Of the deployment: the names of the alarms begin with it. */
@@ -32,6 +32,8 @@ export interface AlarmsProps {
   readonly accounts: Readonly<Record<string, DeployedAccount>>;
   readonly failureQueue: IQueue;
   readonly stateMachineArn: string;
+  /** How many events did not reach the bus, per hour. */
+  readonly unsentEvents: IMetric;
   readonly topic: ITopic;
   /** The address of `docs/runbook.md`. */
   readonly runbookUrl: string;
@@ -76,10 +78,20 @@ export class Alarms extends Construct {
     });
     const execution = this.alarm("execution", props, {
       section: "execution",
-      meaning: `An execution of the state machine ended in the last ${EXECUTION_HOURS} hours without finishing its run.`,
+      meaning: `An execution of the state machine ended in the last ${STAYS_HOURS} hours without finishing its run.`,
       condition: unsuccessfulExecutions(props.stateMachineArn),
     });
-    this.ofAll = [failureQueue, execution];
+    const notTold = this.alarm("not-told", props, {
+      section: "not-told",
+      meaning: `An event about a run was not sent in the last ${STAYS_HOURS} hours, so a mail about a held snapshot or a failed run may be missing.`,
+      condition: {
+        metric: props.unsentEvents,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+        threshold: 0,
+        ...STAYS,
+      },
+    });
+    this.ofAll = [failureQueue, execution, notTold];
   }
 
   private staleAlarm(
@@ -187,6 +199,12 @@ function unpublishedFor(hours: number, metric: IMetric): AlarmSpec["condition"] 
   };
 }
 
+const STAYS = {
+  evaluationPeriods: STAYS_HOURS,
+  datapointsToAlarm: 1,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const;
+
 /** Independent of the function: also where no event about the execution arrives, or the function cannot start. */
 function unsuccessfulExecutions(stateMachineArn: string): AlarmSpec["condition"] {
   const period = Duration.hours(1);
@@ -205,8 +223,6 @@ function unsuccessfulExecutions(stateMachineArn: string): AlarmSpec["condition"]
     metric,
     comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
     threshold: 0,
-    evaluationPeriods: EXECUTION_HOURS,
-    datapointsToAlarm: 1,
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    ...STAYS,
   };
 }

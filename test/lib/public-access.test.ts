@@ -33,6 +33,7 @@ describe("the stack", () => {
       "AWS::Lambda::Permission",
       "AWS::Lambda::Version",
       "AWS::Logs::LogGroup",
+      "AWS::Logs::MetricFilter",
       "AWS::Logs::QueryDefinition",
       "AWS::S3::Bucket",
       "AWS::S3::BucketPolicy",

@@ -36,7 +36,7 @@ const anyAlarmSchema = z.looseObject({
 const alarmSchema = anyAlarmSchema.extend({
   Namespace: z.string(),
   MetricName: z.string(),
-  Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
   Statistic: z.string(),
   Period: z.number(),
   EvaluationPeriods: z.number(),
@@ -133,6 +133,31 @@ describe("an alarm", () => {
     ]);
   });
 
+  it("is raised for a day by any event that the function could not send, whatever the account", () => {
+    const alarm = alarms.find(({ AlarmName }) => AlarmName === "Stack-not-told");
+
+    expect(alarm).toMatchObject({
+      Namespace: "BrandEventsSync",
+      MetricName: "EventsNotSent",
+      Dimensions: [],
+      Statistic: "Sum",
+      Period: 3600,
+      Threshold: 0,
+      ComparisonOperator: "GreaterThanThreshold",
+      EvaluationPeriods: 24,
+      DatapointsToAlarm: 1,
+      TreatMissingData: "notBreaching",
+    });
+    expect(template.only("AWS::Logs::MetricFilter").properties).toMatchObject({
+      FilterPattern: "{ $.EventNotSent = 1 }",
+      LogGroupName: `<${template.only("AWS::Logs::LogGroup").name}>`,
+      MetricTransformations: [
+        { MetricNamespace: "BrandEventsSync", MetricName: "EventsNotSent", MetricValue: "1" },
+      ],
+    });
+    expect(Object.keys(METRICS)).toContain("EventNotSent");
+  });
+
   it("for stale data exists only where a schedule is on, and not too rare for CloudWatch", () => {
     expect([...conditions.keys()].filter((name) => name.endsWith("-stale"))).toEqual(["Stack-uk-stale"]);
   });
@@ -151,9 +176,11 @@ describe("an alarm", () => {
   });
 
   it("counts what the function writes", () => {
-    const ours = alarms.filter(({ Namespace }) => Namespace === "BrandEventsSync");
+    const ours = alarms.filter(
+      ({ Namespace, Dimensions }) => Namespace === "BrandEventsSync" && Dimensions.length > 0,
+    );
 
-    expect(ours).toHaveLength(alarms.length - 1);
+    expect(ours).toHaveLength(alarms.length - 2);
     for (const { MetricName, Dimensions } of ours) {
       expect(Object.keys(METRICS)).toContain(MetricName);
       expect(Dimensions.map(({ Name }) => Name)).toEqual(["account"]);

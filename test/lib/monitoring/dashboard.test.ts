@@ -51,7 +51,11 @@ describe("the dashboard", () => {
         (section) => `Stack-uk-${section}`,
       ),
     );
-    expect(namesOf(alarmsIn("all accounts"))).toEqual(["Stack-failure-queue", "Stack-execution"]);
+    expect(namesOf(alarmsIn("all accounts"))).toEqual([
+      "Stack-failure-queue",
+      "Stack-execution",
+      "Stack-not-told",
+    ]);
     const shown = ["uk", "us", "all accounts"].flatMap(alarmsIn);
     expect(shown).toHaveLength(template.all("AWS::CloudWatch::Alarm").length);
     expect(new Set(shown).size).toBe(shown.length);

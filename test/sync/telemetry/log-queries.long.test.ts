@@ -101,3 +101,10 @@ describe("the saved query", () => {
     expect(new Set(fields)).toEqual(new Set(["@type", "@duration", "@maxMemoryUsed", "@memorySize"]));
   });
 });
+
+test("an event that was not sent is a line that the filter of the alarm not-told finds", () => {
+  const found = lines.filter((line) => line["EventNotSent"] === 1);
+
+  // Run Started and Snapshot Held.
+  expect(found.map(({ account }) => account)).toEqual(["uk", "uk"]);
+});
