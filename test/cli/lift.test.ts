@@ -1,5 +1,6 @@
 // Columns of one's own and `discover`, as a person uses them: through the command line, read with any DuckDB.
 
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { customEvent } from "../job/run/custom-event.ts";
@@ -100,12 +101,44 @@ test("discover prints fields, and options that run takes as they are", async () 
   expect(found["fields"]).toContainEqual({ pointer: "/sector", types: ["object"], count: 4 });
   expect(found["fields"]).toContainEqual({ pointer: "/regions/*", types: ["string"], count: 4 });
   expect(found["suggestions"]).toEqual(
-    expect.arrayContaining(["name=/name", "sector_name=/sector/name", "amount=/spend/amount"]),
+    expect.arrayContaining(["name=/name", "sector_name=/sector/name", "amount=/spend/amount:DECIMAL(18,2)"]),
   );
   expect(shown.stdout).toMatch(/^\/sector\/name +string +\d+ %$/m);
   expect(shown.stdout).toContain("3 of 5 listed events were read.");
   expect(shown.stdout).toContain("  --lift name=/name");
   expect(shown.stdout).not.toContain("\u001b");
+});
+
+test("discover --sql prints the view in DuckDB's words, which it is after a run with the suggested columns", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(4) });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", "--lift", "amount=/spend/amount", ...against(simulator)], { cwd });
+
+  const before = await sync(["discover", "--sql", ...against(simulator)], { cwd });
+  const options = [...before.stdout.matchAll(/^-- {3}--lift '?([^'\n]+)'?$/gm)].flatMap(([, text = ""]) => [
+    "--lift",
+    text,
+  ]);
+  await sync(["run", ...options, ...against(simulator)], { cwd });
+  const after = await sync(["discover", "--sql", ...against(simulator)], { cwd });
+
+  expect([before.exitCode, after.exitCode]).toEqual([0, 0]);
+  expect(options.slice(0, 2)).toEqual(["--lift", "amount=/spend/amount:DECIMAL(18,2)"]);
+  expect(after.stdout).toMatch(/^CREATE OR REPLACE VIEW events_typed AS SELECT/);
+  expect(before.stdout.endsWith(after.stdout)).toBe(true);
+  expect(await readFile(join(cwd, "warehouse", "views.sql"), "utf8")).toContain(after.stdout);
+});
+
+test("discover of a warehouse with all columns still says which types fit them", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: [customEvent("x", '"n":1')] });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", "--lift", "n=/n", ...against(simulator)], { cwd });
+
+  const { stdout } = await sync(["discover", ...against(simulator)], { cwd });
+
+  expect(stdout).toContain("with types for the view events_typed:\n  --lift n=/n:BIGINT\n");
 });
 
 test("discover quotes what a shell would read, and suggests nothing that moves a terminal's cursor", async () => {
@@ -117,7 +150,7 @@ test("discover quotes what a shell would read, and suggests nothing that moves a
   const { stdout } = await sync(["discover", ...against(simulator)], { cwd });
 
   expect(stdout).toContain(String.raw`--lift 'it_s=/it'\''s'`);
-  expect(stdout).toContain("--lift 'touch_pwned=/$(touch pwned)'");
+  expect(stdout).toContain("--lift 'touch_pwned=/$(touch pwned):BIGINT'");
   expect(stdout.match(/--lift/g)).toHaveLength(2);
   expect(stdout).not.toContain("\u001b");
 });
@@ -130,6 +163,7 @@ test.each([
     exitCode: 2,
     says: "CREDENTIALS_INVALID",
   },
+  { what: "two forms", args: ["--sql", "--json"], exitCode: 2, says: "two forms of the result" },
   { what: "a limit of none", args: ["--limit", "0"], exitCode: 2, says: "--limit: expected a whole number" },
 ])("discover with $what exits with $exitCode", async ({ args, exitCode, says }) => {
   const ended = await sync(["discover", ...args], { cwd: await temporaryDirectory() });

@@ -1,9 +1,14 @@
 // `discover`: shows which fields events have, and the options that make columns of them.
 
+import { type Dialect, DUCKDB, TRINO } from "../../../lambdas/job/catalog/views/dialect.ts";
+import { eventsTypedSql } from "../../../lambdas/job/catalog/views/events-typed.ts";
+import { createView } from "../../../lambdas/job/catalog/views/views.ts";
 import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
-import type { LiftedColumn } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { count, plural } from "../output/progress-text.ts";
@@ -12,7 +17,7 @@ import type { Terminal } from "../output/terminal.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit", "all"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit", "sql", "all"] as const;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
@@ -20,6 +25,12 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   options: OPTIONS,
   example: "discover --base-url https://service.example --limit 200",
   execute: async (values, context) => {
+    if (values.sql && values.json) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "--json and --sql are two forms of the result. Leave one of them out.",
+      );
+    }
     const settings = givenSettings(values);
     const { ports, display } = await servicePorts(values, settings, context);
     const found = await discover(ports, settings, values.limit ?? DEFAULT_SAMPLE).finally(() =>
@@ -32,7 +43,8 @@ export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     }
     const line = `ok          ${plural(found.fields.length, "field")} of ${plural(found.events, "event")}`;
     context.result({ json: asJson(found), line });
-    if (!values.json) print(found, context.stdout);
+    if (values.sql) context.stdout.text(typedView(found, isS3(values.warehouse) ? TRINO : DUCKDB));
+    else if (!values.json) print(found, context.stdout);
     return EXIT.done;
   },
 };
@@ -65,23 +77,40 @@ function print(discovery: Discovery, terminal: Terminal): void {
   ]);
 }
 
-function advice({ columns, suggestions }: Discovery): readonly string[] {
+function advice(discovery: Discovery): readonly string[] {
+  const { columns, suggestions } = discovery;
   const other = columns.length === 0 ? "" : "other ";
+  const options = inLines(liftOptions(discovery));
   if (suggestions.length === 0) {
-    return [`No ${other}field that half of them have is fit for a column of its own.`];
+    const none = `No ${other}field that half of them have is fit for a column of its own.`;
+    if (!columns.some(({ type }) => type !== undefined)) return [none];
+    return [none, "The columns that there are, with types for the view events_typed:", ...options];
   }
-  const options = [
-    ...columns.map(({ name, pointers: [pointer = "POINTER"] }) => liftText({ name, pointer })),
-    ...suggestions.map(liftText),
-  ].map((text) => `--lift ${shellWord(text)}`);
   return [
     columns.length === 0
       ? "Columns of your own: give run those that you want. Later runs use them without the options:"
       : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, give run what is there first, then the new ones that you want:`,
-    ...options.map((option, index) => `  ${option}${index === options.length - 1 ? "" : " \\"}`),
+    ...options,
   ];
 }
 
-function liftText({ name, pointer }: LiftedColumn): string {
-  return `${name}=${pointer}`;
+/** Each on a line of its own, to be pasted into one command. */
+function inLines(options: readonly string[]): readonly string[] {
+  return options.map((option, index) => `  ${option}${index === options.length - 1 ? "" : " \\"}`);
+}
+
+/** All columns that there are, then the suggested ones. */
+function liftOptions({ columns, suggestions }: Discovery): readonly string[] {
+  const present = columns.map(({ name, pointers: [pointer = "POINTER"], type }) => ({ name, pointer, type }));
+  return [...present, ...suggestions].map((column) => `--lift ${shellWord(liftText(column))}`);
+}
+
+/** The view as it is once a run has these columns. */
+function typedView(discovery: Discovery, dialect: Dialect): string {
+  const { columns, suggestions } = discovery;
+  const typed = [...columns, ...suggestions].map(({ name, type = "VARCHAR" }) => ({ name, type }));
+  // In one line each: what follows a line break would be SQL.
+  const options = liftOptions(discovery).map((option) => `--   ${option.replaceAll(/\s+/g, " ")}\n`);
+  const needs = suggestions.length === 0 ? "" : `-- After a run with these columns:\n${options.join("")}`;
+  return `${needs}${createView("events_typed", eventsTypedSql(typed, dialect))}`;
 }

@@ -152,6 +152,12 @@ export const OPTIONS = {
     fallback: String(DEFAULT_VERIFIED),
     parse: numberOf(sampleSize),
   },
+  sql: {
+    flag: "--sql",
+    description: "print the view events_typed with the columns that are there and the suggested ones",
+    fallback: "false",
+    parse: switchValue,
+  },
   fresh: {
     flag: "--fresh",
     description: "start a new run instead of resuming an unfinished one",

@@ -5,6 +5,8 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
+import { TextTypes } from "../snapshot/fields/text-types.ts";
+import type { ColumnType } from "../snapshot/rows/column-type.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
@@ -21,7 +23,7 @@ export interface Discovery {
   readonly fields: readonly Field[];
   /** False where events have more fields than are counted. */
   readonly isComplete: boolean;
-  /** The lifted columns that a run has without these suggestions. */
+  /** The lifted columns that a run has without these suggestions; without a type they have the one that fits the sample. */
   readonly columns: readonly WarehouseColumn[];
   readonly suggestions: readonly LiftedColumn[];
 }
@@ -48,12 +50,26 @@ export async function discover(
     const columns = await presentColumns(leased, settings);
     const service = await open();
     try {
-      const sample = await readSample(service, leased, settings.concurrency, limit);
-      return { ...sample, columns, suggestions: suggestColumns(sample.fields, sample.events, columns) };
+      const { types, ...sample } = await readSample(service, leased, settings.concurrency, limit);
+      const typeAt = (pointer: string): ColumnType | undefined => types.typeAt(pointer);
+      return {
+        ...sample,
+        columns: columns.map((column) => withType(column, typeAt)),
+        suggestions: suggestColumns(sample.fields, sample.events, columns, typeAt),
+      };
     } finally {
       await service.close();
     }
   });
+}
+
+function withType(
+  column: WarehouseColumn,
+  typeAt: (pointer: string) => ColumnType | undefined,
+): WarehouseColumn {
+  const [pointer, another] = column.pointers;
+  const isTyped = column.type !== undefined || pointer === undefined || another !== undefined;
+  return isTyped ? column : { ...column, type: typeAt(pointer) };
 }
 
 /** What is damaged is for `check` to say. */
@@ -61,7 +77,8 @@ async function presentColumns(
   ports: RunPorts,
   { account, lifted }: RunSettings,
 ): Promise<readonly WarehouseColumn[]> {
-  if (lifted.length > 0) return lifted.map(({ name, pointer }) => ({ name, pointers: [pointer] }));
+  if (lifted.length > 0)
+    return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], type }));
   try {
     const head = await readHead(ports.store, account);
     return await warehouseColumns(ports, account, head?.snapshot_id ?? null);
@@ -76,7 +93,7 @@ async function readSample(
   ports: RunPorts,
   concurrency: number,
   limit: number,
-): Promise<Omit<Discovery, "columns" | "suggestions">> {
+): Promise<Omit<Discovery, "columns" | "suggestions"> & { readonly types: TextTypes }> {
   const list = await service.list(ports.signal);
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
@@ -89,6 +106,7 @@ async function readSample(
     signal: ports.signal,
   });
   const profiler = new FieldProfiler();
+  const types = new TextTypes();
   let events = 0;
   let tried = 0;
   for await (const detail of details) {
@@ -97,6 +115,7 @@ async function readSample(
     if (detail.kind !== "event") continue;
     events += 1;
     profiler.add(detail.event);
+    types.add(detail.event);
   }
   if (tried > 0 && events === 0) throw noneReadable(tried);
   const { fields, fields_complete } = profiler.profile();
@@ -105,6 +124,7 @@ async function readSample(
     events,
     fields,
     isComplete: fields_complete,
+    types,
   };
 }
 

@@ -8,7 +8,7 @@ import { TABLES, type TableName } from "../../storage/tables.ts";
 import { DUCKDB } from "../views/dialect.ts";
 import { EVENT_HISTORY_SQL } from "../views/event-history.ts";
 import { eventsTypedSql } from "../views/events-typed.ts";
-import type { ViewName } from "../views/views.ts";
+import { createView } from "../views/views.ts";
 import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
@@ -72,8 +72,8 @@ export function viewsSql({ directory, accounts, columns, types, hasRunLogs }: Wa
     }),
     table("publications", { ...lines, folder: FOLDERS.publications }),
     table("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
-    view("events_typed", eventsTypedSql(typed, DUCKDB)),
-    view("event_history", EVENT_HISTORY_SQL),
+    createView("events_typed", eventsTypedSql(typed, DUCKDB)),
+    createView("event_history", EVENT_HISTORY_SQL),
   ].join("\n");
 }
 
@@ -85,10 +85,6 @@ const changesParts = ({ account, publication: { publication, snapshot_id } }: Pu
   partsBelow(layout.changes(account, publication, snapshot_id));
 
 const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
-
-function view(name: ViewName, query: string): string {
-  return `CREATE OR REPLACE VIEW ${name} AS ${query};\n`;
-}
 
 function table(name: TableName, source: Source): string {
   const lifted = (source.lifted ?? []).map((name) => ({ name, type: TYPES.string }));

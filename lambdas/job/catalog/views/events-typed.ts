@@ -1,6 +1,7 @@
 // `events_typed`: the events of `events` with values for texts, and how many texts are no value.
 
 import type { ColumnType } from "../../snapshot/rows/column-type.ts";
+import { TYPED_VIEW_NAMES } from "../../snapshot/rows/lifted-column.ts";
 import type { Dialect } from "./dialect.ts";
 import { typedValue } from "./typed-value.ts";
 import type { ViewColumn } from "./view-column.ts";
@@ -12,9 +13,6 @@ export interface TypedColumn {
 
 const EVENT_DAY = { name: "event_day", type: "DATE" } as const;
 const MISFITS = { name: "misfits", type: "INTEGER" } as const;
-
-/** The view's own. A lifted column of one of these names is only in `events`. */
-const OWN_NAMES: ReadonlySet<string> = new Set([EVENT_DAY.name, MISFITS.name]);
 
 export function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
   return [
@@ -57,5 +55,5 @@ ${[...texts, ...values].join(",\n")}
 }
 
 function shown(lifted: readonly TypedColumn[]): readonly TypedColumn[] {
-  return lifted.filter(({ name }) => !OWN_NAMES.has(name));
+  return lifted.filter(({ name }) => !TYPED_VIEW_NAMES.has(name));
 }

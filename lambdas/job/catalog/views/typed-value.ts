@@ -2,6 +2,7 @@
 // different texts, so each type names the texts that both convert alike, and only those are converted.
 
 import type { ColumnType } from "../../snapshot/rows/column-type.ts";
+import { DAY_FORM, TIME_FORM, ZONE_FORM } from "../../snapshot/rows/day-time-zone-form.ts";
 import type { Dialect } from "./dialect.ts";
 
 // `\z` is the end in both; `$` is also the place before a newline at the end.
@@ -11,10 +12,8 @@ const FIXED = String.raw`^-?[0-9]+(\.[0-9]+)?\z`;
 const FLOATING = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`;
 const TRUTH = String.raw`^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])\z`;
 /** A day, alone or at the beginning of an instant. */
-const DAY = String.raw`^[0-9]{4}-[0-9]{2}-[0-9]{2}([^0-9]|\z)`;
-const OFFSET = "(0[0-9]|1[0-8])(:?[0-5][0-9])?";
-const TIME = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`;
-const INSTANT = String.raw`^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]${TIME}(Z|[+-]${OFFSET})?)?\z`;
+const DAY = String.raw`^${DAY_FORM}([^0-9]|\z)`;
+const INSTANT = String.raw`^${DAY_FORM}([T ]${TIME_FORM}${ZONE_FORM}?)?\z`;
 
 /** Larger ones become infinity. */
 const MAX_DOUBLE = "1.7976931348623157E308";

@@ -1,7 +1,8 @@
 // Which fields are worth a column of their own, and what to call them.
 
 import { parsePointer } from "../../json/json-pointer.ts";
-import { type LiftedColumn, RESERVED_NAMES } from "../rows/lifted-column.ts";
+import type { ColumnType } from "../rows/column-type.ts";
+import { type LiftedColumn, RESERVED_NAMES, TYPED_VIEW_NAMES } from "../rows/lifted-column.ts";
 import { typesOf } from "./field-changes.ts";
 import type { Field, JsonType } from "./field-profile.ts";
 
@@ -26,22 +27,27 @@ interface PresentColumn {
 /**
  * Scalar fields outside of arrays that at least half of the events have, and that are no column yet; in the order of
  * their pointers.
+ * @param typeAt the type of a field's texts, where they have one
  */
 export function suggestColumns(
   fields: readonly Field[],
   events: number,
   present: readonly PresentColumn[] = [],
+  typeAt: (pointer: string) => ColumnType | undefined = () => undefined,
 ): readonly LiftedColumn[] {
   const lifted = new Set(present.flatMap(({ pointers }) => pointers));
   const chosen = fields.filter(
     (field) => field.count * 2 >= events && isSuitable(field) && !lifted.has(field.pointer),
   );
-  const reserved = new Set([...RESERVED_NAMES, ...present.map(({ name }) => name)]);
+  const reserved = new Set([...RESERVED_NAMES, ...TYPED_VIEW_NAMES, ...present.map(({ name }) => name)]);
   const names = uniqueNames(
     chosen.map(({ pointer }) => parsePointer(pointer)),
     reserved,
   );
-  return chosen.map(({ pointer }, index) => ({ name: names[index] ?? "", pointer }));
+  return chosen.map(({ pointer }, index) => {
+    const type = typeAt(pointer);
+    return { name: names[index] ?? "", pointer, ...(type && { type }) };
+  });
 }
 
 function isSuitable(field: Field): boolean {

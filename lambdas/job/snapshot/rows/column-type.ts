@@ -50,7 +50,7 @@ function isColumnType(text: string): text is ColumnType {
   return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
 }
 
-function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
+export function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
   return `DECIMAL(${precision},${scale})`;
 }
 

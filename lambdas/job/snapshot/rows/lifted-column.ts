@@ -27,6 +27,9 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...TABLES.event_changes.partitions,
 ]);
 
+/** Columns that `events_typed` has for its own: a lifted column of one of these names is not in it. */
+export const TYPED_VIEW_NAMES: ReadonlySet<string> = new Set(["event_day", "misfits"]);
+
 /** Glue's limit of length. */
 const NAME = /^[a-z_][a-z0-9_]{0,254}$/;
 

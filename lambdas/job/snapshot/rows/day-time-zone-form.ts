@@ -1,0 +1,6 @@
+// What days, times of day and time zones look like as text: without anchors, and alike for JavaScript, DuckDB and Trino.
+// `[0-9]` and not `\d`, which matches digits of other scripts in some engines.
+
+export const DAY_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
+export const TIME_FORM = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`;
+export const ZONE_FORM = "(Z|[+-](0[0-9]|1[0-8])(:?[0-5][0-9])?)";
