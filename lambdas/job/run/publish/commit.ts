@@ -1,6 +1,7 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import type { KeptRows } from "../../snapshot/compare/kept-rows.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
@@ -80,9 +81,16 @@ async function writeChanges(
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
-  async function* lines(): AsyncGenerator<string> {
-    const before = base === null ? undefined : await readManifest(store, account, base);
-    const proceed = (): void => signal.throwIfAborted();
+  const proceed = (): void => signal.throwIfAborted();
+  async function* lines(): AsyncGenerator<string | Uint8Array> {
+    if (base === null) {
+      for await (const line of addedLines(store, manifest, proceed)) {
+        counts.added += 1;
+        yield line;
+      }
+      return;
+    }
+    const before = await readManifest(store, account, base);
     for await (const change of compareSnapshots(store, before, manifest, { kept, proceed })) {
       counts[change.change] += 1;
       yield changeLine(change);

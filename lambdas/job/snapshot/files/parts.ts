@@ -3,14 +3,14 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
-import { deflatedBlocks, type LineBlock, lineBlocks } from "./gzip/line-blocks.ts";
-import { readLines } from "./gzip/read-lines.ts";
+import { deflatedBlocks, type LineBlock, type Lines, lineBlocks } from "./gzip/line-blocks.ts";
+import { readLineBytes } from "./gzip/read-lines.ts";
 import type { PartInfo, WrittenPart } from "./part-info.ts";
 import { PartWriter, type PartWriterOptions } from "./part-writer.ts";
 
 export interface WritePartsOptions extends PartWriterOptions {
   /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
-  readonly lines: AsyncIterable<string>;
+  readonly lines: Lines;
 }
 
 /** No lines, no part. Throws `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through unchanged. */
@@ -42,6 +42,15 @@ export async function* readParts(
   prefix: string,
   parts: readonly PartInfo[],
 ): AsyncGenerator<string, void, undefined> {
+  for await (const line of readPartBytes(store, prefix, parts)) yield line.toString("utf8");
+}
+
+/** The same, as bytes. */
+export async function* readPartBytes(
+  store: Store,
+  prefix: string,
+  parts: readonly PartInfo[],
+): AsyncGenerator<Buffer, void, undefined> {
   for (const part of parts) yield* linesOf(store, `${prefix}${part.file}`, part);
 }
 
@@ -49,16 +58,13 @@ async function* linesOf(
   store: Store,
   key: string,
   expected: Pick<PartInfo, "rows" | "sha256">,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<Buffer, void, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   const hash = createHash("sha256");
+  const onBytes = (bytes: Uint8Array): unknown => hash.update(bytes);
   let rows = 0;
-  for await (const line of readLines(chunks, {
-    what: key,
-    remedy: RESTORE,
-    onBytes: (bytes) => hash.update(bytes),
-  })) {
+  for await (const line of readLineBytes(chunks, { what: key, remedy: RESTORE, onBytes })) {
     rows += 1;
     yield line;
   }

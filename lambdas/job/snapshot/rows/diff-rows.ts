@@ -67,7 +67,7 @@ async function* ascending(rows: AsyncIterable<Row>): AsyncGenerator<Row, void> {
   }
 }
 
-function unsorted(uuid: string): SyncError {
+export function unsorted(uuid: string): SyncError {
   return new SyncError(
     "STORE_CORRUPT",
     "A snapshot's rows are not sorted by uuid, or a uuid occurs twice. Restore its files from a backup or an older version.",

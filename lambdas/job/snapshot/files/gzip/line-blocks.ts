@@ -16,7 +16,8 @@ const FIRST_BYTES = 4 * 1024;
 const MAX_BYTES_PER_UNIT = 3;
 const NEWLINE = 0x0a;
 
-export type Lines = AsyncIterable<string> | Iterable<string>;
+/** Without their newlines; bytes are copied at once. */
+export type Lines = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 export interface LineBlock {
   /** Whole lines in UTF-8, each with its newline. */
@@ -40,8 +41,9 @@ export async function* lineBlocks(lines: Lines): AsyncGenerator<LineBlock, void,
   let used = 0;
   for await (const line of lines) {
     // To count the bytes takes as long as to write them, so they are counted only where they might not fit.
-    if (used + line.length * MAX_BYTES_PER_UNIT + 1 > block.length) {
-      const size = lineBytes(line);
+    const isText = typeof line === "string";
+    if (used + line.length * (isText ? MAX_BYTES_PER_UNIT : 1) + 1 > block.length) {
+      const size = isText ? lineBytes(line) : line.length + 1;
       if (used > 0 && used + size > BLOCK_BYTES) {
         yield { text: block.subarray(0, used) };
         const free = before ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
@@ -51,7 +53,11 @@ export async function* lineBlocks(lines: Lines): AsyncGenerator<LineBlock, void,
       }
       if (used + size > block.length) block = grown(block, used, size);
     }
-    used += block.write(line, used);
+    if (isText) used += block.write(line, used);
+    else {
+      block.set(line, used);
+      used += line.length;
+    }
     used = block.writeUInt8(NEWLINE, used);
   }
   if (used > 0) yield { text: block.subarray(0, used) };

@@ -19,7 +19,7 @@ export interface ReadOptions {
   /** What to do when it is damaged. Default: delete it and start again. */
   readonly remedy?: string;
   /** Called with all uncompressed bytes, in order. */
-  readonly onBytes?: (bytes: Uint8Array) => void;
+  readonly onBytes?: (bytes: Uint8Array) => unknown;
 }
 
 /**
@@ -30,17 +30,26 @@ export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<string, void, undefined> {
+  // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
+  for await (const line of readLineBytes(chunks, options)) yield line.toString("utf8");
+}
+
+/** The same, as bytes. */
+export async function* readLineBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<Buffer, void, undefined> {
   const { what, remedy = MAKE_AGAIN, onBytes } = options;
   let line: Uint8Array[] = []; // the beginning of a line whose end has not come yet
   for await (const chunk of unzipped(chunks, { what, remedy })) {
     onBytes?.(chunk);
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
       const rest = chunk.subarray(start, end);
       const whole = line.length === 0 ? rest : Buffer.concat([...line, rest]);
       if (whole.length === 0) throw damaged(what, "it holds an empty line", remedy);
-      yield decode(whole, what, remedy);
+      if (!isUtf8(whole)) throw damaged(what, "it is not UTF-8", remedy);
+      yield whole;
       line = [];
       start = end + 1;
     }
@@ -118,9 +127,4 @@ async function* piped(
 ): AsyncGenerator<Buffer> {
   pipeline(source, through).catch(() => undefined); // the reader of `through` gets the same error
   yield* through;
-}
-
-function decode(bytes: Buffer, what: string, remedy: string): string {
-  if (!isUtf8(bytes)) throw damaged(what, "it is not UTF-8", remedy);
-  return bytes.toString("utf8");
 }
