@@ -48,7 +48,7 @@ onEmulator("a run of the deployed function that is handed over", () => {
           loggedInAtMs = Date.now();
           details = 0;
         }
-        if (endpoint === "detail" && ++details === 500) await sleepUntil(loggedInAtMs + SHARD_MS);
+        if (endpoint === "detail" && ++details >= 500) await sleepUntil(loggedInAtMs + SHARD_MS);
       },
     });
     return payload(await deployed.deployment.function.invoke({ account, scheduledAt }, LIMIT));
