@@ -1,4 +1,4 @@
-// The options of `query` alone: where its SQL comes from, and the form and the place of its result.
+// The options of `query`, of which `diff` has two: where its SQL comes from, and the form and the place of its result.
 
 import { filePlace } from "../../../../lambdas/job/settings-file/places.ts";
 import { switchValue, textOf } from "../option-parsers.ts";
@@ -12,7 +12,7 @@ export const QUERY_OPTIONS = {
   },
   format: {
     flag: "--format <format>",
-    description: `form of the result: ${RESULT_FORMATS.join(", ")}; without it the ending of --out decides, else table`,
+    description: `form of the result: ${RESULT_FORMATS.join(", ")} (query only); without it the ending of query's --out decides, else table`,
     parse: resultFormat,
   },
   out: {
