@@ -82,8 +82,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "an error that a retry can fix finishes the run",
     file: "run/record/record-attempt.ts",
-    from: "if (error.isRetryable) return result;",
-    to: 'if (error.code === "INTERRUPTED") return result;',
+    from: "if (error.isRetryable || ",
+    to: 'if (error.code === "INTERRUPTED" || ',
   },
   {
     name: "retention deletes what was the head a moment ago",
