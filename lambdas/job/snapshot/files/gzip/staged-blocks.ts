@@ -37,7 +37,7 @@ export function stagedBlock({ text, deflated, crc32 }: DeflatedBlock): Buffer {
 }
 
 /**
- * The blocks of a staged file; an earlier version wrote one ordinary gzip member, whose lines come as blocks that are
+ * The blocks of a staged file, each valid until the next one is asked for; an earlier version wrote one ordinary gzip member, whose lines come as blocks that are
  * not deflated. Throws `STORE_CORRUPT` for anything but whole, non-empty lines of UTF-8 in one of both forms; errors of
  * `chunks` pass through unchanged.
  */
@@ -56,10 +56,16 @@ export async function* readStagedBlocks(
       next = nextBlock(reader, what); // in zlib's thread, while this block is used
       next.catch(() => undefined); // it is awaited above, unless the caller stops before
       yield block;
+      free(block.text);
     }
   } finally {
     await reader.close();
   }
+}
+
+/** At once, not when the garbage collector comes to it: blocks are large, and follow one another fast. */
+function free({ buffer, length }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && length > SMALL_BYTES) buffer.transfer(0);
 }
 
 async function nextBlock(reader: ByteReader, what: string): Promise<DeflatedBlock | undefined> {

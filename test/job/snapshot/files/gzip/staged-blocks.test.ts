@@ -22,7 +22,11 @@ const staged = async (...texts: readonly string[]): Promise<Buffer> =>
   Buffer.concat(await Promise.all(texts.map(async (text) => stagedBlock(await deflated(Buffer.from(text))))));
 
 const read = (...chunks: readonly Uint8Array[]): Promise<(LineBlock | DeflatedBlock)[]> =>
-  Array.fromAsync(readStagedBlocks(streamOf(...chunks), KEY));
+  // Copied, because a block is valid until the next one is asked for.
+  Array.fromAsync(readStagedBlocks(streamOf(...chunks), KEY), (block) => ({
+    ...block,
+    text: Buffer.from(block.text),
+  }));
 
 const textsOf = (blocks: readonly LineBlock[]): string[] => blocks.map(({ text }) => text.toString());
 
