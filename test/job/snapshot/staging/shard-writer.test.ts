@@ -1,4 +1,4 @@
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
 import {
@@ -115,6 +115,18 @@ describe("a shard that is whole", () => {
 });
 
 describe("kept work", () => {
+  it("of an earlier version, one ordinary gzip member, is used", async () => {
+    const shard = shardOf({ restAfter: () => streamOf(row("d4")) });
+    await consume(shard);
+
+    const kept = await read(gzipSync(gunzipSync(shard.partial?.file ?? "")));
+
+    expect(await kept?.take("a1")).toEqual(row("a1"));
+    expect(await kept?.take("b2")).toEqual(left("b2"));
+    expect(await kept?.take("d4")).toEqual(row("d4"));
+    await kept?.close();
+  });
+
   it("of another plan is not used", async () => {
     const shard = shardOf({});
     await consume(shard);
