@@ -3,6 +3,7 @@
 import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { resemblesType } from "../../snapshot/rows/column-type.ts";
 import { type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -47,6 +48,12 @@ export async function columnsOfRun(
 /** A type that is not named stays. Naming another one changes no row, so it is allowed at any time. */
 function withType(column: LiftedColumn, before: Columns, logger: Logger): LiftedColumn {
   const earlier = before.find(({ name }) => name === column.name);
+  const [, end = ""] = /:([^:/]*)$/.exec(column.pointer) ?? [];
+  if (column.type === undefined && resemblesType(end)) {
+    logger.warn(
+      `the column ${column.name} comes from the field ${column.pointer}, and has no type: a type is written in capital letters and without spaces, such as DECIMAL(18,2)`,
+    );
+  }
   if (column.type === undefined) return { ...column, type: earlier?.type, typedBy: earlier?.typedBy };
   if (earlier?.type !== undefined && earlier.type !== column.type) {
     logger.info(

@@ -41,6 +41,11 @@ export function looksLikeType(text: string): boolean {
   return WRITTEN.test(text);
 }
 
+/** Whether a text that is no type was probably meant as one, such as `decimal(18, 2)`. */
+export function resemblesType(text: string): boolean {
+  return looksLikeType(text.toUpperCase().replaceAll(" ", ""));
+}
+
 function isColumnType(text: string): text is ColumnType {
   if (!looksLikeType(text)) return false;
   const digits = decimalDigits(text);

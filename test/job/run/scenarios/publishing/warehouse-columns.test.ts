@@ -167,6 +167,20 @@ describe("the type of a column for readers", () => {
     expect(after?.fingerprint).toBe(before?.fingerprint);
   });
 
+  test.each(["amount=/spend/amount:decimal(18, 2)", "amount=/spend/amount:date"])(
+    "%s has none, and the run says how a type is written",
+    async (text) => {
+      await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+
+      await runAs(sandbox, "uk", text);
+      const warned = sandbox.log.text;
+      await runAs(sandbox, "de", "amount=/spend/amount:x");
+
+      expect(warned).toContain("has no type: a type is written in capital letters and without spaces");
+      expect(await typesIn(sandbox)).toEqual({});
+    },
+  );
+
   test("is the one that any account's run named last, though others run after it", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
     await runAs(sandbox, "uk", typed("DOUBLE"));
