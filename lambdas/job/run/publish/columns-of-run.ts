@@ -57,7 +57,7 @@ function withType(column: LiftedColumn, before: Columns, logger: Logger): Lifted
   if (column.type === undefined) return { ...column, type: earlier?.type, typedBy: earlier?.typedBy };
   if (earlier?.type !== undefined && earlier.type !== column.type) {
     logger.info(
-      `the column ${column.name} is ${column.type} in events_typed from this publication on, and no longer ${earlier.type}`,
+      `the column ${column.name} now has the type ${column.type}, and no longer ${earlier.type}; its text stays as it is`,
     );
   }
   return column;

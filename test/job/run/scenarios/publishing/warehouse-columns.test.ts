@@ -157,7 +157,7 @@ describe("the type of a column for readers", () => {
     expect(changed).toEqual({ amount: "DOUBLE" });
     expect(await typesIn(sandbox)).toEqual({ amount: "VARCHAR" });
     expect(sandbox.log.text).toContain(
-      "the column amount is DOUBLE in events_typed from this publication on, and no longer DECIMAL(18,2)",
+      "the column amount now has the type DOUBLE, and no longer DECIMAL(18,2); its text stays as it is",
     );
     const manifests = [first, row].map(({ snapshot_id }) =>
       readManifest(sandbox.store, "uk", snapshot_id ?? ""),
