@@ -17,7 +17,7 @@ function profileOf(...stacks: readonly (readonly string[])[]): CpuProfile {
 }
 
 const API_CLIENT = "file:///here/lambdas/job/service/requests/api-client.ts";
-const MERGE = "file:///here/lambdas/job/run/publish/merge-shards.ts";
+const MERGE = "file:///here/lambdas/job/run/build/snapshot-builder.ts";
 const COMMIT = "file:///here/lambdas/job/run/publish/commit.ts";
 const ROW = "file:///here/lambdas/job/snapshot/rows/row.ts";
 const ZLIB = "node:zlib";

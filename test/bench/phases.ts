@@ -68,7 +68,7 @@ const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/di
 /** In their order. A stage without a phase runs several kinds of work at the same time. */
 const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
   { files: ["lambdas/job/service/requests/api-client.ts"] },
-  { files: ["lambdas/job/run/publish/merge-shards.ts"], phase: "verify and merge" },
+  { files: ["lambdas/job/run/build/snapshot-builder.ts"], phase: "verify and merge" },
   { files: DIFF, phase: "diff" },
 ];
 

@@ -5,6 +5,7 @@ import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
+import { BuildAhead } from "./build/build-ahead.ts";
 import { collect } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
@@ -46,17 +47,33 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const unfinished = await findUnfinished(task, [columns, ...earlier]);
   if (unfinished === undefined) session.useColumns(columns);
   if (unfinished) session.isPlanned = true;
-  if (unfinished && unfinished.staged.size === unfinished.plan.shards) {
-    return publishRun({ session, head, baseOf, plan: unfinished.plan });
-  }
+  if (unfinished && unfinished.staged.size === unfinished.plan.shards)
+    return buildAndPublish(task, unfinished);
   const service = await session.openService();
   if (unfinished === undefined) {
     await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
   }
   const work = unfinished ?? newWork(await makePlan(session, service));
   session.isPlanned = true;
-  await stage(session, service, work);
-  return publishRun({ session, head, baseOf, plan: work.plan });
+  return buildAndPublish(task, work, service);
+}
+
+/** @param service where something is still to be collected */
+async function buildAndPublish(
+  { session, head, baseOf }: MakeSnapshotTask,
+  work: UnfinishedRun,
+  service?: CountingService,
+): Promise<RunEnd> {
+  const { ports, settings } = session;
+  const { plan, staged } = work;
+  const build = new BuildAhead({ ports, settings, plan, base: await baseOf(head) }, staged);
+  try {
+    if (service) await stage(session, service, work, build);
+    return await publishRun({ session, head, baseOf, plan, build });
+  } catch (error) {
+    await build.stop(error);
+    throw error;
+  }
 }
 
 /** What is staged with one of these lists of columns, which the session then uses. */
@@ -121,7 +138,12 @@ async function makePlan({ ports, settings, state }: RunSession, service: Countin
   });
 }
 
-async function stage(session: RunSession, service: CountingService, work: UnfinishedRun): Promise<void> {
+async function stage(
+  session: RunSession,
+  service: CountingService,
+  work: UnfinishedRun,
+  build: BuildAhead,
+): Promise<void> {
   const { ports, settings } = session;
   const total = work.plan.header.events;
   let doneEvents = done(work);
@@ -145,6 +167,10 @@ async function stage(session: RunSession, service: CountingService, work: Unfini
       doneEvents += 1;
       notice.done(total - doneEvents);
       report();
+    },
+    onStaged: (index) => {
+      // A process with a time limit may stop before the end, and the next one would do all of this again.
+      if (ports.timeLeftMs === undefined) build.shardStaged(index);
     },
   });
 }

@@ -72,6 +72,8 @@ export interface CollectOptions extends FetchOptions {
   readonly beforeShard: () => Promise<void>;
   /** Called for each event that was fetched. */
   readonly onDone: () => void;
+  /** Called for each shard once it is staged. */
+  readonly onStaged: (index: number) => void;
 }
 
 /**
@@ -80,7 +82,7 @@ export interface CollectOptions extends FetchOptions {
  * next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, logger, account, work, timeBudget, beforeShard, onDone } = options;
+  const { store, logger, account, work, timeBudget, beforeShard, onDone, onStaged } = options;
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const eventsOf = (index: number): readonly PlannedEvent[] =>
@@ -114,6 +116,7 @@ export async function collect(options: CollectOptions): Promise<void> {
         keep: (broken) => keepPartialShard({ store, logger, account, work, unstaged }, broken),
       });
       timeBudget.endUnit();
+      onStaged(index);
     }
     gate.throwIfClosed();
   } finally {

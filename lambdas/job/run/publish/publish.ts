@@ -1,10 +1,10 @@
 // PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
 
-import { keptRows } from "../../snapshot/compare/kept-rows.ts";
-import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
+import type { BuildAhead } from "../build/build-ahead.ts";
+import type { BuiltSnapshot } from "../build/snapshot-builder.ts";
 import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
 import { makePreview } from "../compare/make-preview.ts";
 import { publishedEnd } from "../record/published-end.ts";
@@ -13,11 +13,10 @@ import type { RunSettings } from "../run-settings.ts";
 import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns, checkUnnamedColumns } from "./columns.ts";
-import { commit, type SnapshotToPublish } from "./commit.ts";
+import { commit } from "./commit.ts";
 import { guard, type Hold } from "./guard.ts";
 import { type HeldMark, hold, readHold } from "./hold.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
-import { mergeShards } from "./merge-shards.ts";
 
 export interface PublishTask {
   readonly session: RunSession;
@@ -25,6 +24,8 @@ export interface PublishTask {
   /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
   readonly baseOf: BaseOf;
+  /** Takes what it has not taken yet. */
+  readonly build: BuildAhead;
 }
 
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
@@ -38,9 +39,8 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   await session.confirmLease();
   const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;
-  const required = new RequiredFields(settings.require);
-  const kept = await keptRows(store, account, await task.baseOf(task.head));
-  const manifest = await mergeShards(ports, settings, plan, { required, kept });
+  const built = await task.build.finish();
+  const { manifest } = built;
   if (!isMade) session.hasAdvanced = true;
   timeBudget.advance(rows);
   timeBudget.endUnit();
@@ -48,12 +48,11 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   state.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
-  const made = { manifest, kept, incomplete: required.incomplete };
   const published = await commit(
     ports,
-    made,
+    built,
     action,
-    (head) => decide(task, made, timeBudget, head),
+    (head) => decide(task, built, timeBudget, head),
     task.baseOf,
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
@@ -68,10 +67,6 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   return publishedEnd(store, account, publication);
 }
 
-interface MadeSnapshot extends SnapshotToPublish {
-  readonly incomplete: Incomplete;
-}
-
 type Decision =
   | { readonly own: Publication }
   | { readonly later: Publication }
@@ -83,13 +78,13 @@ type Decision =
  */
 async function decide(
   task: PublishTask,
-  made: MadeSnapshot,
+  built: BuiltSnapshot,
   timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
   const { session, head: atStart, baseOf } = task;
   const { ports, settings } = session;
-  const { manifest } = made;
+  const { manifest } = built;
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLog(ports.store, account, atStart?.publication);
   const own = since.find((publication) => isOfRun(publication, runId));
@@ -98,7 +93,7 @@ async function decide(
   const mark = await readHold(ports.store, account, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
-  const holding = guardAgainst(made, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
+  const holding = guardAgainst(built, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
@@ -106,10 +101,10 @@ async function decide(
     throw outOfTime(`the snapshot of ${events} events is made`);
   await session.confirmLease();
   if (holding) {
-    const preview = await makePreview(ports, made, await baseOf(head));
+    const preview = await makePreview(ports, built, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store, account);
-    if (now?.publication !== head?.publication) return decide(task, made, timeBudget, now);
+    if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);
     return { holding: { ...holding, preview } };
   }
   // Another account may have published since this run began.
@@ -118,7 +113,7 @@ async function decide(
 }
 
 function guardAgainst(
-  { manifest, incomplete }: MadeSnapshot,
+  { manifest, incomplete }: BuiltSnapshot,
   head: Publication | undefined,
   limits: RunSettings,
 ): Hold | undefined {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
-import { deflatedBlocks, type LineBlock, type Lines, lineBlocks } from "./gzip/line-blocks.ts";
+import { deflatedBlocks, type Lines, lineBlocks } from "./gzip/line-blocks.ts";
 import { readLineBytes } from "./gzip/read-lines.ts";
 import type { PartInfo, WrittenPart } from "./part-info.ts";
 import { PartWriter, type PartWriterOptions } from "./part-writer.ts";
@@ -14,18 +14,10 @@ export interface WritePartsOptions extends PartWriterOptions {
 }
 
 /** No lines, no part. Throws `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through unchanged. */
-export function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly WrittenPart[]> {
-  return writeBlocks(deflatedBlocks(lineBlocks(lines)), options);
-}
-
-/** The same for lines that come in blocks. */
-export async function writeBlocks(
-  blocks: AsyncIterable<LineBlock>,
-  options: PartWriterOptions,
-): Promise<readonly WrittenPart[]> {
+export async function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly WrittenPart[]> {
   const parts = new PartWriter(options);
   try {
-    for await (const block of blocks) await parts.append(block);
+    for await (const block of deflatedBlocks(lineBlocks(lines))) await parts.append(block);
     return await parts.finish();
   } catch (error) {
     await parts.abort(error);

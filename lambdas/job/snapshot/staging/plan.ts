@@ -11,8 +11,11 @@ import { fitsRow } from "../rows/row-size.ts";
 import { PlanShards } from "./plan-shards.ts";
 
 const SHARD_SIZE = 1_000;
-/** Of shards that are not compressed at a time: requests run ahead into the shard after the one that is written. */
-const OPEN_SHARDS = 2;
+/**
+ * Of shards that are not compressed at a time: requests run ahead into the shard after the one that is written, and the
+ * one before it becomes part of the snapshot.
+ */
+const OPEN_SHARDS = 3;
 
 const count = z.int().nonnegative();
 

@@ -2,9 +2,7 @@
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { mergeShards } from "../../../../../lambdas/job/run/publish/merge-shards.ts";
-import { KeptRows } from "../../../../../lambdas/job/snapshot/compare/kept-rows.ts";
-import { RequiredFields } from "../../../../../lambdas/job/snapshot/fields/required-fields.ts";
+import { SnapshotBuilder } from "../../../../../lambdas/job/run/build/snapshot-builder.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { rowLine } from "../../../../../lambdas/job/snapshot/rows/row.ts";
 import { createPlan } from "../../../../../lambdas/job/snapshot/staging/plan.ts";
@@ -102,10 +100,9 @@ test.each([
   }
   await writeShard(sandbox.store, key, 0, results());
 
-  const error: unknown = await mergeShards(sandbox.ports(), sandbox.settings, plan, {
-    required: new RequiredFields([]),
-    kept: new KeptRows(undefined),
-  }).catch((thrown) => thrown);
+  const [ports, settings] = [sandbox.ports(), sandbox.settings];
+  const builder = new SnapshotBuilder({ ports, settings, plan, base: null });
+  const error: unknown = await builder.finish().catch((thrown) => thrown);
 
   expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
   expect(inspect(error)).not.toContain("secret");

@@ -1,0 +1,179 @@
+// The first half of PUBLISH: shards, read back and verified one after the other, become parts, digests, left-out list and
+// manifest. It may begin while later shards are still collected.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { writeDigests } from "../../snapshot/compare/digests.ts";
+import { type KeptRows, keptRows } from "../../snapshot/compare/kept-rows.ts";
+import { RowDigests } from "../../snapshot/compare/row-digests.ts";
+import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
+import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
+import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
+import type { LineBlock } from "../../snapshot/files/gzip/line-blocks.ts";
+import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
+import type { WrittenPart } from "../../snapshot/files/part-info.ts";
+import { PartWriter } from "../../snapshot/files/part-writer.ts";
+import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
+import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
+import { parseRow } from "../../snapshot/rows/row.ts";
+import type { Plan } from "../../snapshot/staging/plan.ts";
+import { readShard } from "../../snapshot/staging/shard.ts";
+import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
+import { layout } from "../../storage/layout.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
+
+export interface BuildTask {
+  readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
+  readonly settings: Pick<
+    RunSettings,
+    "account" | "lifted" | "require" | "baseUrl" | "isListed" | "listPointer" | "detailPointer"
+  >;
+  readonly plan: Plan;
+  /** What the snapshot will be compared with, unless the head changes until then. */
+  readonly base: string | null;
+}
+
+export interface BuiltSnapshot {
+  readonly manifest: Manifest;
+  /** The rows that differ from the base. */
+  readonly kept: KeptRows;
+  readonly incomplete: Incomplete;
+}
+
+/**
+ * A snapshot is a pure function of plan and shards, but for the manifest's timings. Call `abort` where it is not
+ * finished: it leaves nothing of a part that is open. Parts before that one stay, as write-once files that the next
+ * builder of this run verifies and takes.
+ */
+export class SnapshotBuilder {
+  readonly #task: BuildTask;
+  readonly #parts: PartWriter;
+  readonly #leftOut: LeftOut[] = [];
+  readonly #profiler = new FieldProfiler();
+  readonly #digests = new RowDigests();
+  readonly #required: RequiredFields;
+  #kept: KeptRows | undefined;
+  #next = 0;
+
+  constructor(task: BuildTask) {
+    const { ports, settings, plan } = task;
+    this.#task = task;
+    this.#required = new RequiredFields(settings.require);
+    this.#parts = new PartWriter({
+      store: ports.store,
+      key: (index) => layout.part(settings.account, plan.header.run_id, index),
+    });
+  }
+
+  /** The index of the shard that comes next. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Verifies and takes the next shard, which must be staged. */
+  async addShard(): Promise<void> {
+    const { ports, settings, plan, base } = this.#task;
+    ports.signal.throwIfAborted();
+    this.#kept ??= await keptRows(ports.store, settings.account, base);
+    const index = this.#next;
+    const expected = plan.shard(index).map(({ uuid }) => uuid);
+    const key = layout.shard(settings.account, plan.header.run_id, index);
+    const kept = this.#kept;
+    const rows = readShard(ports.store, key, index, expected, (line) => this.#lookAt(line, key, kept));
+    for await (const block of collecting(rows, this.#leftOut)) await this.#parts.append(block);
+    this.#next += 1;
+  }
+
+  /** Takes the other shards, and makes the snapshot whole. */
+  async finish(): Promise<BuiltSnapshot> {
+    const { ports, settings, plan, base } = this.#task;
+    const { account } = settings;
+    const { run_id: runId, events: planned } = plan.header;
+    while (this.#next < plan.shards) await this.addShard();
+    const parts = await this.#parts.finish();
+    await writeLeftOut(ports.store, layout.leftOut(account, runId), this.#leftOut);
+    const events = parts.reduce((sum, part) => sum + part.rows, 0);
+    if (events + this.#leftOut.length !== planned) throw incomplete(planned, events, this.#leftOut.length);
+    const manifest = await this.#writeManifest(parts, events);
+    this.#kept ??= await keptRows(ports.store, account, base);
+    return { manifest, kept: this.#kept, incomplete: this.#required.incomplete };
+  }
+
+  async abort(error: unknown): Promise<void> {
+    await this.#parts.abort(error);
+  }
+
+  async #writeManifest(parts: readonly WrittenPart[], events: number): Promise<Manifest> {
+    const { ports, settings, plan } = this.#task;
+    const { account } = settings;
+    const { run_id: runId, ...header } = plan.header;
+    const digests = await writeDigests(ports.store, layout.digests(account, runId), this.#digests.records);
+    const oversize = this.#left("oversize");
+    return createManifest(ports.store, layout.manifest(account, runId), {
+      version: 1,
+      account,
+      snapshot_id: runId,
+      run_id: runId,
+      fingerprint: header.fingerprint,
+      plan_sha256: header.sha256,
+      counts: {
+        listed: header.listed,
+        events,
+        gone: this.#left("gone"),
+        forbidden: this.#left("forbidden"),
+        rejected: header.rejected + oversize,
+        oversize,
+        repeated: header.repeated,
+      },
+      parts: parts.map(({ stored: _, ...part }) => part),
+      stored: parts.map(({ stored }) => stored),
+      ...(digests ? { digests } : {}),
+      columns: eventColumns(settings.lifted),
+      lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
+        type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
+      ),
+      ...this.#profiler.profile(),
+      started_at: header.created_at,
+      finished_at: new Date(ports.clock.now()).toISOString(),
+      program: { name: "brand-events-sync", version: ports.version },
+      settings: {
+        base_url: settings.baseUrl,
+        is_listed: settings.isListed,
+        list_pointer: settings.listPointer ?? null,
+        detail_pointer: settings.detailPointer ?? null,
+      },
+    });
+  }
+
+  #left(reason: LeftOut["reason"]): number {
+    return this.#leftOut.filter((one) => one.reason === reason).length;
+  }
+
+  #lookAt(line: string, key: string, kept: KeptRows): void {
+    try {
+      const row = parseRow(line);
+      this.#profiler.add(row.event);
+      this.#required.add(row.event);
+      kept.add(row, this.#digests.add(row.uuid, row.event));
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+      throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it
+    }
+  }
+}
+
+async function* collecting(
+  rows: ReturnType<typeof readShard>,
+  leftOut: LeftOut[],
+): AsyncGenerator<LineBlock> {
+  const trailer = yield* rows;
+  leftOut.push(...trailer.left_out);
+}
+
+function incomplete(planned: number, events: number, leftOut: number): SyncError {
+  return new SyncError(
+    "SNAPSHOT_INCOMPLETE",
+    `Of ${planned} planned events ${events} have a row and ${leftOut} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
+    { fields: { planned, events, left_out: leftOut } },
+  );
+}
