@@ -5,9 +5,11 @@ import { promisify } from "node:util";
 import {
   type BrotliOptions,
   brotliDecompress,
+  brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
   gunzip,
+  gunzipSync,
   type ZlibOptions,
 } from "node:zlib";
 import type { ResponseBody } from "./transport.ts";
@@ -16,13 +18,22 @@ export const ACCEPT_ENCODING = "gzip, br";
 
 const PIECE_BYTES = 262_144;
 
+/** A thread for so few compressed bytes costs more than decoding them here. */
+const SMALL_BYTES = 16_384;
+
+interface Bounds {
+  readonly maxOutputLength: number;
+}
+
 interface Decoder {
-  /** Faster for small bodies, but holds them twice. */
-  atOnce(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Promise<Uint8Array>;
+  small(bytes: Uint8Array, bounds: Bounds): Uint8Array;
+  /** Faster than in pieces, but holds the body twice. */
+  atOnce(bytes: Uint8Array, bounds: Bounds): Promise<Uint8Array>;
   inPieces(options: { readonly chunkSize: number }): Transform;
 }
 
 const GZIP: Decoder = {
+  small: (bytes, bounds) => gunzipSync(bytes, { ...bounds, chunkSize: expectedLength(bytes) }),
   atOnce: promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip),
   inPieces: createGunzip,
 };
@@ -34,26 +45,46 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   [
     "br",
     {
+      small: brotliDecompressSync,
       atOnce: promisify<Uint8Array, BrotliOptions, Uint8Array>(brotliDecompress),
       inPieces: createBrotliDecompress,
     },
   ],
 ]);
 
-export async function decodeBody(
+/** At once where little was compressed. */
+export function decodeBody(
   bytes: Uint8Array,
   contentEncoding: string,
   capBytes: number,
-): Promise<ResponseBody> {
+): ResponseBody | Promise<ResponseBody> {
   const decoder = decoderFor(contentEncoding);
   if (decoder === "identity") return { kind: "whole", bytes };
   if (decoder === undefined) return { kind: "foreign" };
+  const bounds = { maxOutputLength: capBytes };
+  if (bytes.length >= SMALL_BYTES) return decoder.atOnce(bytes, bounds).then(whole, undecodable);
   try {
-    return { kind: "whole", bytes: await decoder.atOnce(bytes, { maxOutputLength: capBytes }) };
+    return whole(decoder.small(bytes, bounds));
   } catch (error) {
-    // zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small.
-    return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
+    return undecodable(error);
   }
+}
+
+function whole(bytes: Uint8Array): ResponseBody {
+  return { kind: "whole", bytes };
+}
+
+/** zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small. */
+function undecodable(error: unknown): ResponseBody {
+  return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
+}
+
+/** What gzip says at its end (RFC 1952 §2.3.1), with room to see that it ends. A wrong one only costs time. */
+function expectedLength(bytes: Uint8Array): number {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isize =
+    byteLength < 4 ? 0 : new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - 4, true);
+  return Math.min(Math.max(64, isize + 1), PIECE_BYTES);
 }
 
 /**

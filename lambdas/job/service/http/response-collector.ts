@@ -1,9 +1,10 @@
-// Collects one response from undici: status and headers, then the body up to a cap.
+// Collects one response from undici: status and headers, then the body up to a cap, which is decoded at its end.
 
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
 import { BodyDelivery } from "./body-delivery.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
+import { decodeReceived, type Ending } from "./decode-received.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
 import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
 
@@ -19,21 +20,7 @@ const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
   "UND_ERR_CLOSED",
 ]);
 
-/** A response whose body was delivered to the request's sink, or is still to be decoded. */
-export type Received = Collected | (HttpResponse & { readonly ending?: never });
-
-export interface Collected extends Pick<HttpResponse, "status" | "headers"> {
-  /** Of the body, as far as they came. */
-  readonly bytes: Uint8Array;
-  readonly ending: Ending;
-}
-
-type Ending =
-  | { readonly kind: "whole" }
-  /** Longer than the cap; the rest was not read. */
-  | { readonly kind: "oversize" }
-  /** Cut off or timed out. `cause` is a short code. */
-  | { readonly kind: "broken"; readonly cause: string };
+type CollectedRequest = Pick<TransportRequest, "bodyCapBytes" | "readsRefusal" | "sink">;
 
 type Controller = Dispatcher.DispatchController;
 
@@ -43,9 +30,9 @@ type Controller = Dispatcher.DispatchController;
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Rejects with `NoResponse` if no headers came, with the reason of `stop`, or with a programming error. */
-  readonly received: Promise<Received>;
-  readonly #request: Pick<TransportRequest, "bodyCapBytes" | "sink">;
-  readonly #resolve: (received: Received) => void;
+  readonly response: Promise<HttpResponse>;
+  readonly #request: CollectedRequest;
+  readonly #resolve: (response: HttpResponse | Promise<HttpResponse>) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
   #delivery: BodyDelivery | undefined;
@@ -55,10 +42,10 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #isOver = false;
 
   /** Only a 2xx body is read. */
-  constructor(request: Pick<TransportRequest, "bodyCapBytes" | "sink">) {
+  constructor(request: CollectedRequest) {
     this.#request = request;
-    const { promise, resolve, reject } = Promise.withResolvers<Received>();
-    this.received = promise;
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    this.response = promise;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -129,7 +116,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #finish(ending: Ending): void {
     if (this.#isOver || this.#head === undefined) return;
     this.#isOver = true;
-    this.#resolve({ ...this.#head, bytes: this.#body.bytes, ending });
+    const { status, headers } = this.#head;
+    this.#resolve(decodeReceived({ status, headers, bytes: this.#body.bytes, ending }, this.#request));
   }
 
   #collect(chunk: Uint8Array): void {

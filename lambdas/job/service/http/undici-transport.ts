@@ -2,7 +2,7 @@
 
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
-import { decodeReceived } from "./decode-received.ts";
+import { onAbort } from "../../runtime/on-abort.ts";
 import { skippingInterimResponses } from "./interim-responses.ts";
 import { proxyTunnel } from "./proxy-tunnel.ts";
 import { ResponseCollector } from "./response-collector.ts";
@@ -47,14 +47,13 @@ export class UndiciTransport implements Transport {
     signal?.throwIfAborted();
     const collector = new ResponseCollector(request);
     const timer = setTimeout(() => collector.giveUp(TIMED_OUT), this.#timeoutMs);
-    const stop = (): void => collector.stop(signal?.reason);
-    signal?.addEventListener("abort", stop);
+    const leave = signal && onAbort(signal, (reason) => collector.stop(reason));
     try {
       this.#dispatch(request, collector);
-      return await decodeReceived(await collector.received, request);
+      return await collector.response;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      leave?.();
     }
   }
 

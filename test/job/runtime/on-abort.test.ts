@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { onAbort } from "../../../lambdas/job/runtime/on-abort.ts";
+
+test("every callback gets the reason, once, in the order in which they came", () => {
+  const abort = new AbortController();
+  const called: string[] = [];
+  for (const name of ["a", "b"]) onAbort(abort.signal, (reason) => called.push(`${name} ${reason}`));
+
+  abort.abort("stop");
+  abort.abort("again");
+
+  expect(called).toEqual(["a stop", "b stop"]);
+});
+
+test("a callback that was ended is not called, also by one before it", () => {
+  const abort = new AbortController();
+  const called: string[] = [];
+  let end = (): void => undefined;
+  onAbort(abort.signal, () => end());
+  end = onAbort(abort.signal, () => called.push("second"));
+  onAbort(abort.signal, () => called.push("third"));
+
+  abort.abort();
+
+  expect(called).toEqual(["third"]);
+});
+
+test("a signal whose callbacks all ended takes new ones, and an old end ends none of them", () => {
+  const abort = new AbortController();
+  const called: string[] = [];
+  const end = onAbort(abort.signal, () => called.push("old"));
+  end();
+  onAbort(abort.signal, () => called.push("new"));
+  end();
+
+  abort.abort();
+
+  expect(called).toEqual(["new"]);
+});
+
+test("a thousand callbacks are one listener of the signal, and none are none", () => {
+  const abort = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = abort.signal;
+  abort.signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners += 1;
+    addEventListener.apply(abort.signal, args);
+  };
+  abort.signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listeners -= 1;
+    removeEventListener.apply(abort.signal, args);
+  };
+
+  const ends = Array.from({ length: 1_000 }, () => onAbort(abort.signal, () => undefined));
+  const whileOpen = listeners;
+  for (const end of ends) end();
+
+  expect([whileOpen, listeners]).toEqual([1, 0]);
+});
