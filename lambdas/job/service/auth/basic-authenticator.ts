@@ -14,8 +14,8 @@ export class BasicAuthenticator implements Authenticator {
     this.#credentials = credentials;
   }
 
-  authorize(): Promise<Authorization> {
-    return Promise.resolve(this.#authorization(this.#credentials.current));
+  authorize(): Authorization {
+    return this.#authorization(this.#credentials.current);
   }
 
   #authorization(credentials: PasswordCredentials): Authorization {
@@ -28,12 +28,13 @@ export class BasicAuthenticator implements Authenticator {
         return isCurrent();
       },
       headers: (url) => (url.origin === origin ? { authorization: `Basic ${token}` } : {}),
-      settle: async ({ kind }) => {
-        if (kind !== "refused") return undefined;
-        if (await this.#credentials.haveChangedSince(credentials)) return this.authorize();
-        throw unauthenticated();
-      },
+      settle: ({ kind }) => (kind === "refused" ? this.#after(credentials) : undefined),
     };
+  }
+
+  async #after(refused: PasswordCredentials): Promise<Authorization> {
+    if (await this.#credentials.haveChangedSince(refused)) return this.authorize();
+    throw unauthenticated();
   }
 }
 

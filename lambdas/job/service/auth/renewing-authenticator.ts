@@ -49,11 +49,21 @@ export class RenewingAuthenticator implements Authenticator {
     this.#options = options;
   }
 
-  async authorize(signal?: AbortSignal): Promise<Authorization> {
+  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
+    const accepted = this.#failure === undefined ? this.#accepted : undefined;
+    return accepted ? this.#authorization(accepted) : this.#wait(signal);
+  }
+
+  get #accepted(): Generation | undefined {
+    const generation = this.#generation;
+    return generation?.state === "accepted" && !generation.proof.isExpired ? generation : undefined;
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<Authorization> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
-      const accepted = this.#generation?.state === "accepted" ? this.#generation : undefined;
-      if (accepted && !accepted.proof.isExpired) return this.#authorization(accepted);
+      const accepted = this.#accepted;
+      if (accepted) return this.#authorization(accepted);
       if (!this.#isBusy) return this.#startTrial(signal);
       await abortable(this.#changed.promise, signal);
     }
@@ -92,7 +102,7 @@ export class RenewingAuthenticator implements Authenticator {
         return isCurrent();
       },
       headers: (url) => proof.headers(url),
-      settle: async (result, signal) => {
+      settle: (result, signal) => {
         if (isSettled) return undefined;
         isSettled = true;
         if (result.kind !== "unanswered") proof.keep(result.setCookies);

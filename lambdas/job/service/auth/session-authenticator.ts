@@ -28,7 +28,7 @@ export class SessionAuthenticator implements Authenticator {
     });
   }
 
-  authorize(signal?: AbortSignal): Promise<Authorization> {
+  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
     return this.#sessions.authorize(signal);
   }
 }

@@ -1,7 +1,7 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
 import type { Random } from "../../runtime/random.ts";
-import { type BodySink, type HttpResponse, NoResponse } from "../http/transport.ts";
+import { type BodySink, type HttpResponse, NoResponse, type TransportRequest } from "../http/transport.ts";
 import { type ApiRequest, type ReadResult, readResponse } from "./api-request.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
 import { type BackOffOptions, backOff } from "./back-off.ts";
@@ -43,7 +43,8 @@ export class ApiClient {
     let successes = cooldown.successes;
     let renewed: Authorization | undefined;
     for (;;) {
-      const authorization = renewed ?? (await authenticator.authorize(signal));
+      const current = renewed ?? authenticator.authorize(signal);
+      const authorization = current instanceof Promise ? await current : current;
       const attempt = await this.#attempt(request, authorization, signal);
       // A request sent again after a renewal is no retry and uses up no attempt.
       renewed = attempt.kind === "refused" ? attempt.renewed : undefined;
@@ -65,12 +66,19 @@ export class ApiClient {
     authorization: Authorization,
     signal: AbortSignal | undefined,
   ): Promise<Attempt<T>> {
+    const { clock, sender } = this.#options;
     const pieces = request.reader && new BodyPieces(request.reader());
-    let response: HttpResponse | undefined;
+    let response: HttpResponse;
     try {
-      response = await this.#send(request, authorization, pieces, signal);
+      const permit = sender.tryAdmit(request.kind, signal) ?? (await sender.admit(request.kind, signal));
+      if (!authorization.isCurrent) {
+        permit.cancel();
+        void authorization.settle({ kind: "unanswered" });
+        return { kind: "not-sent" };
+      }
+      response = await sender.send(permit, this.#sent(request, authorization, pieces), signal);
     } catch (error) {
-      await authorization.settle({ kind: "unanswered" });
+      void authorization.settle({ kind: "unanswered" });
       if (error instanceof NoResponse) {
         return {
           kind: "failure",
@@ -79,10 +87,6 @@ export class ApiClient {
       }
       throw error;
     }
-    if (response === undefined) {
-      await authorization.settle({ kind: "unanswered" });
-      return { kind: "not-sent" };
-    }
     const setCookies = response.headers.get("set-cookie") ?? [];
     if (statusClass(response.status) === "renew") {
       return {
@@ -90,31 +94,17 @@ export class ApiClient {
         renewed: await authorization.settle({ kind: "refused", setCookies }, signal),
       };
     }
-    await authorization.settle({ kind: "accepted", setCookies });
-    return readResponse(request, response, this.#options.clock.now(), pieces);
+    void authorization.settle({ kind: "accepted", setCookies });
+    return readResponse(request, response, clock.now(), pieces);
   }
 
-  /** Undefined where the credentials became stale before anything was sent. */
-  async #send<T>(
-    { url, kind, bodyCapBytes }: ApiRequest<T>,
+  #sent<T>(
+    { url, bodyCapBytes }: ApiRequest<T>,
     authorization: Authorization,
     sink: BodySink | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<HttpResponse | undefined> {
-    const { headers, sender } = this.#options;
-    const permit = await sender.admit(kind, signal);
-    if (!authorization.isCurrent) {
-      permit.cancel();
-      return undefined;
-    }
-    const sent = {
-      method: "GET",
-      url,
-      headers: { ...headers, ...authorization.headers(url) },
-      bodyCapBytes,
-      ...(sink && { sink }),
-    } as const;
-    return sender.send(permit, sent, signal);
+  ): TransportRequest {
+    const headers = { ...this.#options.headers, ...authorization.headers(url) };
+    return { method: "GET", url, headers, bodyCapBytes, ...(sink && { sink }) };
   }
 
   async #backOff(

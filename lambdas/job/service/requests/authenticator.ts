@@ -17,13 +17,16 @@ export interface Authorization {
   headers(url: URL): Readonly<Record<string, string>>;
   /**
    * Reports what became of the request. Only the first call counts. After a refusal it resolves with the renewed
-   * authorization to send the request again with, or throws `UNAUTHENTICATED`; else with undefined.
+   * authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined at once.
    */
-  settle(result: RequestResult, signal?: AbortSignal): Promise<Authorization | undefined>;
+  settle(result: RequestResult, signal?: AbortSignal): Promise<Authorization | undefined> | undefined;
 }
 
 /** Puts credentials on requests to their own origin and renews refused ones. It sends no request a second time. */
 export interface Authenticator {
-  /** Waits while credentials are renewed or tried. Each authorization must be settled, also if nothing was sent. */
-  authorize(signal?: AbortSignal): Promise<Authorization>;
+  /**
+   * At once, or with a wait while credentials are renewed or tried. Each authorization must be settled, also if nothing
+   * was sent.
+   */
+  authorize(signal?: AbortSignal): Authorization | Promise<Authorization>;
 }

@@ -23,6 +23,13 @@ export class Sender {
     this.#options = options;
   }
 
+  /** As `admit`, where nothing is in the way. */
+  tryAdmit(kind: RequestKind, signal: AbortSignal | undefined): Permit | undefined {
+    signal?.throwIfAborted();
+    const { cooldown, rateLimiter } = this.#options;
+    return cooldown.isOver ? rateLimiter.tryAcquire(kind) : undefined;
+  }
+
   /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
     const { cooldown, rateLimiter, waitReporter } = this.#options;
@@ -57,8 +64,9 @@ export class Sender {
     const { transport, counters, waitReporter } = this.#options;
     let bytes = 0;
     counters.add("requests");
+    waitReporter.requestBegins();
     try {
-      const response = await waitReporter.duringRequest(() => transport.send(request, signal));
+      const response = await transport.send(request, signal);
       counters.responded();
       const { body, decodedBytes } = response;
       // The service may have counted the whole of a body that broke off.
@@ -66,6 +74,7 @@ export class Sender {
       if (response.status === 429) counters.add("throttled");
       return response;
     } finally {
+      waitReporter.requestEnds();
       counters.add("bytes", bytes);
       permit.settle(bytes);
     }

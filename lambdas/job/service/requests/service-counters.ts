@@ -15,7 +15,7 @@ export interface ServiceCounts {
 
 export class ServiceCounters {
   #hasResponded = false;
-  #counts: ServiceCounts = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
+  readonly #counts = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
 
   /** Whether any response has come so far. */
   get hasResponded(): boolean {
@@ -23,7 +23,7 @@ export class ServiceCounters {
   }
 
   get counts(): ServiceCounts {
-    return this.#counts;
+    return { ...this.#counts };
   }
 
   responded(): void {
@@ -31,6 +31,6 @@ export class ServiceCounters {
   }
 
   add(name: keyof ServiceCounts, amount = 1): void {
-    this.#counts = { ...this.#counts, [name]: this.#counts[name] + amount };
+    this.#counts[name] += amount;
   }
 }

@@ -40,16 +40,15 @@ export class WaitReporter {
     }
   }
 
-  /** Runs `work`, which is a request: while one is under way, no wait is reported. */
-  async duringRequest<T>(work: () => Promise<T>): Promise<T> {
+  /** While a request is under way, no wait is reported. */
+  requestBegins(): void {
     this.#underWay += 1;
     this.#show();
-    try {
-      return await work();
-    } finally {
-      this.#underWay -= 1;
-      this.#show();
-    }
+  }
+
+  requestEnds(): void {
+    this.#underWay -= 1;
+    this.#show();
   }
 
   #show(): void {

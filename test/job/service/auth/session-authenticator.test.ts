@@ -36,10 +36,10 @@ const refuse = async (authorization: Authorization): Promise<Authorization> => {
 };
 
 /** The present state of a promise. */
-const state = async (promise: Promise<unknown>): Promise<"waits" | "done" | "failed"> => {
+const state = async (outcome: unknown): Promise<"waits" | "done" | "failed"> => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   return Promise.race([
-    promise.then(
+    Promise.resolve(outcome).then(
       () => "done" as const,
       () => "failed" as const,
     ),

@@ -22,31 +22,29 @@ describe("the reason for waiting", () => {
   it("is nothing while a request is under way", async () => {
     const { waits, shown } = setUp();
 
-    await waits.duringRequest(() =>
-      waits.during(
-        "retry",
-        () => 5_000,
-        async () => undefined,
-      ),
+    waits.requestBegins();
+    await waits.during(
+      "retry",
+      () => 5_000,
+      async () => undefined,
     );
+    waits.requestEnds();
 
     expect(shown).toEqual([]);
   });
 
   it("is shown when the last request that was under way is answered", async () => {
     const { waits, shown } = setUp();
-    const answered = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
 
-    const request = waits.duringRequest(() => answered.promise);
+    waits.requestBegins();
     const wait = waits.during(
       "budget",
       () => 5_000,
       () => waited.promise,
     );
     expect(shown).toEqual([]);
-    answered.resolve();
-    await request;
+    waits.requestEnds();
     expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }]);
     waited.resolve();
     await wait;

@@ -25,7 +25,7 @@ export class OAuthAuthenticator implements Authenticator {
     this.#tokens = new RenewingAuthenticator({ renew: (signal) => this.#renew(signal), unauthenticated });
   }
 
-  authorize(signal?: AbortSignal): Promise<Authorization> {
+  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
     return this.#tokens.authorize(signal);
   }
 

@@ -103,7 +103,7 @@ describe("an access token", () => {
 
     const renewed = await (await authenticator.authorize()).settle(REFUSED);
     const error = await errorOf(renewed?.settle(REFUSED) ?? Promise.resolve());
-    const later = await errorOf(authenticator.authorize());
+    const later = await errorOf(Promise.resolve(authenticator.authorize()));
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
     expect(later).toBe(error);
@@ -178,7 +178,7 @@ describe("a run that is stopped", () => {
     const renewal = first.settle(REFUSED, stop.signal);
     await sent.promise;
     stop.abort(new Error("stop"));
-    const error = await errorOf(renewal);
+    const error = await errorOf(Promise.resolve(renewal));
     await authenticator.close();
 
     expect(String(error)).toContain("stop");
@@ -200,7 +200,7 @@ describe("a run that is stopped", () => {
     const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
     const stop = new AbortController();
     const first = await authenticator.authorize();
-    const renewal = first.settle(REFUSED, stop.signal).catch(() => undefined);
+    const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);
     await sent.promise;
 
     stop.abort(new Error("stop"));
