@@ -19,6 +19,7 @@ export interface ConstructOptions {
     readonly target: string;
     readonly mainFields: readonly string[];
     readonly banner: string;
+    readonly http: string;
     readonly file: string;
   };
 }
@@ -50,6 +51,8 @@ export async function buildConstruct(options: ConstructOptions): Promise<readonl
     target: ofFunction.target,
     mainFields: [...ofFunction.mainFields],
     banner: { js: ofFunction.banner },
+    minifySyntax: true,
+    alias: { "node:http": join(root, ofFunction.http) },
   });
   await cp(join(root, "lib/data/queries"), join(folder, "queries"), { recursive: true });
   return [construct, bundle].flatMap(({ metafile }) => Object.keys(metafile.inputs));

@@ -2,6 +2,7 @@
 // with native code.
 
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { build } from "esbuild";
 
 export interface ProgramOptions {
@@ -37,6 +38,7 @@ export async function buildProgram(options: ProgramOptions): Promise<readonly st
     target: `node${node}`,
     external: [...external],
     banner: { js: REQUIRE },
+    alias: { "node:http": join(root, "lambdas/job/network/node-http.cjs") },
     legalComments: "none",
     metafile: true,
     logLevel: "warning",

@@ -1,6 +1,6 @@
 // The function's settings: its environment variables and its settings file, and how they are read.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import type { AccountSettings } from "../job/settings/account-settings.ts";
 import { databaseName } from "../job/settings/database-name.ts";

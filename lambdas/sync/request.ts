@@ -1,6 +1,6 @@
 // The function's input: from the schedule, the console's Test button, or another caller.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
 import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/execution-name.ts";

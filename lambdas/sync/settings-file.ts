@@ -1,7 +1,7 @@
 // The settings file in the function's bundle: the accounts and the lifted columns. The stack writes it, the function
 // reads it. Unlike environment variables it has no limit of 4 KB.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { accountName } from "../job/settings/account-name.ts";
 import { accountSettings } from "../job/settings/account-settings.ts";

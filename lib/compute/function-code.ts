@@ -55,13 +55,14 @@ function builtCode(settingsFile: string): Code {
 }
 
 function bundling(settingsFile: string): BundlingOptions {
-  const { target, mainFields, banner } = FUNCTION_BUNDLE;
+  const { target, mainFields, banner, http } = FUNCTION_BUNDLE;
   return {
     format: OutputFormat.ESM,
     // The tested versions of the AWS clients run, whatever version the runtime includes.
     bundleAwsSDK: true,
     mainFields: [...mainFields],
     target,
+    esbuildArgs: { "--minify-syntax": true, "--alias": [`node:http=${root(http)}`] },
     commandHooks: {
       beforeBundling: () => [],
       beforeInstall: () => [],

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { FUNCTION_BUNDLE } from "../../lib/compute/function-bundle.ts";
 import { compare, type TargetCheck } from "./check-target.ts";
 import { median } from "./median.ts";
 
@@ -46,20 +47,21 @@ export async function measureBundle(rounds: number): Promise<BundleFigures> {
   }
 }
 
-/** As `lib/compute/sync-function.ts` has it built. */
+/** As the CDK does. */
 async function bundle(outfile: string): Promise<void> {
+  const { entry, target, mainFields, banner, http } = FUNCTION_BUNDLE;
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ["lambdas/sync/handler.ts"],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     format: "esm",
     platform: "node",
-    target: "node24",
-    mainFields: ["module", "main"],
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-    },
+    target,
+    mainFields: [...mainFields],
+    banner: { js: banner },
+    minifySyntax: true,
+    alias: { "node:http": join(ROOT, http) },
     logLevel: "warning",
   });
 }

@@ -1,7 +1,7 @@
 // The text of the settings file with one account more.
 
 import { dirname, isAbsolute, relative, sep } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSettings } from "../../../lambdas/job/settings-file/parse-settings.ts";
 import { readSettingsFile } from "../../../lambdas/job/settings-file/read-settings-file.ts";

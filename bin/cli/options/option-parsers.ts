@@ -1,6 +1,6 @@
 // From the text of an option to its value.
 
-import { z } from "zod";
+import * as z from "zod";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";

@@ -2,7 +2,7 @@
 
 import { appendFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { newModes } from "../../../lambdas/job/storage/directory/new-modes.ts";
 
 /** The dot keeps it out of every listing of the warehouse. */

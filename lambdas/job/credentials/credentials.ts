@@ -1,6 +1,6 @@
 // What an account's credentials look like, and the port that reads them from where they are kept.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 
 const TEXT = "a text that is not empty";

@@ -1,6 +1,6 @@
 // The error of an AWS client, reduced to what our errors repeat: name, status, AWS's own sentence.
 
-import { z } from "zod";
+import * as z from "zod";
 
 /** AWS's sentences name principals, actions and resources, and are sometimes long. */
 const MAX_MESSAGE_CHARS = 400;

@@ -1,6 +1,6 @@
 // The keys of an account in cdk.json and in the settings file: what each may be, and its default.
 
-import { z } from "zod";
+import * as z from "zod";
 import { accountSettings } from "../settings/account-settings.ts";
 import { notifyOn } from "../settings/notify-on.ts";
 import { notifyUrl } from "../settings/notify-url.ts";

@@ -1,7 +1,7 @@
 // Where a laptop keeps an account's settings, snapshots, credentials and tokens: a path, or a place in AWS.
 
 import { dirname, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { isS3, parseS3Location } from "../storage/s3/s3-location.ts";
 

@@ -1,7 +1,7 @@
 // What may stand in cdk.json under `context.eventSync`, and in a settings file: the same keys and values. So one file
 // serves a laptop and a deployment; each ignores what only the other has.
 
-import { z } from "zod";
+import * as z from "zod";
 import { accountName } from "../settings/account-name.ts";
 import { accountKeys, schedule } from "./account-keys.ts";
 import { sharedKeys } from "./shared-keys.ts";

@@ -1,6 +1,6 @@
 // The keys that cdk.json and the settings file have once, for all accounts: what each may be, and its default.
 
-import { z } from "zod";
+import * as z from "zod";
 import { DEFAULT_DATABASE, databaseName } from "../settings/database-name.ts";
 import { text, wholeNumber } from "../settings/value-schemas.ts";
 import { liftedColumns } from "../snapshot/rows/lifted-column.ts";

@@ -1,6 +1,6 @@
 // What an account may be called. The name is a segment of keys and a value of partition columns.
 
-import { z } from "zod";
+import * as z from "zod";
 
 const EXPECTED = "expected a name of 1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit";
 

@@ -1,7 +1,7 @@
 // The settings of one account: what they may be, their defaults, their canonical values. Every place that takes
 // settings (command line, environment, cdk.json) extends this schema.
 
-import { z } from "zod";
+import * as z from "zod";
 import { parsePointer } from "../json/json-pointer.ts";
 import { authUrl } from "./auth-url.ts";
 import { baseUrl } from "./base-url.ts";

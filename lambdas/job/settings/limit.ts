@@ -1,6 +1,6 @@
 // A limit of the service per minute, and how much of it is used.
 
-import { z } from "zod";
+import * as z from "zod";
 
 const MOST = 1e12;
 const EXPECTED = `expected a whole number from 1 to ${MOST}, or "unlimited"`;

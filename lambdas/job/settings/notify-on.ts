@@ -1,6 +1,6 @@
 // Which ends of a run are posted to the notification URL.
 
-import { z } from "zod";
+import * as z from "zod";
 
 const ENDS = ["published", "held", "failed"] as const;
 const EXPECTED = 'expected some of "published", "held" and "failed"';

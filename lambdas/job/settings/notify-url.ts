@@ -1,6 +1,6 @@
 // Where a run posts how it ended. The whole URL is a secret: who has it may post there.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isLoopback } from "../network/loopback.ts";
 
 /** The URL as text, as the parser writes it. No message shows the text. */

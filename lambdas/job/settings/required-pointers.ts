@@ -1,6 +1,6 @@
 // The required fields of a detail: JSON Pointers (RFC 6901) to parts of it.
 
-import { z } from "zod";
+import * as z from "zod";
 import { parsePointer } from "../json/json-pointer.ts";
 import { text } from "./value-schemas.ts";
 

@@ -1,6 +1,6 @@
 // The address of a server as people paste it, in its one canonical form.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isLoopback } from "../network/loopback.ts";
 
 /** @param example what an address looks like; @param pasted what people paste after the address, which is dropped */

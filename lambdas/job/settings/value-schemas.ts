@@ -1,6 +1,6 @@
 // Schemas of single values. Each says in plain English what is expected.
 
-import { z } from "zod";
+import * as z from "zod";
 
 export const trueOrFalse = z.boolean("expected true or false");
 

@@ -1,6 +1,6 @@
 // Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { isAccountName } from "../settings/account-name.ts";
 import { FOLDERS, layout, publicationId } from "./layout.ts";

@@ -1,6 +1,6 @@
 // The marks beside a snapshot's parts: held, retired.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { ensureJson, readJson } from "./json-object.ts";
 import { layout } from "./layout.ts";

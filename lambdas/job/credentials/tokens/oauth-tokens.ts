@@ -1,6 +1,6 @@
 // The tokens of one OAuth authorization, as they are stored: no client secret, no word of the person who granted it.
 
-import { z } from "zod";
+import * as z from "zod";
 
 /** Visible ASCII, as a header needs it (RFC 6750 §2.1). */
 const token = z

@@ -1,6 +1,6 @@
 // All changes counted, and the first of them in order: in which fields an event differs, not what they hold.
 
-import { z } from "zod";
+import * as z from "zod";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { ChangeSample } from "./change-sample.ts";
 

@@ -1,6 +1,6 @@
 // The form of a preview, in files and events: what publishing a held snapshot would do, in short. No event's text.
 
-import { z } from "zod";
+import * as z from "zod";
 
 const count = z.int().nonnegative();
 const uuids = z.array(z.string()).readonly();

@@ -1,6 +1,6 @@
 // An execution ended without its run: the lease is freed and the failure recorded, so that the next start resumes the run.
 
-import { z } from "zod";
+import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { type RecordTask, recordAttempt, startNow } from "../record/record-attempt.ts";
 import { type RunResult, readRunResult } from "../record/run-result.ts";

@@ -1,7 +1,7 @@
 // `runs/<account>/<run_id>/hand-over.json`: what started a run that was handed over. The input of an execution does not
 // say it, and the lease may be another run's by the time the execution is started again.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";

@@ -1,7 +1,7 @@
 // `accounts/<account>/lease.json`: which process or execution works on the account, until when, and the recent use of
 // the budget.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";

@@ -1,7 +1,7 @@
 // `accounts/<account>/login-refused.json`: which version of the credentials the service refused last, and when. Until
 // they change, a schedule sends no login: every further one could lock the account.
 
-import { z } from "zod";
+import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";

@@ -1,6 +1,6 @@
 // The mark of a held snapshot: complete and verified, but not published until a person accepts it.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";

@@ -1,6 +1,6 @@
 // One line of the run log: what one attempt of a run did. A row of the table `sync_runs`.
 
-import { z } from "zod";
+import * as z from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
 import { ERROR_CODES } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";

@@ -1,6 +1,6 @@
 // How a finished run ended. This is the run's last write: a start that finds it sends no request.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";

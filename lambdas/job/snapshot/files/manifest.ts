@@ -1,7 +1,7 @@
 // The manifest: what a snapshot consists of and how it was made. It is written once, after the parts.
 
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { isListed } from "../../settings/is-listed.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";

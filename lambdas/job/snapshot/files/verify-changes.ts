@@ -1,6 +1,6 @@
 // Verifies a publication's changes by gzip's own checksum and by their number.
 
-import { z } from "zod";
+import * as z from "zod";
 import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";

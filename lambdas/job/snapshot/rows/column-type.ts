@@ -1,6 +1,6 @@
 // The type that readers may give a lifted column in `events_typed`. The files hold text whatever it is.
 
-import { z } from "zod";
+import * as z from "zod";
 
 /** `VARCHAR` is the text itself. */
 export type ColumnType =

@@ -1,6 +1,6 @@
 // Lifted columns: a name, a JSON Pointer into the detail, and perhaps a type for readers; which of them are valid.
 
-import { z } from "zod";
+import * as z from "zod";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointer.ts";

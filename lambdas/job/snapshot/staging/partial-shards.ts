@@ -1,6 +1,6 @@
 // What earlier starts finished of shards that they left unfinished: any of the plan's events, in plan order.
 
-import { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "../files/damaged.ts";

@@ -1,6 +1,6 @@
 // The plan of a run: its frozen, sorted work. Written once; a process that finds one uses it.
 
-import { z } from "zod";
+import * as z from "zod";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";

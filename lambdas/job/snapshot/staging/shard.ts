@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN } from "../files/damaged.ts";
 import { type DeflatedBlock, type LineBlock, linesIn } from "../files/gzip/line-blocks.ts";

@@ -1,6 +1,6 @@
 // The result of fetching an event, and what the files that hold results have in common.
 
-import { z } from "zod";
+import * as z from "zod";
 
 /** Why a listed event has no row: 404 or 410, 403, or a detail over the cap. */
 const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize"] as const;
