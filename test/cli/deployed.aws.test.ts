@@ -1,6 +1,8 @@
 // The command line against a deployed warehouse: S3, Glue and Secrets Manager on an emulator.
 
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
 import { expect, test } from "vitest";
 import { readManifest } from "../../lambdas/job/snapshot/files/manifest.ts";
@@ -47,6 +49,8 @@ onEmulator("a deployed account", () => {
     const accept = await syncProcess(["accept", String(held["snapshot_id"])], { cwd, env });
     const accepted = await uuids();
     const rollback = await syncProcess(["rollback", String(run["snapshot_id"])], { cwd, env });
+    const report = await syncProcess(["report", "--json"], { cwd, env });
+    const page = await readFile(join(cwd, "report.html"), "utf8");
 
     expect(check.stdout).toBe(
       ["credentials", "login", "list  12 events", "detail", "store", "catalog", "snapshot"]
@@ -54,6 +58,9 @@ onEmulator("a deployed account", () => {
         .join(""),
     );
     expect(lastJson(discover)["fields"]).not.toEqual([]);
+    expect(lastJson(report)).toEqual({ file: join(cwd, "report.html") });
+    expect(page).toContain("<h3>12 events, as many as at the first publication</h3>");
+    expect(page).toMatch(/<td>what readers see<\/td><td class="number">[\d.]+ KiB<\/td>/);
     expect(run).toMatchObject({ outcome: "PUBLISHED", events: 12 });
     expect(held).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
     expect(status).toMatchObject({ head: { events: 12 }, lease: null, held: [held["snapshot_id"]] });

@@ -37,7 +37,7 @@ async function report(one: AccountReport, nowMs: number, commandsFor: CommandsFo
   ].filter((each) => each !== undefined);
   const figures: Html[] = [];
   for (const each of found) figures.push(await figure(each));
-  return [facts(one.status, nowMs), ...heldNotes(one.status, commandsFor), ...failedNote(one), ...figures];
+  return [facts(one, nowMs), ...heldNotes(one.status, commandsFor), ...failedNote(one), ...figures];
 }
 
 function failedNote({ runs }: AccountReport): readonly Html[] {

@@ -1,17 +1,19 @@
-// The few facts that everybody asks for first: how many events, how old, and how the last attempt ended.
+// The few facts that everybody asks for first: how many events, how old, and how the last run ended.
 
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Status } from "../../../lambdas/job/run/status.ts";
 import { reasonOf, running } from "../output/status/describe-status.ts";
 import { age, minute } from "../output/status/minute.ts";
 import { madeAtMs } from "../output/status/too-old.ts";
+import type { AccountReport } from "./data/account-report.ts";
 import { type Html, html } from "./page/html.ts";
 
 type Fact = readonly [name: string, value: string, more: string];
 
-export function facts(status: Status, nowMs: number): Html {
-  const items = [...headFacts(status, nowMs), lastAttempt(status), lease(status)].map(
+export function facts({ status, runs }: AccountReport, nowMs: number): Html {
+  const items = [...headFacts(status, nowMs), lastRun(runs.at(-1)), lease(status)].map(
     ([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`,
   );
   return html`<dl class="facts">\n${items}</dl>\n`;
@@ -32,13 +34,12 @@ function headFacts({ head }: Status, nowMs: number): readonly Fact[] {
   ];
 }
 
-function lastAttempt({ runs }: Status): Fact {
-  const [last] = runs;
-  if (last === undefined) return ["Last attempt", "none", "nothing has run yet"];
+function lastRun(last: RunLogEntry | undefined): Fact {
+  if (last === undefined) return ["Last run", "none", "no run has ended yet"];
   const reason = reasonOf(last);
   const took = durationText(last.seconds * 1000);
   return [
-    "Last attempt",
+    "Last run",
     last.outcome,
     `${reason === "" ? "" : `${reason}, `}${minute(Date.parse(last.started_at))}, ${took}`,
   ];

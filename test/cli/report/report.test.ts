@@ -52,7 +52,7 @@ test("nothing on the page runs, loads or has a style of its own, and no text bec
   uk.publish({ events: 3 });
   uk.publish({ events: 4, fields: [POINTER] });
   uk.hold("DROPPED", HOSTILE);
-  uk.fail({ error_message: HOSTILE, reason: HOSTILE });
+  uk.fail({ error_message: HOSTILE, reason: HOSTILE, started_at: HOSTILE });
 
   const { page } = await world.report("uk");
 
@@ -67,4 +67,17 @@ test("nothing on the page runs, loads or has a style of its own, and no text bec
   expect(page).not.toContain("\u202e");
   expect(page).toContain("&#60;/style&#62;&#60;script&#62;alert(1)");
   expect(page).toContain('<td class="long">/&#60;key&#62;</td>');
+});
+
+test("what is no run is not shown as one", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  uk.publish();
+  uk.run({ trigger: "verify", outcome: "DRY_RUN", attempt: 2, requests: 101, events: null });
+
+  const { page } = await world.report("uk");
+
+  expect(page).toContain("<dt>Last run</dt><dd>PUBLISHED</dd>");
+  expect(findings(page)).toContain("The only attempt of a run: published");
+  expect(findings(page)).toContain("14 requests in the last run, 8\u00a0% of the budget of that time");
 });

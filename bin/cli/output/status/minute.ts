@@ -2,8 +2,9 @@
 
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 
-/** `2026-11-21 06:00 UTC`. */
+/** `2026-11-21 06:00 UTC`. Logs are files, so an instant in them may be none. */
 export function minute(instantMs: number): string {
+  if (Number.isNaN(instantMs)) return "unknown";
   return `${new Date(instantMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 

@@ -29,6 +29,7 @@ function labelled(count: number, most: number): readonly number[] {
 
 /** Days; with times where all are of one day or two, with the year where it is another than before. */
 function labelTexts(instantsMs: readonly number[]): readonly string[] {
+  if (instantsMs.some(Number.isNaN)) return instantsMs.map((ms) => (Number.isNaN(ms) ? "unknown" : day(ms)));
   const [first = 0, last = 0] = [Math.min(...instantsMs), Math.max(...instantsMs)];
   if (last - first < DAY_MS) return instantsMs.map((ms) => `${day(ms)} ${time(ms)}`);
   const years = instantsMs.map((ms) => new Date(ms).getUTCFullYear());

@@ -18,7 +18,7 @@ const ENDED: Readonly<Record<Outcome, string>> = {
   SKIPPED: "skipped",
   SUPERSEDED: "superseded",
   HANDED_OVER: "handed over",
-  DRY_RUN: "dry",
+  DRY_RUN: "as a dry run",
 };
 
 /** Undefined where there is none. */
