@@ -57,6 +57,16 @@ describe("the event Run Started", () => {
     expect(types(sandbox)).toEqual(["Run Failed", "Run Started", "Snapshot Published"]);
   });
 
+  test("is not sent again where an attempt was killed after its plan, before it could write a line of the run log", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await failedAt(sandbox, "_manifest.json", { scheduledAt: SCHEDULED_AT });
+    for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete(key);
+
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
+  });
+
   test("is not sent by a run that continues an earlier one", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
     await failedAt(sandbox, "_manifest.json", {});
