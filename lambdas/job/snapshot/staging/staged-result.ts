@@ -30,8 +30,12 @@ export const STAGED_TRAILER = {
 
 const ROW_START = '{"uuid":"';
 
-/** The uuid of a row's line, read off its fixed beginning: parsing every row again would only repeat work. Undefined for a trailer. */
+/**
+ * The uuid of a row's line, read off its fixed beginning: parsing every row again would only repeat work. Undefined for a
+ * trailer. It is a copy: a part of a string keeps the whole string in memory, here each row of a shard.
+ */
 export function uuidOfLine(line: string): string | undefined {
   if (!line.startsWith(ROW_START)) return undefined;
-  return line.slice(ROW_START.length, line.indexOf('"', ROW_START.length));
+  const uuid = line.slice(ROW_START.length, line.indexOf('"', ROW_START.length));
+  return Buffer.from(uuid).toString();
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { deflated, linesIn } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
@@ -45,6 +47,14 @@ const put = (...lines: readonly LineOrValue[]): void => store.put(KEY, gzipSync(
 async function stage(...lines: readonly LineOrValue[]): Promise<void> {
   const blocks = await Promise.all(lines.map((line) => deflated(Buffer.from(textOf(line)))));
   store.put(KEY, Buffer.concat(blocks.map(stagedBlock)));
+}
+
+/** Of heap and buffers, without garbage. */
+function usedBytes(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
 async function read(uuids: readonly string[] = UUIDS): Promise<{ lines: string[]; trailer: unknown }> {
@@ -104,6 +114,27 @@ describe("a shard", () => {
     expect(rows?.text.toString()).toBe(`${LINE_A}\n${LINE_C}\n`);
     expect(rows).toHaveProperty("deflated");
     expect(more).toEqual([]);
+  });
+
+  it("is read in the memory of a few rows, however many it has", async () => {
+    const uuids = Array.from({ length: 200 }, (_, index) => `00000000-0000-4000-8000-${1e11 + index}`);
+    const rest = "x".repeat(100_000);
+    const results = uuids.map(
+      (uuid): StagedResult => ({ uuid, line: `{"uuid":"${uuid}","event":"${rest}"}` }),
+    );
+    await writeShard(store, KEY, 3, streamOf(...results));
+    results.length = 0;
+    const before = usedBytes();
+
+    const isLast = (line: string): boolean => line.includes(uuids.at(-1) ?? "");
+    let atLast = 0;
+    const onRow = (line: string): void => {
+      if (isLast(line)) atLast = usedBytes() - before;
+    };
+    for await (const _ of readShard(store, KEY, 3, uuids, onRow));
+
+    expect(atLast).not.toBe(0);
+    expect(atLast).toBeLessThan(10_000_000); // the rows have 20 MB
   });
 
   it("that exists already is kept", async () => {
