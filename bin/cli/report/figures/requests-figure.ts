@@ -86,8 +86,8 @@ function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): str
 function troubleText(runs: readonly RunLogEntry[]): string {
   const [throttled, retries] = [sumOf(runs, "throttled"), sumOf(runs, "retries")];
   if (throttled + retries === 0)
-    return "The service refused none of them as too many (429), and none was sent again.";
-  return `The service refused ${countText(throttled)} as too many (429); ${countText(retries)} ${retries === 1 ? "was" : "were"} sent again.`;
+    return "The service answered none of them with 429, and none was sent again.";
+  return `The service answered ${countText(throttled)} of them with 429 (too many requests); ${countText(retries)} ${retries === 1 ? "was" : "were"} sent again.`;
 }
 
 function sumOf(runs: readonly RunLogEntry[], column: "throttled" | "retries"): number {

@@ -71,8 +71,11 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid);
   h2, h3, figcaption { break-after: avoid; }
   details:not([open]) { display: none; }
   .scroll { overflow: visible; }
-  th, td { min-width: 0; padding-right: .75rem; white-space: normal; overflow-wrap: anywhere; }
-  tbody th, .number { overflow-wrap: normal; }
+  figure:has(details[open]) { break-inside: auto; }
+  table { font-size: .6875rem; }
+  th, td { padding-right: .75rem; }
+  .long { min-width: 0; }
+  .overview th, .overview td { white-space: normal; }
 }
 `;
 
