@@ -73,7 +73,9 @@ describe("the bundle", () => {
 
   it("has nothing that makes a cold start slow: no import of node:http, none of zod's languages", () => {
     expect(bundle).not.toMatch(/^import .*"(?:node:)?http";$/m);
-    expect(modules.filter((path) => path.includes("zod/v4/locales/") && !path.endsWith("/en.js"))).toEqual([]);
+    expect(modules.filter((path) => path.includes("zod/v4/locales/") && !path.endsWith("/en.js"))).toEqual(
+      [],
+    );
   });
 
   it("contains the function's code and its packages, nothing of the command line, the tests or the CDK", () => {

@@ -27,7 +27,8 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "query",
-  summary: "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs, events_typed, event_history",
+  summary:
+    "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs, events_typed, event_history",
   argument: {
     name: "sql",
     description:
