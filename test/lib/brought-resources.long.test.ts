@@ -273,6 +273,29 @@ describe("a topic", () => {
   });
 });
 
+it("a topic and a key of two deployments have each statement once, because two of one Sid are refused", () => {
+  const stack = new Stack(newApp(), "Platform", { env: ENV });
+  const encryptionKey = new Key(stack, "Key");
+  const alarmTopic = new Topic(stack, "OnCall");
+  for (const id of ["Brands", "Lab", "Archive"]) {
+    new EventSync(stack, id, {
+      settings: SETTINGS,
+      encryptionKey,
+      ...(id === "Archive" ? {} : { alarmTopic }),
+    });
+  }
+
+  const policies = templateOf(stack);
+  const sids = (type: string): readonly (string | undefined)[] =>
+    policies.all(type).map(({ properties }) =>
+      JSON.stringify(properties)
+        .match(/"Sid":"Alarms\w+"/g)
+        ?.join(),
+    );
+  expect(sids("AWS::SNS::TopicPolicy")).toEqual(['"Sid":"AlarmsMayPublish"', '"Sid":"AlarmsMayPublish"']);
+  expect(sids("AWS::KMS::Key")).toEqual(['"Sid":"AlarmsMayEncrypt"']);
+});
+
 it("a schedule group has the schedules, and its role trusts that group only", () => {
   const { template } = deployed((stack) => ({
     scheduleGroup: ScheduleGroup.fromScheduleGroupName(stack, "Group", "company-schedules"),
