@@ -35,6 +35,13 @@ test("each figure says what it shows", async () => {
   expect(page).toContain("<pre>brand-events-sync accept 2026-08-08T06-00-00.000Z --account uk</pre>");
 });
 
+test("no id is twice on a page", async () => {
+  const { page } = await smallWorld().report("uk", "us");
+
+  const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+  expect(ids.toSorted()).toEqual(["account-uk", "account-us", "dotted", "hatched"]);
+});
+
 test("a held snapshot shows what publishing it would do, in numbers, and how to decide", async () => {
   const { page } = await smallWorld().report("uk");
 

@@ -11,7 +11,7 @@ import { CHART_CONFIG, type ChartSpec } from "./chart-config.ts";
 export async function drawChart(chart: ChartSpec, label: string): Promise<string> {
   // A canvas measures with the fonts of the machine, where somebody has installed one.
   textMetrics.canvas(false);
-  // Ids count from 0 in each drawing.
+  // Ids count from the same number in each drawing.
   resetSVGDefIds();
   const logger = throwing();
   const { spec } = compile(chart as TopLevelSpec, { config: CHART_CONFIG, logger });
