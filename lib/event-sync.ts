@@ -142,7 +142,7 @@ export class EventSync extends Construct {
       email: settings.alarmEmail,
       encryptionKey,
     });
-    if (settings.alarmEmail === undefined) {
+    if (settings.alarmEmail === undefined && props.alarmTopic === undefined) {
       Annotations.of(this).addInfo("eventSync.alarmEmail: not set, so alarms send no e-mail.");
     }
     warnOfPlaceholders(this, accounts);
