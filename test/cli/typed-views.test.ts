@@ -6,6 +6,7 @@ import { expect, it, test } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { verifyTables } from "../../bin/cli/query/verify-tables.ts";
 import type { ColumnType } from "../../lambdas/job/snapshot/rows/column-type.ts";
+import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
@@ -76,6 +77,28 @@ it("misfits counts the texts that did not fit their type; null is no text", asyn
     [null, null, null, "y", "3"],
     [null, null, null, null, "1"],
   ]);
+});
+
+it("hostile texts in a file fail no query, and each is a value or a misfit", async () => {
+  const types = ["BIGINT", "DOUBLE", "DECIMAL(18,2)", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR"] as const;
+  const columns = types.map((type, index) => [`c${index}`, type] as const);
+  const hostile = [...HOSTILE_VALUES, "\u2028", "\u0085", '"', "\\", "'; DROP VIEW events; --"];
+  const made = await typed(
+    Object.fromEntries(columns),
+    ...hostile.map((text) => ({
+      event_date: text,
+      ...Object.fromEntries(columns.map(([name]) => [name, text])),
+    })),
+  );
+  const values = ["event_day", ...columns.map(([name]) => name)].map((name) => `(${name} IS NULL)::INT`);
+
+  const [counted] = await rows(
+    made,
+    `SELECT count(*), count(*) FILTER (misfits = ${values.join(" + ")}), count(c6) FROM events_typed`,
+  );
+
+  const all = String(hostile.length);
+  expect(counted).toEqual([all, all, all]);
 });
 
 it("a lifted column that is called like one of the view's own is in events only", async () => {

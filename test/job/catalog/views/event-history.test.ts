@@ -228,7 +228,7 @@ describe("event_history", () => {
           expect(found).toEqual(histories.flatMap(([account, history]) => versionsOf(account, history)));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
