@@ -53,4 +53,25 @@ describe("a profile", () => {
       "other threads": 300,
     });
   });
+
+  it("has merging in two places: while details are fetched, and after the last one", () => {
+    const profile = profileOf(
+      [API_CLIENT],
+      [MERGE, ROW],
+      [API_CLIENT, ROW],
+      ["node:net"],
+      [API_CLIENT],
+      [MERGE],
+      [ZLIB],
+      [COMMIT],
+    );
+
+    expect(phasesOf(profile, USAGE)).toMatchObject({
+      fetch: 3,
+      "parse and scan": 1,
+      stage: 0,
+      "verify and merge": 3,
+      diff: 1,
+    });
+  });
 });

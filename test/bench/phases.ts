@@ -47,7 +47,10 @@ export async function readProfile(folder: string): Promise<CpuProfile> {
 export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usage): Phases {
   const stacks = stacksOf(nodes);
   const phases = Object.fromEntries(PHASES.map((name) => [name, 0])) as Record<PhaseName, number>;
-  const beginnings = STAGES.map(({ files }) => samples.findIndex((id) => isIn(stacks.get(id), files)));
+  const lastOfCollect = samples.findLastIndex((id) => isIn(stacks.get(id), COLLECT));
+  const beginnings = STAGES.map(({ files, isAfterCollect }) =>
+    samples.findIndex((id, at) => (!isAfterCollect || at > lastOfCollect) && isIn(stacks.get(id), files)),
+  );
   const lastOfDiff = samples.findLastIndex((id) => isIn(stacks.get(id), DIFF));
   for (const [index, id] of samples.entries()) {
     const { name, files } = stacks.get(id) ?? { name: "", files: [] };
@@ -63,12 +66,19 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
   return phases;
 }
 
+const COLLECT = ["lambdas/job/service/requests/api-client.ts"];
+/** Works while events are collected, too. */
+const BUILDER = "lambdas/job/run/build/snapshot-builder.ts";
 const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/diff-rows.ts"];
 
 /** In their order. A stage without a phase runs several kinds of work at the same time. */
-const STAGES: readonly { readonly files: readonly string[]; readonly phase?: PhaseName }[] = [
-  { files: ["lambdas/job/service/requests/api-client.ts"] },
-  { files: ["lambdas/job/run/build/snapshot-builder.ts"], phase: "verify and merge" },
+const STAGES: readonly {
+  readonly files: readonly string[];
+  readonly phase?: PhaseName;
+  readonly isAfterCollect?: true;
+}[] = [
+  { files: COLLECT },
+  { files: [BUILDER], phase: "verify and merge", isAfterCollect: true },
   { files: DIFF, phase: "diff" },
 ];
 
@@ -98,6 +108,7 @@ const STAGING = [
 
 /** From the innermost file outwards. Samples in no file of the project (streams, sockets, promises) count as fetching. */
 function collecting(files: readonly string[]): PhaseName {
+  if (files.some((file) => file.includes(BUILDER))) return "verify and merge";
   for (const file of files) {
     if (PARSING.some((part) => file.includes(part))) return "parse and scan";
     if (STAGING.some((part) => file.includes(part))) return "stage";
