@@ -1,17 +1,17 @@
 // The command line's options: flag, description, default, and how their text becomes a value.
 
-import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
-import { DEFAULT_VERIFIED, MAX_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/sample-size.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
 import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
-import { eventLimit, hours } from "../../../lambdas/job/settings/value-schemas.ts";
+import { hours } from "../../../lambdas/job/settings/value-schemas.ts";
 import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
+import { BUDGET_OPTIONS } from "./groups/budget-options.ts";
 import { GUARD_OPTIONS } from "./groups/guard-options.ts";
 import { BROWSER_OPTIONS, LOGIN_OPTIONS } from "./groups/login-options.ts";
 import { QUERY_OPTIONS } from "./groups/query-options.ts";
+import { START_OPTIONS } from "./groups/start-options.ts";
 import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
@@ -75,31 +75,7 @@ export const OPTIONS = {
     fallback: DEFAULT_DATABASE,
     parse: textOf(databaseName),
   },
-  requestsPerMinute: {
-    flag: "--requests-per-minute <n>",
-    description: "requests that the service allows per minute, of which 90 % are used, or unlimited",
-    fallback: String(ACCOUNT_DEFAULTS.requestsPerMinute),
-    parse: numberOf(SETTINGS.requestsPerMinute),
-  },
-  bytesPerMinute: {
-    flag: "--bytes-per-minute <n>",
-    description:
-      "bytes of decompressed bodies that the service allows per minute, of which 90 % are used, or unlimited",
-    fallback: String(ACCOUNT_DEFAULTS.bytesPerMinute),
-    parse: numberOf(SETTINGS.bytesPerMinute),
-  },
-  limitWindow: {
-    flag: "--limit-window <seconds>",
-    description: "the limits per minute hold on average over this many seconds, 10 to 3600",
-    fallback: String(ACCOUNT_DEFAULTS.limitWindowSeconds),
-    parse: numberOf(SETTINGS.limitWindowSeconds),
-  },
-  concurrency: {
-    flag: "--concurrency <n>",
-    description: "requests at the same time",
-    fallback: String(ACCOUNT_DEFAULTS.concurrency),
-    parse: numberOf(SETTINGS.concurrency),
-  },
+  ...BUDGET_OPTIONS,
   isListed: {
     flag: "--is-listed <filter>",
     description: "which events: true, false or any",
@@ -135,59 +111,7 @@ export const OPTIONS = {
     description: "delete published snapshots that are older; without it all are kept",
     parse: numberOf(SETTINGS.retainDays),
   },
-  dryRun: {
-    flag: "--dry-run",
-    description: "fetch and check everything, publish nothing",
-    fallback: "false",
-    parse: switchValue,
-  },
-  limit: {
-    flag: "--limit <n>",
-    description: `fetch only this many events: run with --dry-run only; discover ${MAX_SAMPLE} at most, ${DEFAULT_SAMPLE} by default. diff: show this many changes`,
-    parse: numberOf(eventLimit),
-  },
-  sample: {
-    flag: "--sample <n>",
-    description: `how many random events verify fetches again, ${MAX_VERIFIED} at most`,
-    fallback: String(DEFAULT_VERIFIED),
-    parse: numberOf(sampleSize),
-  },
-  sql: {
-    flag: "--sql",
-    description: "print the view events_typed with the columns that are there and the suggested ones",
-    fallback: "false",
-    parse: switchValue,
-  },
-  fresh: {
-    flag: "--fresh",
-    description: "start a new run instead of resuming an unfinished one",
-    fallback: "false",
-    parse: switchValue,
-  },
-  deep: {
-    flag: "--deep",
-    description: "verify the checksums of all snapshots, not only of the one that readers see",
-    fallback: "false",
-    parse: switchValue,
-  },
-  overDamaged: {
-    flag: "--over-damaged",
-    description: "publish although files of the snapshot that readers see are damaged",
-    fallback: "false",
-    parse: switchValue,
-  },
-  force: {
-    flag: "--force",
-    description: "accept a snapshot that is older than the one readers see",
-    fallback: "false",
-    parse: switchValue,
-  },
-  noPin: {
-    flag: "--no-pin",
-    description: "let the next run replace the snapshot that is rolled back to",
-    fallback: "false",
-    parse: switchValue,
-  },
+  ...START_OPTIONS,
   maxAge: {
     flag: "--max-age <hours>",
     description: "exit with 5 if the data of an account are older, or if it has none",
