@@ -21,24 +21,29 @@ const truth = (simulator: Simulator): ReadonlyMap<string, string> =>
   );
 
 test.each([
-  { when: "before the plan", args: ["--at", "plan"], fetches: 72, sees: "old" },
-  { when: "after the plan", args: ["--at", "plan", "--moment", "after"], fetches: 72, sees: "old" },
-  { when: "in the middle of the second shard", args: ["--done", "30"], fetches: 52, sees: "old" },
-  { when: "before the first part", args: ["--at", "part-00000"], fetches: 0, sees: "old" },
+  { when: "before the plan", args: ["--at", "plan"], fetches: [72], sees: "old" },
+  { when: "after the plan", args: ["--at", "plan", "--moment", "after"], fetches: [72], sees: "old" },
+  { when: "in the middle of the second shard", args: ["--done", "30"], fetches: [52], sees: "old" },
+  {
+    when: "before the first part, which is begun once a shard is staged",
+    args: ["--at", "part-00000"],
+    fetches: [52, 32, 12, 0],
+    sees: "old",
+  },
   {
     when: "after the first part",
     args: ["--at", "part-00000", "--moment", "after"],
-    fetches: 0,
+    fetches: [0],
     sees: "old",
   },
-  { when: "before the publication", args: ["--at", "publications/"], fetches: 0, sees: "old" },
+  { when: "before the publication", args: ["--at", "publications/"], fetches: [0], sees: "old" },
   {
     when: "after the publication",
     args: ["--at", "publications/", "--moment", "after"],
-    fetches: 72,
+    fetches: [72],
     sees: "old",
   },
-  { when: "after the catalog", args: ["--at", "views.sql", "--moment", "after"], fetches: 72, sees: "new" },
+  { when: "after the catalog", args: ["--at", "views.sql", "--moment", "after"], fetches: [72], sees: "new" },
 ])(
   "a process killed $when leaves the $sees snapshot whole, and the next run finishes",
   async ({ args, fetches, sees }) => {
@@ -69,6 +74,6 @@ test.each([
     expect(next).toMatchObject({ exitCode: 0 });
     expect(lastJson(next)).toMatchObject({ outcome: "PUBLISHED", events: 72 });
     expect(await readEvents(warehouse)).toEqual(truth(simulator));
-    expect(simulator.counts.details).toBe(fetches);
+    expect(fetches).toContain(simulator.counts.details);
   },
 );

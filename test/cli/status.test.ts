@@ -145,7 +145,6 @@ test("shows the accounts of the settings file that never ran, whose data are too
     head: null,
     lease: null,
     held: [],
-    held_snapshots: [],
     runs: [],
   });
 });

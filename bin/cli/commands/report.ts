@@ -48,7 +48,7 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
         nowMs,
         commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
       });
-      await file.write([page]);
+      await file.add([page]);
       await file.keep();
       if (values.json) stdout.json({ file: file.path });
       else

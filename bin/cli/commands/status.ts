@@ -65,7 +65,9 @@ function asJson(one: AccountStatus, values: Values): object {
     head,
     lease,
     held: held.map(({ snapshotId }) => snapshotId),
-    held_snapshots: held.map((each) => heldJson(each, { ...values, account })),
+    ...(held.length === 0
+      ? {}
+      : { held_snapshots: held.map((each) => heldJson(each, { ...values, account })) }),
     runs,
   };
 }

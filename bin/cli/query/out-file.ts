@@ -74,11 +74,11 @@ export class OutFile {
         yield rows;
       }
     }
-    await this.write(piecesOf({ columns: result.columns, batches: counted() }));
+    await this.add(piecesOf({ columns: result.columns, batches: counted() }));
     return count;
   }
 
-  async write(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  async add(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
     const file = await this.#try(open(this.temporary, "w"));
     try {
       for await (const piece of pieces) await this.#try(file.writeFile(piece));

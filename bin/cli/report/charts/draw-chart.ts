@@ -28,7 +28,7 @@ function asPartOfPage(svg: string, label: string): string {
     .slice(svg.indexOf(">") + 1)
     .replaceAll(/<path class="(?:back|fore)ground"[^>]*\/>/g, "")
     .replaceAll(/ (?:role|aria-[a-z]+|pointer-events|class)="[^"]*"| opacity="1"/g, "")
-    .replaceAll(/-?\d+\.\d{3,}(?:e-\d+)?/g, (digits) => String(Number(Number(digits).toFixed(2))));
+    .replaceAll(/(?<!\d)-?\d+\.\d{3,}(?:e-\d+)?/g, (digits) => String(Number(Number(digits).toFixed(2))));
   return `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">${body}`;
 }
 

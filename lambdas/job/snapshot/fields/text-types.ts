@@ -4,10 +4,8 @@ import { columnText } from "../../json/column-text.ts";
 import { formatPointer } from "../../json/json-pointer.ts";
 import { members, type Span } from "../../json/json-scanner.ts";
 import { type ColumnType, decimalType } from "../rows/column-type.ts";
-import { DAY_FORM, TIME_FORM, ZONE_FORM } from "../rows/day-time-zone-form.ts";
+import { DAY, INSTANT } from "../rows/day-time-zone-form.ts";
 
-const DAY = new RegExp(`^${DAY_FORM}$`);
-const INSTANT = new RegExp(`^${DAY_FORM}[T ]${TIME_FORM}${ZONE_FORM}?$`);
 const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?$/;
 
 /** Longer texts are no day, no instant, and no number that is worth a type. */
