@@ -144,9 +144,12 @@ export class RunSession {
     return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined;
   }
 
-  /** Leaves the lease to the execution that this process works for. Never throws: a lease that is free can be taken. */
+  /**
+   * Leaves the lease to the execution that this process works for. Never throws: a lease that is free can be taken. An
+   * attempt that failed before it took the lease has left it there.
+   */
   async leaveLease(): Promise<void> {
-    await this.heldLease.leave().catch(() => undefined);
+    await this.#leased?.lease.leave().catch(() => undefined);
   }
 
   /** What an error means for the attempt: not every one is a failure. */

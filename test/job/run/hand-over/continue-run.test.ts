@@ -164,6 +164,20 @@ describe("a turn that fails", () => {
     expect(world.small.details).toBe(12);
   });
 
+  test("before it has the lease, because of the store, leaves the lease where it is", async () => {
+    const { world, arn } = await handedOver();
+    const down = new SyncError("STORE_FAILED", "The store is down.");
+    const { store } = world.small;
+    const replace = (key: string, bytes: Uint8Array, version: string) =>
+      key === layout.lease(ACCOUNT) ? Promise.reject(down) : store.replace(key, bytes, version);
+    const failingStore = { ...interposed(store, async () => undefined), replace };
+
+    await expect(world.turn(arn, 0, { store: failingStore })).rejects.toBe(down);
+
+    expect(world.lease()).toMatchObject({ run_id: RUN, execution: arn, holder: null });
+    expect((await world.play()).at(-1)?.row.outcome).toBe("PUBLISHED");
+  });
+
   test("for good frees the lease and finishes the run", async () => {
     const { world, arn } = await handedOver();
     const refused = new SyncError("NOT_ENTITLED", "The account may not.");
