@@ -3,6 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { NO_COUNTS } from "../../lambdas/job/run/run-state.ts";
 import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { type Ended, lastJson, sync } from "./command-line.ts";
@@ -192,14 +193,7 @@ const failedRun = {
   trigger: "manual",
   outcome: "FAILED",
   snapshot_id: null,
-  listed: null,
-  events: null,
-  added: null,
-  changed: null,
-  removed: null,
-  gone: null,
-  forbidden: null,
-  rejected: null,
+  ...NO_COUNTS,
   requests: 1,
   retries: 0,
   throttled: 0,

@@ -1,4 +1,4 @@
-// Reads a warehouse as any DuckDB does: with the text of `views.sql`, which may be older than the log.
+// Reads a warehouse through `views.sql`, which may be older than the log.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

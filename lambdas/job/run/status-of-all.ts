@@ -1,15 +1,8 @@
 // The status of several accounts: damage of one does not hide the others.
 
-import { isDamage } from "../errors/is-damage.ts";
-import type { SyncError } from "../errors/sync-error.ts";
 import type { Store } from "../storage/store.ts";
+import { type DamagedAccount, orDamage } from "./damaged-account.ts";
 import { type Status, status } from "./status.ts";
-
-/** An account whose status cannot be read, because a file of it is damaged. */
-interface DamagedAccount {
-  readonly account: string;
-  readonly damage: SyncError;
-}
 
 export type AccountStatus = Status | DamagedAccount;
 
@@ -25,16 +18,9 @@ export async function statusOfAll(
   const found: AccountStatus[] = [];
   for (let at = 0; at < accounts.length; at += AT_ONCE) {
     const some = accounts.slice(at, at + AT_ONCE);
-    found.push(...(await Promise.all(some.map((account) => statusOrDamage(store, account, nowMs)))));
+    found.push(
+      ...(await Promise.all(some.map((account) => orDamage(account, () => status(store, account, nowMs))))),
+    );
   }
   return found;
-}
-
-async function statusOrDamage(store: Store, account: string, nowMs: number): Promise<AccountStatus> {
-  try {
-    return await status(store, account, nowMs);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return { account, damage: error };
-  }
 }

@@ -4,6 +4,7 @@ import type { RequestLimit } from "../../../bin/cli/report/data/account-report.t
 import { makeReport, type Report } from "../../../bin/cli/report/make-report.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { NO_COUNTS } from "../../../lambdas/job/run/run-state.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
@@ -138,14 +139,7 @@ export class AccountDays {
     this.run({
       outcome: "FAILED",
       snapshot_id: null,
-      listed: null,
-      events: null,
-      added: null,
-      changed: null,
-      removed: null,
-      gone: null,
-      forbidden: null,
-      rejected: null,
+      ...NO_COUNTS,
       ...over,
     });
   }

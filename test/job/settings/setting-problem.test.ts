@@ -55,7 +55,7 @@ test.each([
   ["a@b", 'and got "a@b"'],
   ["cron(0 6 ? * * *)", 'and got "cron(0 6 ? * * *)"'],
   ["12:00?", 'and got "12:00?"'],
-])("of %j as any other setting is said: %s", (value, says) => {
+])("the problem with %j, of a setting that is no text, says: %s", (value, says) => {
   expect(() => parseSetting(z.number(), value)).toThrow(says);
 });
 

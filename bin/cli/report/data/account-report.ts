@@ -1,7 +1,6 @@
 // Everything that the report says of one account, read from its warehouse.
 
-import { isDamage } from "../../../../lambdas/job/errors/is-damage.ts";
-import type { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { type DamagedAccount, orDamage } from "../../../../lambdas/job/run/damaged-account.ts";
 import { lastRuns } from "../../../../lambdas/job/run/record/last-runs.ts";
 import { isRun, type RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../../lambdas/job/run/status.ts";
@@ -32,12 +31,6 @@ export interface AccountReport {
   readonly storage: StorageUse;
 }
 
-/** An account that cannot be reported, because a file of it is damaged. */
-interface DamagedAccount {
-  readonly account: string;
-  readonly damage: SyncError;
-}
-
 export type ReportedAccount = AccountReport | DamagedAccount;
 
 const MOST_RUNS = 60;
@@ -49,7 +42,7 @@ export async function readAccount(
   limit: RequestLimit,
   nowMs: number,
 ): Promise<ReportedAccount> {
-  try {
+  return await orDamage(account, async () => {
     const found = await status(store, account, nowMs);
     const publications = await readLastPublications(store, account, found.head);
     const { runs, total } = await lastRuns(store, account, MOST_RUNS);
@@ -64,8 +57,5 @@ export async function readAccount(
       leftOut: await readLeftOut(store, account, found.head),
       storage: await readStorage(store, account, found, publications.shown),
     };
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return { account, damage: error };
-  }
+  });
 }

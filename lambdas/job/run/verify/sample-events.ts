@@ -24,7 +24,7 @@ export interface SampleOptions {
 }
 
 /**
- * Every set of that many events is as likely as any other. Yields the events of one part at a time, once the whole part
+ * All sets of that many events are equally likely. Yields the events of one part at a time, once the whole part
  * is verified, so nothing is sent for a row that is damaged, and no more than a part is in memory. Throws
  * `STORE_CORRUPT` for a part that is missing or damaged.
  */

@@ -1,4 +1,4 @@
-// views.sql keeps the contract of a catalog, read as any DuckDB reads it.
+// views.sql keeps the contract of a catalog, where DuckDB reads it.
 
 import { warehouse } from "../../../cli/warehouse.ts";
 import { readRows } from "../../../cli/warehouse-reader.ts";

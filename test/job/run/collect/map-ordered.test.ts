@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mapOrdered } from "../../../../lambdas/job/run/collect/map-ordered.ts";
+import { mapOrdered, type OrderedOptions } from "../../../../lambdas/job/run/collect/map-ordered.ts";
 
 const options = {
   concurrency: 3,
@@ -10,6 +10,24 @@ const options = {
   weigh: () => 1,
   signal: new AbortController().signal,
 };
+
+/** How many of 50 items are begun while the first one takes long. All are yielded in the end. */
+async function begunBehindTheFirst(bounds: OrderedOptions<number>): Promise<number> {
+  const first = Promise.withResolvers<number>();
+  let begun = 0;
+  const work = (item: number): Promise<number> => {
+    begun += 1;
+    return item === 0 ? first.promise : Promise.resolve(item);
+  };
+  const results = mapOrdered(Array(50).keys(), work, bounds);
+  const taken = results.next();
+  await delay(5);
+  const begunBehind = begun;
+  first.resolve(0);
+  expect((await taken).value).toBe(0);
+  expect((await Array.fromAsync(results)).length).toBe(49);
+  return begunBehind;
+}
 
 describe("mapOrdered", () => {
   test("yields every result once, in the order of the items, whatever order they finish in", async () => {
@@ -70,24 +88,7 @@ describe("mapOrdered", () => {
   });
 
   test("keeps working while an item takes longer than those after it, whatever the bound for the consumer", async () => {
-    const first = Promise.withResolvers<number>();
-    const begun: number[] = [];
-    const results = mapOrdered(
-      Array.from({ length: 50 }, (_, i) => i),
-      (item) => {
-        begun.push(item);
-        return item === 0 ? first.promise : Promise.resolve(item);
-      },
-      options,
-    );
-
-    const taken = results.next();
-    await delay(5);
-
-    expect(begun.length).toBe(50);
-    first.resolve(0);
-    expect((await taken).value).toBe(0);
-    expect((await Array.fromAsync(results)).length).toBe(49);
+    expect(await begunBehindTheFirst(options)).toBe(50);
   });
 
   test("lets no more wait than the bounds say, whatever takes how long", async () => {
@@ -127,24 +128,9 @@ describe("mapOrdered", () => {
   });
 
   test("starts nothing new while finished results weigh too much", async () => {
-    const first = Promise.withResolvers<number>();
-    const begun: number[] = [];
-    const results = mapOrdered(
-      Array.from({ length: 50 }, (_, i) => i),
-      (item) => {
-        begun.push(item);
-        return item === 0 ? first.promise : Promise.resolve(item);
-      },
-      { ...options, ahead: 40, maxWeight: 100, weigh: () => 25 },
-    );
+    const bounds = { ...options, ahead: 40, maxWeight: 100, weigh: () => 25 };
 
-    const taken = results.next();
-    await delay(5);
-
-    expect(begun.length).toBeLessThanOrEqual(7);
-    first.resolve(0);
-    expect((await taken).value).toBe(0);
-    expect((await Array.fromAsync(results)).length).toBe(49);
+    expect(await begunBehindTheFirst(bounds)).toBeLessThanOrEqual(7);
   });
 
   test("throws the first failure as it came, aborts the others and waits for them", async () => {

@@ -30,7 +30,7 @@ export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<string, void, undefined> {
-  // Line by line: a text of many would take twice the memory if only one of them needs it, and live as long as any.
+  // Line by line: a text of all lines takes twice the memory if one character needs it, and stays in memory as long as one of them.
   for await (const line of readLineBytes(chunks, options)) yield line.toString("utf8");
 }
 

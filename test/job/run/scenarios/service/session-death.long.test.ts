@@ -1,25 +1,14 @@
 // The session may end at any request: one more login, every event present, the same bytes.
 
 import { expect, test } from "vitest";
-import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
+import { partChecksums, undisturbedChecksums } from "./part-checksums.ts";
 
 const EVENTS = 20;
 
-async function checksums(sandbox: Sandbox, snapshotId: string | null): Promise<readonly string[]> {
-  const { parts } = await readManifest(sandbox.store, ACCOUNT, snapshotId ?? "");
-  return parts.map(({ sha256 }) => sha256);
-}
-
-async function undisturbed(): Promise<readonly string[]> {
-  await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
-  const { row } = await sandbox.run();
-  return checksums(sandbox, row.snapshot_id);
-}
-
-const expected = await undisturbed();
+const expected = await undisturbedChecksums(EVENTS);
 // Request 1 is the login, 2 the list, then come the details.
 const requests = Array.from({ length: EVENTS + 1 }, (_, index) => index + 2);
 
@@ -41,7 +30,7 @@ test.each([1, 64].flatMap((inFlight) => requests.map((n) => ({ n, inFlight }))))
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, logins: 2 });
     expect(sandbox.simulator.counts.logins).toBe(2);
-    expect(await checksums(sandbox, row.snapshot_id)).toEqual(expected);
+    expect(await partChecksums(sandbox, row.snapshot_id)).toEqual(expected);
   },
 );
 

@@ -1,9 +1,9 @@
 // The access token may end at any request: one renewal, every event present, the same bytes.
 
 import { expect, test } from "vitest";
-import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
+import { partChecksums, undisturbedChecksums } from "./part-checksums.ts";
 
 const EVENTS = 20;
 
@@ -13,18 +13,7 @@ async function oauthSandbox(inFlight: number): Promise<Sandbox> {
   return sandbox;
 }
 
-async function checksums(sandbox: Sandbox, snapshotId: string | null): Promise<readonly string[]> {
-  const { parts } = await readManifest(sandbox.store, ACCOUNT, snapshotId ?? "");
-  return parts.map(({ sha256 }) => sha256);
-}
-
-async function undisturbed(): Promise<readonly string[]> {
-  await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
-  const { row } = await sandbox.run();
-  return checksums(sandbox, row.snapshot_id);
-}
-
-const expected = await undisturbed();
+const expected = await undisturbedChecksums(EVENTS);
 // Request 1 is the list, then come the details.
 const requests = Array.from({ length: EVENTS + 1 }, (_, index) => index + 1);
 
@@ -35,7 +24,7 @@ test("a run with stored tokens needs no request to the identity provider and pub
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, logins: 0, requests: EVENTS + 1 });
   expect(sandbox.authorized.provider.counts.refreshes).toBe(0);
-  expect(await checksums(sandbox, row.snapshot_id)).toEqual(expected);
+  expect(await partChecksums(sandbox, row.snapshot_id)).toEqual(expected);
 });
 
 test.each([1, 64].flatMap((inFlight) => requests.map((n) => ({ n, inFlight }))))(
@@ -58,7 +47,7 @@ test.each([1, 64].flatMap((inFlight) => requests.map((n) => ({ n, inFlight }))))
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, logins: 1 });
     expect(provider.counts).toMatchObject({ refreshes: 1, spentTokensSeen: 0 });
     expect(place.writes).toBe(2);
-    expect(await checksums(sandbox, row.snapshot_id)).toEqual(expected);
+    expect(await partChecksums(sandbox, row.snapshot_id)).toEqual(expected);
   },
 );
 
