@@ -1,6 +1,7 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { HeldCommands } from "../job/run/compare/held-detail.ts";
+import { countText } from "../job/run/record/count-text.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { ConsoleLinks } from "./console-links.ts";
@@ -41,10 +42,12 @@ function summary(row: RunLogEntry): string {
   const { outcome, events, added, changed, removed } = row;
   if (outcome === "HANDED_OVER") return "the run goes on in an execution of the state machine";
   if (events === null) return "no snapshot was made";
-  const parts = [`${count(events)} events`];
+  const parts = [`${countText(events)} events`];
   if (added !== null)
-    parts.push(`${count(added)} added, ${count(changed ?? 0)} changed, ${count(removed ?? 0)} removed`);
-  if (leftOutCount(row) > 0) parts.push(`${count(leftOutCount(row))} left out`);
+    parts.push(
+      `${countText(added)} added, ${countText(changed ?? 0)} changed, ${countText(removed ?? 0)} removed`,
+    );
+  if (leftOutCount(row) > 0) parts.push(`${countText(leftOutCount(row))} left out`);
   return parts.join("; ");
 }
 
@@ -69,9 +72,4 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     return heldDecision({ account, snapshotId: snapshot_id, reason, preview }, facts.commandsOf);
   }
   return {};
-}
-
-/** `50,000`. */
-function count(n: number): string {
-  return n.toLocaleString("en-US");
 }

@@ -4,13 +4,14 @@ import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { diff } from "../../../lambdas/job/run/compare/diff.ts";
 import { FirstChanges } from "../../../lambdas/job/run/compare/first-changes.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { formatResult } from "../formats/format-result.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { TextFormat } from "../options/result-format.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changeCounts, count } from "../output/progress-text.ts";
+import { changeCounts } from "../output/progress-text.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
 import { refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
@@ -47,7 +48,7 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (json) return EXIT.done;
 
     const all = counts.added + counts.changed + counts.removed;
-    const shown = rows.length < all ? `; the first ${count(rows.length)} by uuid` : "";
+    const shown = rows.length < all ? `; the first ${countText(rows.length)} by uuid` : "";
     const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${shown}`;
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);

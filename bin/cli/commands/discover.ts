@@ -6,12 +6,13 @@ import { createView } from "../../../lambdas/job/catalog/views/views.ts";
 import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { count, plural } from "../output/progress-text.ts";
+import { plural } from "../output/progress-text.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
@@ -72,7 +73,7 @@ function print(discovery: Discovery, terminal: Terminal): void {
   ]);
   terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }, { maxWidth: 60 }));
   terminal.lines([
-    `${count(events)} of ${count(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
+    `${countText(events)} of ${countText(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
     ...advice(discovery),
   ]);
 }

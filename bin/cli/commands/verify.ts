@@ -1,10 +1,11 @@
 // `verify`: fetches random events of what readers see again, and says how many are still the same.
 
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { verifiedCounts, verifiedText } from "../../../lambdas/job/run/verify/verified-text.ts";
 import { type Verified, verify } from "../../../lambdas/job/run/verify/verify.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { count, plural } from "../output/progress-text.ts";
+import { plural } from "../output/progress-text.ts";
 import { failureJson } from "../output/run-report.ts";
 import { age } from "../output/status/minute.ts";
 import { madeAtMs } from "../output/status/too-old.ts";
@@ -36,7 +37,7 @@ export const verifyCommand: CommandSpec<(typeof OPTIONS)[number]> = {
 
 function describe({ head, sample, counts, first }: Verified, nowMs: number): readonly string[] {
   const madeAt = age(madeAtMs(head), nowMs);
-  const random = sample < head.events ? `${count(sample)} random events` : "all events";
+  const random = sample < head.events ? `${countText(sample)} random events` : "all events";
   const lines = [
     `${random} of the ${plural(head.events, "event")} that readers see (snapshot ${head.snapshot_id}, ${madeAt}), fetched again`,
     `  ${verifiedText({ counts })}`,
@@ -50,6 +51,7 @@ function describe({ head, sample, counts, first }: Verified, nowMs: number): rea
 
 /** A line for each uuid. */
 function named(title: string, uuids: readonly string[], total: number): readonly string[] {
-  const more = total > uuids.length ? [`  ${" ".repeat(9)}  and ${count(total - uuids.length)} more`] : [];
+  const more =
+    total > uuids.length ? [`  ${" ".repeat(9)}  and ${countText(total - uuids.length)} more`] : [];
   return [...uuids.map((uuid, index) => `  ${(index === 0 ? title : "").padEnd(9)}  ${uuid}`), ...more];
 }

@@ -1,12 +1,13 @@
 // What a command writes to stderr while it runs: a progress bar on a terminal, lines with their instants elsewhere.
 
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
 import { isLogged, type LogLevel } from "../options/log-level.ts";
 import { type Budget, ProgressRateMeter } from "./progress-rate.ts";
-import { count, progressText, waitText } from "./progress-text.ts";
+import { progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const BAR_WIDTH = 24;
@@ -138,7 +139,7 @@ export class Display implements Logger {
     const text = this.#text(progress, now);
     const bar = barOf(progress);
     const wait = this.#waitText();
-    const short = `${count(progress.done)} of ${count(progress.total)}`;
+    const short = `${countText(progress.done)} of ${countText(progress.total)}`;
     const shortWait = this.#wait ? waitText(this.#wait, now, undefined) : "";
     const waiting = [
       `${text}; ${wait}`,

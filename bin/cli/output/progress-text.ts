@@ -1,5 +1,6 @@
 // Words for how far a run is and what it waits for. Pure, so the bar and the log lines say the same.
 
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/budget-use.ts";
@@ -10,7 +11,7 @@ const MIB = 1024 * 1024;
 
 /** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
 export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: ProgressRate): string {
-  const parts = [`${count(done)} of ${count(total)} events`];
+  const parts = [`${countText(done)} of ${countText(total)} events`];
   if (perMs > 0) parts.push(rate(perMs));
   if (leftMs !== undefined) parts.push(`${durationText(leftMs)} left`);
   if (retries > 0) parts.push(plural(retries, "retry", "retries"));
@@ -36,7 +37,7 @@ export function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined):
 function useText({ limit, used, most, windowMs }: BudgetUse): string {
   const window = windowText(windowMs);
   return limit === "requests"
-    ? `${count(used)} of ${count(most)} requests of ${window} sent`
+    ? `${countText(used)} of ${countText(most)} requests of ${window} sent`
     : `${mebibytes(used)} of ${mebibytes(most)} MiB of ${window} received`;
 }
 
@@ -52,17 +53,12 @@ export function changeCounts(of: {
   readonly changed: number | null;
   readonly removed: number | null;
 }): string {
-  return `${count(of.added ?? 0)} added, ${count(of.changed ?? 0)} changed, ${count(of.removed ?? 0)} removed`;
+  return `${countText(of.added ?? 0)} added, ${countText(of.changed ?? 0)} changed, ${countText(of.removed ?? 0)} removed`;
 }
 
 /** `1 login`, `2 logins`. */
 export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`;
-}
-
-/** `50,000`. */
-export function count(n: number): string {
-  return n.toLocaleString("en-US");
+  return `${countText(n)} ${n === 1 ? one : many}`;
 }
 
 function mebibytes(bytes: number): string {
@@ -72,6 +68,6 @@ function mebibytes(bytes: number): string {
 function rate(perMs: number): string {
   const perSecond = perMs * 1000;
   return perSecond >= 10
-    ? `${count(Math.round(perSecond))} a second`
-    : `${count(Math.round(perSecond * 60))} a minute`;
+    ? `${countText(Math.round(perSecond))} a second`
+    : `${countText(Math.round(perSecond * 60))} a minute`;
 }

@@ -1,5 +1,6 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { PLACE_OPTIONS } from "../options/given-settings.ts";
@@ -7,7 +8,7 @@ import type { OptionValues } from "../options/options.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import { describeHeld } from "./held/describe-held.ts";
 import type { ResultOutput } from "./output.ts";
-import { changeCounts, count, plural } from "./progress-text.ts";
+import { changeCounts, plural } from "./progress-text.ts";
 
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
 
@@ -50,7 +51,8 @@ function describe({ row, explanation, error }: RunResult): readonly string[] {
   const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
     const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
-    const left = missing === 0 ? "" : `, ${count(missing)} of ${count(row.listed ?? 0)} listed have none`;
+    const left =
+      missing === 0 ? "" : `, ${countText(missing)} of ${countText(row.listed ?? 0)} listed have none`;
     lines.push(`  ${plural(row.events, "event")} with details${left}`);
   }
   if (row.added !== null) lines.push(`  ${changeCounts(row)}`);

@@ -4,9 +4,10 @@
 import type { HeldCommands } from "../../../lambdas/job/run/compare/held-detail.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { ifNotAccepted } from "../../../lambdas/job/run/compare/if-not-accepted.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import type { Status } from "../../../lambdas/job/run/status.ts";
 import { missingOf, wouldDo } from "../output/held/describe-held.ts";
-import { count, plural } from "../output/progress-text.ts";
+import { plural } from "../output/progress-text.ts";
 import { publishableOf } from "../output/status/describe-status.ts";
 import { type Html, html } from "./page/html.ts";
 import { table } from "./page/table.ts";
@@ -29,7 +30,7 @@ function note(one: HeldSnapshot, { head }: Status, { accept, diff }: HeldCommand
   const { snapshotId, reason, explanation, preview } = one;
   const missing = preview ? missingOf(preview).filter(([, missed]) => missed > 0) : [];
   const would = preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : [];
-  const lacks = missing.map(([what, missed]) => `${count(missed)} ${what}`);
+  const lacks = missing.map(([what, missed]) => `${countText(missed)} ${what}`);
   const lines = [...would, ...(lacks.length > 0 ? [sentence(`missing: ${lacks.join(", ")}`)] : [])];
   return html`<div class="note held"><h3>Held: ${reason}</h3>
 <p>${explanation}</p>

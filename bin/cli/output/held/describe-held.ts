@@ -2,7 +2,7 @@
 
 import { ifNotAccepted } from "../../../../lambdas/job/run/compare/if-not-accepted.ts";
 import type { Preview } from "../../../../lambdas/job/run/compare/preview.ts";
-import { count } from "../progress-text.ts";
+import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { heldCommands, type PlaceValues } from "./held-commands.ts";
 
 interface Held {
@@ -66,7 +66,7 @@ export function wouldDo(
 ): string {
   if (added === null || changed === null || removed === null)
     return "what publishing it would change is not known, because a file is damaged (check --deep names it)";
-  const what = `publishing it would add ${count(added)}, change ${count(changed)} and remove ${count(removed)} events`;
+  const what = `publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events`;
   if (base === null) return `${what}; nothing was published before`;
   if (base === head) return `${what}, compared with ${base}, which readers see`;
   return `${what}, compared with ${base}, which readers saw then; diff compares it with what they see now`;
@@ -76,6 +76,8 @@ export function wouldDo(
 function first(what: string, all: number, uuids: readonly string[]): readonly string[] {
   if (all === 0) return [];
   const some =
-    all > uuids.length && uuids.length > 0 ? `the first ${uuids.length} of ${count(all)}` : count(all);
+    all > uuids.length && uuids.length > 0
+      ? `the first ${uuids.length} of ${countText(all)}`
+      : countText(all);
   return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
 }
