@@ -1,7 +1,9 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { onAbort } from "../../../lambdas/job/runtime/on-abort.ts";
 
-test("every callback gets the reason, once, in the order in which they came", () => {
+test("every callback gets the reason, once", () => {
   const abort = new AbortController();
   const called: string[] = [];
   for (const name of ["a", "b"]) onAbort(abort.signal, (reason) => called.push(`${name} ${reason}`));
@@ -56,4 +58,29 @@ test("a thousand callbacks are one listener of the signal, and none are none", (
   for (const end of ends) end();
 
   expect([whileOpen, listeners]).toEqual([1, 0]);
+});
+
+test("what ended is garbage at once, and not only to a full collection", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  const { signal } = new AbortController();
+  const open: (() => void)[] = [];
+  const come = (): void => {
+    const weight = Array.from({ length: 1_000 }, () => 0);
+    open.push(onAbort(signal, () => weight));
+  };
+  const serve = (requests: number): void => {
+    for (let n = 0; n < requests; n += 1) {
+      come();
+      if (open.length > 32) open.shift()?.();
+      if (n % 32 === 0) collect({ type: "minor" });
+    }
+  };
+  serve(100);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+
+  serve(2_000);
+
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000);
 });
