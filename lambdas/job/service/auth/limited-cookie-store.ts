@@ -1,11 +1,7 @@
 // Stores the cookies of one session, with limits on their number and size.
 
 import { type Cookie, type ErrorCallback, MemoryCookieStore } from "tough-cookie";
-
-/** RFC 6265 §6.1: what every client should accept from one domain. */
-export const MAX_COOKIES = 50;
-/** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
-export const MAX_COOKIE_CHARS = 16_384;
+import { MAX_COOKIE_CHARS, MAX_COOKIES } from "./max-cookies.ts";
 
 /** Refuses what does not fit and keeps what it has, because the session is among the first cookies. */
 export class LimitedCookieStore extends MemoryCookieStore {

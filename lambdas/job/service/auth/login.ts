@@ -10,8 +10,8 @@ import { requestName } from "../requests/failure.ts";
 import { redirected } from "../requests/redirect.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
-import { MAX_COOKIE_CHARS, MAX_COOKIES } from "./limited-cookie-store.ts";
-import { SessionCookies } from "./session-cookies.ts";
+import { MAX_COOKIE_CHARS, MAX_COOKIES } from "./max-cookies.ts";
+import type { SessionCookies } from "./session-cookies.ts";
 
 export interface LoginOptions extends BackOffOptions {
   readonly baseUrl: URL;
@@ -27,7 +27,11 @@ const BODY_CAP_BYTES = 65_536;
 /** A new session. Retried only if no response came: repeating a refused login can lock the account. */
 export async function login(options: LoginOptions, signal: AbortSignal | undefined): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const response = await send(options, url, signal);
+  // The list of public suffixes is long: it is loaded by a login alone, while the response is under way.
+  const [response, { SessionCookies }] = await Promise.all([
+    send(options, url, signal),
+    import("./session-cookies.ts"),
+  ]);
   if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
   const cookies = new SessionCookies(options.baseUrl);
   cookies.keep(response.headers.get("set-cookie") ?? []);
