@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import editorSchema from "../brand-events.schema.json" with { type: "json" };
 import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-schema.ts";
-import { FUNCTION_BUNDLE, FUNCTION_FILE } from "../lib/compute/function-bundle.ts";
+import { bundleFunction } from "../lib/compute/bundle-function.ts";
+import { ownModulesOfNode } from "../lib/compute/own-modules-of-node.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { buildConstruct } from "./build/build-construct.ts";
 import { buildProgram } from "./build/build-program.ts";
@@ -26,13 +27,14 @@ const ofProgram = await buildProgram({
   folder: DIST,
   external: Object.keys(packageJson.dependencies),
   node,
+  ownModules: ownModulesOfNode(),
 });
 const ofConstruct = await buildConstruct({
   root: ROOT,
   folder: CDK,
   external: Object.keys(packageJson.peerDependencies),
   node,
-  function: { ...FUNCTION_BUNDLE, file: FUNCTION_FILE },
+  bundleFunction,
 });
 const settings = z.toJSONSchema(deploymentSettingsSchema, {
   io: "input",

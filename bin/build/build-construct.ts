@@ -13,47 +13,28 @@ export interface ConstructOptions {
   readonly external: readonly string[];
   /** The lowest version of Node.js that it runs on. */
   readonly node: string;
-  /** How the function is bundled, and the name of its file. */
-  readonly function: {
-    readonly entry: string;
-    readonly target: string;
-    readonly mainFields: readonly string[];
-    readonly banner: string;
-    readonly http: string;
-    readonly file: string;
-  };
+  /** Bundles the function into a folder, and returns the files that it was built from. */
+  readonly bundleFunction: (folder: string) => Promise<readonly string[]>;
 }
 
 /** Returns the files that both were built from, as paths from `root`. */
 export async function buildConstruct(options: ConstructOptions): Promise<readonly string[]> {
-  const { root, folder, external, node, function: ofFunction } = options;
+  const { root, folder, external, node, bundleFunction } = options;
   await rm(folder, { recursive: true, force: true });
-  const common = {
+  const { metafile } = await build({
     absWorkingDir: root,
+    entryPoints: ["lib/event-sync.ts"],
+    outfile: join(folder, "event-sync.js"),
     bundle: true,
     format: "esm",
     platform: "node",
-    metafile: true,
-    logLevel: "error",
-  } as const;
-  const construct = await build({
-    ...common,
-    entryPoints: ["lib/event-sync.ts"],
-    outfile: join(folder, "event-sync.js"),
     target: `node${node}`,
     external: [...external],
     legalComments: "none",
+    metafile: true,
+    logLevel: "error",
   });
-  const bundle = await build({
-    ...common,
-    entryPoints: [ofFunction.entry],
-    outfile: join(folder, "function", ofFunction.file),
-    target: ofFunction.target,
-    mainFields: [...ofFunction.mainFields],
-    banner: { js: ofFunction.banner },
-    minifySyntax: true,
-    alias: { "node:http": join(root, ofFunction.http) },
-  });
+  const ofFunction = await bundleFunction(join(folder, "function"));
   await cp(join(root, "lib/data/queries"), join(folder, "queries"), { recursive: true });
-  return [construct, bundle].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  return [...Object.keys(metafile.inputs), ...ofFunction];
 }

@@ -2,8 +2,7 @@
 // with native code.
 
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 export interface ProgramOptions {
   /** The name of the program, and of its file. */
@@ -16,14 +15,13 @@ export interface ProgramOptions {
   readonly external: readonly string[];
   /** The lowest version of Node.js that it runs on. */
   readonly node: string;
+  /** How it gets Node.js's own modules. */
+  readonly ownModules: Plugin;
 }
-
-/** CommonJS packages ask for Node.js's own modules with it. */
-const REQUIRE = `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);`;
 
 /** Returns the files that it was built from, as paths from `root`. */
 export async function buildProgram(options: ProgramOptions): Promise<readonly string[]> {
-  const { name, root, folder, external, node } = options;
+  const { name, root, folder, external, node, ownModules } = options;
   await rm(folder, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
@@ -37,8 +35,7 @@ export async function buildProgram(options: ProgramOptions): Promise<readonly st
     platform: "node",
     target: `node${node}`,
     external: [...external],
-    banner: { js: REQUIRE },
-    alias: { "node:http": join(root, "lambdas/job/network/node-http.cjs") },
+    plugins: [ownModules],
     legalComments: "none",
     metafile: true,
     logLevel: "warning",

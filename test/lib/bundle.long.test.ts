@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
@@ -38,27 +38,56 @@ function synth(settings: object, directory: string): EventSyncStack {
 const stack = synth(SETTINGS, outdir);
 
 const assets = readdirSync(outdir).filter((name) => name.startsWith("asset."));
-const files = assets.flatMap((asset) =>
-  readdirSync(join(outdir, asset)).map((file) => join(outdir, asset, file)),
-);
-const bundle = readFileSync(files[0] ?? "", "utf8");
+const folder = join(outdir, assets[0] ?? "");
+const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+const codeOf = (name: string): string => readFileSync(join(folder, name), "utf8");
+const code = names.filter((name) => name.endsWith(".mjs"));
+/** What a cold start loads: the file with the handler, and what it imports at once. */
+const atStart = importedFrom("index.mjs");
+const bundle = code.map(codeOf).join("\n");
+const modules = modulesIn(code);
+
+function importedFrom(name: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, target = ""] of codeOf(name).matchAll(
+    /^(?:import|\}) .*?"(\.[^"]+)";$|^import "(\.[^"]+)";$/gm,
+  ))
+    importedFrom(join(dirname(name), target), found);
+  return found;
+}
+
 /** esbuild begins each module with its path. */
-const modules = [...bundle.matchAll(/^\/\/ (\S+\.(?:ts|js|mjs|cjs|json))$/gm)].map(([, path = ""]) => path);
+function modulesIn(files: Iterable<string>): readonly string[] {
+  return [...files].flatMap((name) =>
+    [...codeOf(name).matchAll(/^\/\/ (\S+\.(?:ts|js|mjs|cjs|json))$/gm)].map(([, path = ""]) => path),
+  );
+}
 
 /** What `program` prints, which finds `handler`, in a process with an empty environment. */
 function load(program: string, before = ""): string {
-  const script = `${before} const { handler } = await import(${JSON.stringify(pathToFileURL(files[0] ?? "").href)}); ${program}`;
+  const script = `${before} const { handler } = await import(${JSON.stringify(pathToFileURL(join(folder, "index.mjs")).href)}); ${program}`;
   const args = ["--input-type=module", "--eval", script];
   return execFileSync(process.execPath, args, { cwd: outdir, env: {} }).toString();
 }
 
 describe("the bundle", () => {
-  it("is one file of code, and the settings beside it", () => {
-    expect(files.map((file) => file.split("/").at(-1))).toEqual(["index.mjs", "settings.json"]);
-    expect(parseSettingsFile(readFileSync(files[1] ?? "", "utf8"))).toMatchObject({
+  it("is one folder: the handler, the settings, and the code that it loads", () => {
+    expect(assets).toHaveLength(1);
+    expect(names.filter((name) => !name.startsWith("chunks"))).toEqual(["index.mjs", "settings.json"]);
+    expect(parseSettingsFile(codeOf("settings.json"))).toMatchObject({
       accounts: { "u-k_1": { baseUrl: "https://api.example.com/" } },
       lifted: [{ name: "quote", pointer: QUOTES }],
     });
+  });
+
+  it("is the same, byte for byte, each time it is made", () => {
+    const other = mkdtempSync(join(tmpdir(), "brand-events-bundle-"));
+    onTestFinished(() => rmSync(other, { recursive: true }));
+
+    synth(SETTINGS, other);
+
+    expect(readdirSync(other).filter((name) => name.startsWith("asset."))).toEqual(assets);
   });
 
   it("is a new version of the function if only a setting of an account changes", () => {
@@ -78,11 +107,21 @@ describe("the bundle", () => {
     expect(Buffer.byteLength(bundle)).toBeLessThan(MAX_BYTES);
   });
 
-  it("has nothing that makes a cold start slow: no import of node:http, none of zod's languages", () => {
-    expect(bundle).not.toMatch(/^import .*"(?:node:)?http";$/m);
+  it("has nothing that makes a cold start slow: no import of a module of Node.js, none of zod's languages", () => {
+    expect(bundle).not.toMatch(/^(?:import|\}) .*"node:[^"]+";$|\b(?:require|import)\("node:/m);
+    expect(bundle).not.toMatch(/node:http2|\.WebSocket\b/);
     expect(modules.filter((path) => path.includes("zod/v4/locales/") && !path.endsWith("/en.js"))).toEqual(
       [],
     );
+  });
+
+  it("loads at a cold start neither cookies nor the ways to credentials that Lambda has not", () => {
+    const lateOnes =
+      /\/(?:tough-cookie|tldts|nested-clients|credential-provider-(?:sso|ini|process|login|http))\//;
+
+    expect(modules.filter((path) => lateOnes.test(path))).not.toEqual([]);
+    expect(modulesIn(atStart).filter((path) => lateOnes.test(path))).toEqual([]);
+    expect(modulesIn(atStart)).toContain("lambdas/sync/handler.ts");
   });
 
   it("contains the function's code and its packages, nothing of the command line, the tests or the CDK", () => {
@@ -95,6 +134,7 @@ describe("the bundle", () => {
       "@aws-lambda-powertools",
       "@aws-sdk",
       "@smithy",
+      "bowser",
       "lambdas",
       "oauth4webapi",
       "package.json",
@@ -110,18 +150,29 @@ describe("the bundle", () => {
     expect(load("console.log(typeof handler)")).toBe("function\n");
   });
 
+  it("has no file that does not load", () => {
+    const urls = code.map((name) => pathToFileURL(join(folder, name)).href);
+
+    expect(load(`for (const url of ${JSON.stringify(urls)}) await import(url); console.log("all")`)).toBe(
+      "all\n",
+    );
+  });
+
   it("asks for nothing of a language when it loads: the first formatter takes 10 ms", () => {
     const refuse = `Intl.NumberFormat = Intl.DateTimeFormat = Intl.Collator = class { constructor() { throw new Error("Intl"); } };`;
 
     expect(load("console.log(typeof handler)", refuse)).toBe("function\n");
   });
 
-  it("imports only modules of Node.js", () => {
+  it("imports only its own files, and asks only for modules of Node.js", () => {
     const imported = [
-      ...bundle.matchAll(/^import .*?from "([^"]+)";$|\b(?:__require|import)\("([^"]+)"\)/gm),
+      ...bundle.matchAll(/^(?:import|\}) .*?"([^"]+)";$|\b(?:__require|import)\("([^"]+)"\)/gm),
     ].map(([, named, called]) => named ?? called ?? "");
+    const asked = [...bundle.matchAll(/\bgetBuiltinModule\("([^"]+)"\)/g)].map(([, name = ""]) => name);
 
     expect(imported).not.toEqual([]);
-    expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
+    expect(imported.filter((name) => !/^\.\.?\/[\w./-]+\.mjs$/.test(name))).toEqual([]);
+    expect(asked).not.toEqual([]);
+    expect(asked.filter((name) => !isBuiltin(name))).toEqual([]);
   });
 });

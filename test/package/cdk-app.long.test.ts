@@ -133,6 +133,7 @@ describe("an app with the package", () => {
 });
 
 interface Asset {
+  /** Each file's name and text. */
   readonly code: string;
   /** The accounts and their services. */
   readonly settings: string;
@@ -142,7 +143,10 @@ async function assetsOf(outdir: string): Promise<readonly Asset[]> {
   const names = (await readdir(outdir)).filter((name) => name.startsWith("asset."));
   return Promise.all(
     names.map(async (name) => {
-      const code = await readFile(join(outdir, name, "index.mjs"), "utf8");
+      const files = await readdir(join(outdir, name), { recursive: true });
+      const ofCode = files.filter((file) => file.endsWith(".mjs")).toSorted();
+      const texts = ofCode.map(async (file) => [file, await readFile(join(outdir, name, file), "utf8")]);
+      const code = (await Promise.all(texts)).flat().join("\n");
       const text = await readFile(join(outdir, name, "settings.json"), "utf8");
       const { accounts } = settingsSchema.parse(JSON.parse(text));
       const settings = Object.entries(accounts).map(([account, { baseUrl }]) => `${account} ${baseUrl}`);

@@ -35,7 +35,10 @@ afterAll(async () => {
 
 test("the package holds built code, documents and the schema of the settings file, nothing of the development", () => {
   const others = installed.files.filter(
-    (path) => !/^(?:dist\/chunks\/[\w-]+\.js|dist\/cdk\/queries\/[\w-]+\.sql|docs\/[\w-]+\.md)$/.test(path),
+    (path) =>
+      !/^(?:dist\/chunks\/[\w-]+\.js|dist\/cdk\/function\/chunks\/[\w-]+\.mjs|dist\/cdk\/queries\/[\w-]+\.sql|docs\/[\w-]+\.md)$/.test(
+        path,
+      ),
   );
 
   expect(others).toEqual([
