@@ -86,7 +86,7 @@ export class FileTokenStore implements TokenStore {
       // Only the first file may find its name taken: a program that knows no lock was faster.
       if (version !== undefined) await nameInPlace(temporary, this.#file);
       else if (!(await nameIfFree(temporary, this.#file))) return undefined;
-      return written.version;
+      return written;
     } finally {
       await rm(temporary, { force: true }).catch(() => undefined);
     }

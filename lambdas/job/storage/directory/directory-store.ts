@@ -6,14 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Random } from "../../runtime/random.ts";
 import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
-import {
-  makeDirectory,
-  nameIfFree,
-  nameInPlace,
-  syncDirectory,
-  versionOf,
-  writeDurably,
-} from "./durable-file.ts";
+import { nameIfFree, nameInPlace, syncDirectory, versionOf, writeDurably } from "./durable-file.ts";
 import { fileError, isErrno } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { listFiles } from "./list-files.ts";
@@ -61,8 +54,8 @@ export class DirectoryStore implements Store {
   async create(key: string, body: Body): Promise<string | undefined> {
     const path = this.#path(key);
     return this.#withTemporary(body, async (temporary, version) => {
-      await makeDirectory(dirname(path), (await this.#newModes()).directory);
-      return (await nameIfFree(temporary, path)) ? version : undefined;
+      const { directory } = await this.#newModes();
+      return (await nameIfFree(temporary, path, directory)) ? version : undefined;
     });
   }
 
@@ -112,23 +105,26 @@ export class DirectoryStore implements Store {
   /** Writes the body to a file that no reader sees, lets `use` give it its name, and leaves nothing behind. */
   async #withTemporary<T>(body: Body, use: (path: string, version: string) => Promise<T>): Promise<T> {
     const modes = await this.#newModes();
-    await makeDirectory(this.#temporary, modes.directory);
     const temporary = join(this.#temporary, this.#random.token());
     try {
-      const { version, modifiedAtMs } = await writeDurably(temporary, body, modes.file);
-      await this.#tidy(modifiedAtMs);
+      const version = await writeDurably(temporary, body, modes.file, modes.directory);
+      await this.#tidy(temporary);
       return await use(temporary, version);
     } finally {
       // A file that cannot be removed now is removed another day; the earlier error is the one to report.
-      await rm(temporary, { force: true }).catch(() => undefined);
+      await unlink(temporary).catch(() => undefined);
     }
   }
 
-  /** Removes, once, what killed processes left more than a day ago, by the file system's own clock. */
-  async #tidy(nowMs: number): Promise<void> {
+  /**
+   * Removes, once, what killed processes left more than a day ago, by the file system's own clock.
+   * @param written just now
+   */
+  async #tidy(written: string): Promise<void> {
     if (this.#tidied) return;
     this.#tidied = true;
     try {
+      const nowMs = (await stat(written)).mtimeMs;
       for (const name of await readdir(this.#temporary)) {
         const path = join(this.#temporary, name);
         if ((await stat(path)).mtimeMs < nowMs - DAY_MS) await rm(path, { force: true });

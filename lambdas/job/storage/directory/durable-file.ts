@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { Body } from "../store.ts";
 import { fileError, isErrno } from "./file-error.ts";
 import { refuseBrokenLink } from "./refuse-broken-link.ts";
@@ -10,37 +11,44 @@ import { refuseBrokenLink } from "./refuse-broken-link.ts";
 /** The version of a content: equal bytes have equal versions, as with an ETag. */
 export const versionOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Writes a new file and syncs its content. What the body throws passes through unchanged; the file stays. */
+/**
+ * Writes a new file, syncs its content, and returns its version. What the body throws passes through unchanged; the file
+ * stays.
+ * @param folderMode of the folder, where it is made if it is missing
+ */
 export async function writeDurably(
   path: string,
   body: Body,
   mode: number,
-): Promise<{ version: string; modifiedAtMs: number }> {
+  folderMode?: number,
+): Promise<string> {
   const hash = createHash("sha256");
   const failed = (error: unknown): never => {
-    throw fileError(error, "write", path);
+    throw asFileError(error, "write", path);
   };
-  const file = await open(path, "wx", mode).catch(failed);
+  const file = await inFolderOf(path, folderMode, () => open(path, "wx", mode)).catch(failed);
   try {
     for await (const chunk of body instanceof Uint8Array ? [body] : body) {
       hash.update(chunk);
       await file.writeFile(chunk).catch(failed);
     }
     await file.sync().catch(failed);
-    const { mtimeMs } = await file.stat().catch(failed);
-    return { version: hash.digest("hex"), modifiedAtMs: mtimeMs };
+    return hash.digest("hex");
   } finally {
     await file.close().catch(failed);
   }
 }
 
-/** Gives a written file its name if that is free: link(2) is atomic and never replaces. False where it was taken. */
-export async function nameIfFree(written: string, name: string): Promise<boolean> {
-  const taken = await link(written, name).then(
+/**
+ * Gives a written file its name if that is free: link(2) is atomic and never replaces. False where it was taken.
+ * @param folderMode of the folder, where it is made if it is missing
+ */
+export async function nameIfFree(written: string, name: string, folderMode?: number): Promise<boolean> {
+  const taken = await inFolderOf(name, folderMode, () => link(written, name)).then(
     () => false,
     (error: unknown) => {
       if (isErrno(error, "EEXIST")) return true;
-      throw fileError(error, "link", name);
+      throw asFileError(error, "link", name);
     },
   );
   // Also where it was taken: the caller then relies on the other file, whose name may not be on disk yet.
@@ -58,27 +66,50 @@ export async function nameInPlace(written: string, name: string): Promise<void> 
 
 /** Makes the directory and its parents, and syncs the names of those that are new. */
 export async function makeDirectory(path: string, mode: number): Promise<void> {
-  const error = await makeOne(path, mode);
+  const holders: string[] = [];
+  await makeWithParents(path, mode, holders);
+  await Promise.all(holders.map(syncDirectory));
+}
+
+/** @param holders to which it adds the directories that hold new names */
+async function makeWithParents(path: string, mode: number, holders: string[]): Promise<void> {
+  const error = await makeOne(path, mode, holders);
   if (error === undefined) return;
   const parent = dirname(path);
   if (!isErrno(error, "ENOENT") || parent === path) throw fileError(error, "make the directory", path);
-  if (!(await isDirectory(parent))) await makeDirectory(parent, mode);
-  // Tried once more: another process may have made the parent between the two looks. No further time, and not with
-  // `recursive`: where the parent exists and takes no directory, as in /proc, Node would try for ever.
-  const again = await makeOne(path, mode);
+  await makeWithParents(parent, mode, holders);
+  // Tried once more: the parent is there now. No further time, and not with `recursive`: where it takes no directory, as
+  // in /proc, Node would try for ever.
+  const again = await makeOne(path, mode, holders);
   if (again !== undefined) throw fileError(again, "make the directory", path);
 }
 
 /** The reason why there is no such directory, or undefined where there is one now. */
-async function makeOne(path: string, mode: number): Promise<unknown> {
+async function makeOne(path: string, mode: number, holders: string[]): Promise<unknown> {
   const error = await mkdir(path, mode).then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (error === undefined) return syncDirectory(dirname(path));
+  if (error === undefined) holders.push(dirname(path));
+  if (error === undefined || isErrno(error, "ENOENT")) return error;
   if (await isDirectory(path)) return undefined;
   await refuseBrokenLink(path);
   return error;
+}
+
+/** The folder of a file is almost always there: to look for it each time would take as long as the work itself. */
+async function inFolderOf<T>(path: string, mode: number | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (mode === undefined || !isErrno(error, "ENOENT")) throw error;
+    await makeDirectory(dirname(path), mode);
+    return work();
+  }
+}
+
+function asFileError(error: unknown, verb: string, path: string): SyncError {
+  return error instanceof SyncError ? error : fileError(error, verb, path);
 }
 
 async function isDirectory(path: string): Promise<boolean> {

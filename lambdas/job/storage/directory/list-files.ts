@@ -12,12 +12,13 @@ import { refuseBrokenLink } from "./refuse-broken-link.ts";
  * while they are listed. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
  */
 export async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
-  yield* listBelow("", []);
+  yield* listBelow(prefix.slice(0, prefix.lastIndexOf("/") + 1), []);
 
   async function* listBelow(folder: string, above: readonly string[]): AsyncIterable<StoredKey> {
     const path = join(root, folder.slice(0, -1));
     const found = await fileAt(path);
-    if (found === undefined) return;
+    // A file there has no keys below it; in the place of the root it is reported.
+    if (found === undefined || (folder !== "" && !found.isDirectory())) return;
     const identity = `${found.dev}:${found.ino}`;
     if (above.includes(identity)) throw linkCycle(path);
     for (const key of await keysIn(root, folder, prefix)) {
@@ -32,17 +33,16 @@ export async function* listFiles(root: string, prefix: string, after: string): A
 }
 
 /**
- * The entries that begin with the prefix or lead to it: files as keys, folders with a closing slash. In this order a
- * folder comes where its keys belong.
+ * The entries that begin with the prefix: files as keys, folders with a closing slash. In this order a folder comes where
+ * its keys belong.
  */
 async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
   for (const entry of await entriesOf(join(root, folder))) {
     const key = `${folder}${entry.name}`;
-    if (entry.name.startsWith(".") || !(key.startsWith(prefix) || prefix.startsWith(`${key}/`))) continue;
+    if (entry.name.startsWith(".") || !key.startsWith(prefix)) continue;
     const target = entry.isSymbolicLink() ? await fileAt(join(root, key)) : entry;
-    if (target?.isDirectory()) keys.push(`${key}/`);
-    else if (target && key.startsWith(prefix)) keys.push(key);
+    if (target) keys.push(target.isDirectory() ? `${key}/` : key);
   }
   return keys.sort();
 }
@@ -56,11 +56,12 @@ async function entriesOf(path: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** What is there, links followed; undefined where nothing is. */
+/** What is there, links followed; undefined where nothing is, nor can be below a file. */
 async function fileAt(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
   } catch (error) {
+    if (isErrno(error, "ENOTDIR")) return undefined;
     if (!isErrno(error, "ENOENT")) throw fileError(error, "list", path);
     await refuseBrokenLink(path);
     return undefined;

@@ -2,7 +2,7 @@
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -107,6 +107,20 @@ describe("DirectoryStore on a disk", () => {
     await expect(store.create("other", failing())).rejects.toThrow("the producer failed");
 
     expect(await readdir(join(directory, ".tmp"))).toEqual([]);
+  });
+
+  it("makes a folder again that was deleted meanwhile, whatever it is for", async () => {
+    const directory = join(await temporaryDirectory(), "warehouse");
+    const store = storeIn(directory);
+    await store.create("a/b/one", bytes("one"));
+
+    for (const folder of ["a/b", "a", ".tmp", ""]) {
+      await rm(join(directory, folder), { recursive: true });
+      expect(await store.create("a/b/two", bytes("two"))).toBeDefined();
+      expect(await store.create("a/b/two", bytes("three"))).toBeUndefined();
+      expect(new TextDecoder().decode((await store.read("a/b/two"))?.bytes)).toBe("two");
+      await store.delete("a/b/two");
+    }
   });
 
   it("removes temporary files older than a day on its first write, and no younger ones", async () => {
