@@ -1,5 +1,6 @@
 // PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
+import type { EventList } from "../service/event-service.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
@@ -8,6 +9,7 @@ import type { Publication } from "../storage/publication-log.ts";
 import { BuildAhead } from "./build/build-ahead.ts";
 import { collect } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
+import { type DetailService, FirstDetails } from "./collect/first-details.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
@@ -50,19 +52,24 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   if (unfinished && unfinished.staged.size === unfinished.plan.shards)
     return buildAndPublish(task, unfinished);
   const service = await session.openService();
-  if (unfinished === undefined) {
-    await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
-  }
-  const work = unfinished ?? newWork(await makePlan(session, service));
+  if (unfinished) return buildAndPublish(task, unfinished, service);
+  await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
+  const list = await listEvents(session, service);
+  const { events } = list;
+  // A process with a time limit may stop before the first shard, and would have spent their budget for nothing.
+  const isLimited = ports.timeLeftMs !== undefined;
+  const concurrency = isLimited ? 0 : session.settings.concurrency;
+  await using ahead = new FirstDetails({ service, events, concurrency, signal: session.ports.signal });
+  const plan = await makePlan(session, list);
   session.isPlanned = true;
-  return buildAndPublish(task, work, service);
+  return await buildAndPublish(task, newWork(plan), ahead);
 }
 
 /** @param service where something is still to be collected */
 async function buildAndPublish(
   { session, head, baseOf }: MakeSnapshotTask,
   work: UnfinishedRun,
-  service?: CountingService,
+  service?: DetailService,
 ): Promise<RunEnd> {
   const { ports, settings } = session;
   const { plan, staged } = work;
@@ -115,17 +122,18 @@ async function findWork(
   return unfinished;
 }
 
-/** Lists the events and freezes the work. A plan that another process of this run wrote first is used as it is. */
-async function makePlan({ ports, settings, state }: RunSession, service: CountingService): Promise<Plan> {
-  const { store, clock, logger } = ports;
+async function listEvents({ ports, state }: RunSession, service: CountingService): Promise<EventList> {
   const list = await service.list(ports.signal);
-  const listed = list.events.length + list.rejected;
+  const { rejected, repeated } = list;
+  const listed = list.events.length + rejected;
   state.counts = { ...state.counts, listed };
-  logger.info(`${countText(listed)} events are listed`, {
-    listed,
-    rejected: list.rejected,
-    repeated: list.repeated,
-  });
+  ports.logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
+  return list;
+}
+
+/** Freezes the work. A plan that another process of this run wrote first is used as it is. */
+function makePlan({ ports, settings, state }: RunSession, list: EventList): Promise<Plan> {
+  const { store, clock } = ports;
   return createPlan(store, layout.plan(settings.account, state.runId), {
     run_id: state.runId,
     account: settings.account,
@@ -140,7 +148,7 @@ async function makePlan({ ports, settings, state }: RunSession, service: Countin
 
 async function stage(
   session: RunSession,
-  service: CountingService,
+  service: DetailService,
   work: UnfinishedRun,
   build: BuildAhead,
 ): Promise<void> {

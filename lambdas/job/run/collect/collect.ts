@@ -25,7 +25,7 @@ const MAX_WAITING_TEXT = 16 * 1024 * 1024;
 const RESULT_WEIGHT = 128;
 
 export interface FetchOptions {
-  readonly service: EventService;
+  readonly service: Pick<EventService, "detail">;
   readonly concurrency: number;
   readonly lifted: readonly LiftedColumn[];
   readonly signal: AbortSignal;

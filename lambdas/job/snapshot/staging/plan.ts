@@ -1,5 +1,6 @@
 // The plan of a run: its frozen, sorted work. Written once; a process that finds one uses it.
 
+import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
@@ -16,6 +17,8 @@ const SHARD_SIZE = 1_000;
  * one before it becomes part of the snapshot.
  */
 const OPEN_SHARDS = 3;
+/** Lines that are made without a pause: requests are under way meanwhile. */
+const UNPAUSED_LINES = 100;
 
 const count = z.int().nonnegative();
 
@@ -81,6 +84,7 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
   const digest = new LineDigest();
   let previous = "";
   for (const event of draft.events) {
+    if (shards.length % UNPAUSED_LINES === 0) await setImmediate();
     if (event.uuid <= previous)
       throw new Error("the events of a draft are sorted, each uuid once, and these are not");
     previous = event.uuid;
@@ -102,7 +106,7 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     sha256: digest.sha256(),
   };
 
-  // Level 1, as for shards: read at most once, expires after two weeks, and no request is sent before it is written.
+  // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.
   const created = await store.create(key, gzipLines(planLines(header, shards), { level: 1 }));
   if (created !== undefined) return planOf(key, header, shards);
 

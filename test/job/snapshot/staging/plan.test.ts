@@ -52,6 +52,22 @@ const put = (header: unknown, ...lines: readonly string[]): void =>
   store.put(KEY, gzipSync([JSON.stringify(header), ...lines].map((line) => `${line}\n`).join("")));
 
 describe("a plan", () => {
+  it("is made piece by piece, so that requests go on meanwhile", async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    const uuids = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(4, "0"));
+    const events = uuids.map((uuid) => ({ uuid, requestAs: uuid, listing: "{}" }));
+
+    await createPlan(store, KEY, { ...DRAFT, events });
+    clearImmediate(next);
+
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
+
   it("is written sorted, its header first", async () => {
     await createPlan(store, KEY, DRAFT);
 
