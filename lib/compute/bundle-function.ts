@@ -3,6 +3,7 @@
 import { parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { credentialsOfLambda } from "./credentials-of-lambda.ts";
 import { FUNCTION_FILE } from "./function-file.ts";
 import { ownModulesOfNode } from "./own-modules-of-node.ts";
 
@@ -21,14 +22,14 @@ export async function bundleFunction(folder: string): Promise<readonly string[]>
     outExtension: { ".js": ext },
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
-    // What the SDK, or a login, loads when it is used stays in files of its own: a cold start compiles less.
+    // What a login, or the SDK, loads when it is used stays in files of its own: a cold start compiles less.
     splitting: true,
     format: "esm",
     platform: "node",
     target: "node24",
     mainFields: ["module", "main"],
     minifySyntax: true,
-    plugins: [ownModulesOfNode()],
+    plugins: [ownModulesOfNode(), credentialsOfLambda()],
     metafile: true,
     logLevel: "warning",
   });

@@ -21,7 +21,9 @@ export function ownModulesOfNode(): Plugin {
       onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) => {
         if (!isBuiltin(path)) return undefined;
         const name = path.replace(/^node:/, "");
-        return { path: name, namespace: kind === "import-statement" ? IMPORTED : REQUIRED };
+        if (kind === "import-statement") return { path: name, namespace: IMPORTED };
+        // What is imported when it is used has a file of its own, and would have one together with what is required.
+        return { path: name, namespace: REQUIRED, suffix: kind === "dynamic-import" ? "?later" : "" };
       });
       onLoad({ filter: /^/, namespace: IMPORTED }, ({ path }) => imported(path));
       onLoad({ filter: /^/, namespace: REQUIRED }, ({ path }) => required(path));

@@ -115,13 +115,19 @@ describe("the bundle", () => {
     );
   });
 
-  it("loads at a cold start neither cookies nor the ways to credentials that Lambda has not", () => {
-    const lateOnes =
-      /\/(?:tough-cookie|tldts|nested-clients|credential-provider-(?:sso|ini|process|login|http))\//;
+  it("loads cookies when it logs in, not at a cold start", () => {
+    const ofCookies = /\/(?:tough-cookie|tldts)\//;
 
-    expect(modules.filter((path) => lateOnes.test(path))).not.toEqual([]);
-    expect(modulesIn(atStart).filter((path) => lateOnes.test(path))).toEqual([]);
+    expect(modules.filter((path) => ofCookies.test(path))).not.toEqual([]);
+    expect(modulesIn(atStart).filter((path) => ofCookies.test(path))).toEqual([]);
     expect(modulesIn(atStart)).toContain("lambdas/sync/handler.ts");
+  });
+
+  it("takes credentials from Lambda's environment, and has no other way to any", () => {
+    const ways = modules.flatMap((path) => /\/credential-provider-(\w+)\//.exec(path)?.[1] ?? []);
+
+    expect([...new Set(ways)]).toEqual(["env"]);
+    expect(modules.filter((path) => path.includes("/nested-clients/"))).toEqual([]);
   });
 
   it("contains the function's code and its packages, nothing of the command line, the tests or the CDK", () => {
