@@ -114,7 +114,7 @@ async function readSample(
     ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
     if (detail.kind !== "event") continue;
     events += 1;
-    profiler.add(detail.event);
+    profiler.add(detail.value);
     types.add(detail.event);
   }
   if (tried > 0 && events === 0) throw noneReadable(tried);

@@ -72,8 +72,10 @@ async function buildAndPublish(
   service?: DetailService,
 ): Promise<RunEnd> {
   const { ports, settings } = session;
-  const { plan, staged } = work;
-  const build = new BuildAhead({ ports, settings, plan, base: await baseOf(head) }, staged);
+  const { plan } = work;
+  // A process with a time limit may stop before the end, and the next one would do all of this again.
+  const isAhead = ports.timeLeftMs === undefined;
+  const build = await BuildAhead.open({ ports, settings, plan, base: await baseOf(head), isAhead }, work);
   try {
     if (service) await stage(session, service, work, build);
     return await publishRun({ session, head, baseOf, plan, build });
@@ -176,10 +178,7 @@ async function stage(
       notice.done(total - doneEvents);
       report();
     },
-    onStaged: (index) => {
-      // A process with a time limit may stop before the end, and the next one would do all of this again.
-      if (ports.timeLeftMs === undefined) build.shardStaged(index);
-    },
+    build,
   });
 }
 

@@ -29,6 +29,8 @@ export type Detail =
       readonly kind: "event";
       /** The event's source text without the white space between its tokens. */
       readonly event: string;
+      /** The event as `JSON.parse` gives it, which rounds numbers: it shows fields and their types. */
+      readonly value: unknown;
       readonly eventDate: string | null;
       readonly scope: string | null;
     }

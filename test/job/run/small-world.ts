@@ -128,7 +128,7 @@ export class SmallWorld {
         const found = [...this.events].find(([n]) => uuid(n) === requestAs && !this.gone.has(n));
         if (!found) return { kind: "left-out", reason: "gone" };
         const event = eventText(...found).replace("}", this.fieldOfNote ? `,"${this.fieldOfNote}":1}` : "}");
-        return { kind: "event", event, eventDate: "2026-01-01", scope: null };
+        return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
       },
       close: async () => undefined,
       counts: NO_REQUESTS,

@@ -1,26 +1,26 @@
-// The first half of PUBLISH: shards, read back and verified one after the other, become parts, digests, left-out list and
-// manifest. It may begin while later shards are still collected.
+// The first half of PUBLISH: the rows of a plan's shards, one shard after the other, become parts, digests, left-out list
+// and manifest. It may begin while later shards are still collected.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { writeDigests } from "../../snapshot/compare/digests.ts";
-import { type KeptRows, keptRows } from "../../snapshot/compare/kept-rows.ts";
-import { RowDigests } from "../../snapshot/compare/row-digests.ts";
+import { KeptRows, keptRows } from "../../snapshot/compare/kept-rows.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
 import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
-import type { LineBlock } from "../../snapshot/files/gzip/line-blocks.ts";
+import type { DeflatedBlock, LineBlock } from "../../snapshot/files/gzip/line-blocks.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
 import type { WrittenPart } from "../../snapshot/files/part-info.ts";
 import { PartWriter } from "../../snapshot/files/part-writer.ts";
 import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
-import { parseRow } from "../../snapshot/rows/row.ts";
+import { parseRow, type Row } from "../../snapshot/rows/row.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { readShard } from "../../snapshot/staging/shard.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { ShardFacts } from "./shard-facts.ts";
 
 export interface BuildTask {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
@@ -31,12 +31,14 @@ export interface BuildTask {
   readonly plan: Plan;
   /** What the snapshot will be compared with, unless the head changes until then. */
   readonly base: string | null;
+  /** Whether the snapshot is built while its events are collected. */
+  readonly isAhead: boolean;
 }
 
 export interface BuiltSnapshot {
   readonly manifest: Manifest;
-  /** The rows that differ from the base. */
-  readonly kept: KeptRows;
+  /** The rows that differ from the base; undefined where there is no row. */
+  readonly kept: KeptRows | undefined;
   readonly incomplete: Incomplete;
 }
 
@@ -49,10 +51,12 @@ export class SnapshotBuilder {
   readonly #task: BuildTask;
   readonly #parts: PartWriter;
   readonly #leftOut: LeftOut[] = [];
-  readonly #profiler = new FieldProfiler();
-  readonly #digests = new RowDigests();
+  readonly #fields = new FieldProfiler();
+  readonly #digests: Uint8Array[] = [];
   readonly #required: RequiredFields;
   #kept: KeptRows | undefined;
+  /** Of shards that are being fetched. */
+  readonly #open = new Map<number, ShardFacts>();
   #next = 0;
 
   constructor(task: BuildTask) {
@@ -70,23 +74,61 @@ export class SnapshotBuilder {
     return this.#next;
   }
 
-  /** Verifies and takes the next shard, which must be staged. */
+  /** Compressed: what the store has not taken yet, and memory holds. */
+  get waitingBytes(): number {
+    return this.#parts.waitingBytes;
+  }
+
+  /** Reads and verifies the next shard, which must be staged, and takes it. */
   async addShard(): Promise<void> {
-    const { ports, settings, plan, base } = this.#task;
+    const { ports, settings, plan } = this.#task;
     ports.signal.throwIfAborted();
-    this.#kept ??= await keptRows(ports.store, settings.account, base);
+    await this.readBase();
     const index = this.#next;
     const expected = plan.shard(index).map(({ uuid }) => uuid);
     const key = layout.shard(settings.account, plan.header.run_id, index);
-    const kept = this.#kept;
-    const rows = readShard(ports.store, key, index, expected, (line) => this.#lookAt(line, key, kept));
-    for await (const block of collecting(rows, this.#leftOut)) await this.#parts.append(block);
+    const facts = this.#factsOf(index);
+    const rows = readShard(ports.store, key, index, expected, (line, place) => look(facts, line, place, key));
+    const leftOut: LeftOut[] = [];
+    for await (const block of collecting(rows, leftOut)) {
+      await this.#parts.append(block);
+      await this.#parts.release();
+    }
+    await this.endShard(leftOut);
+  }
+
+  /** Before `rowFetched`. Throws `STORE_FAILED`. */
+  async readBase(): Promise<void> {
+    const { ports, settings, base } = this.#task;
+    this.#kept ??= await keptRows(ports.store, settings.account, base);
+  }
+
+  /** The row of an event at this place of the plan, counted from 0; see `ShardFacts.add`. */
+  rowFetched(place: number, row: Row, event: unknown): void {
+    const { shard_size: size } = this.#task.plan.header;
+    this.#factsOf(Math.floor(place / size)).add(place % size, row, event);
+  }
+
+  /** Rows of the next shard, each of which was fetched. Nothing of them is in the store before `endShard`. */
+  async addBlock(block: DeflatedBlock): Promise<void> {
+    await this.#parts.append(block);
+  }
+
+  /** All rows of the next shard are there, and it is staged. Returns when the store has taken them. */
+  async endShard(leftOut: readonly LeftOut[]): Promise<void> {
+    const { fields, required, digests } = this.#factsOf(this.#next);
+    this.#open.delete(this.#next);
+    this.#fields.addAll(fields);
+    this.#required.addAll(required);
+    this.#digests.push(digests.records);
+    this.#leftOut.push(...leftOut);
     this.#next += 1;
+    await this.#parts.release();
   }
 
   /** Takes the other shards, and makes the snapshot whole. */
   async finish(): Promise<BuiltSnapshot> {
-    const { ports, settings, plan, base } = this.#task;
+    const { ports, settings, plan } = this.#task;
     const { account } = settings;
     const { run_id: runId, events: planned } = plan.header;
     while (this.#next < plan.shards) await this.addShard();
@@ -95,7 +137,6 @@ export class SnapshotBuilder {
     const events = parts.reduce((sum, part) => sum + part.rows, 0);
     if (events + this.#leftOut.length !== planned) throw incomplete(planned, events, this.#leftOut.length);
     const manifest = await this.#writeManifest(parts, events);
-    this.#kept ??= await keptRows(ports.store, account, base);
     return { manifest, kept: this.#kept, incomplete: this.#required.incomplete };
   }
 
@@ -107,7 +148,11 @@ export class SnapshotBuilder {
     const { ports, settings, plan } = this.#task;
     const { account } = settings;
     const { run_id: runId, ...header } = plan.header;
-    const digests = await writeDigests(ports.store, layout.digests(account, runId), this.#digests.records);
+    const digests = await writeDigests(
+      ports.store,
+      layout.digests(account, runId),
+      Buffer.concat(this.#digests),
+    );
     const oversize = this.#left("oversize");
     return createManifest(ports.store, layout.manifest(account, runId), {
       version: 1,
@@ -132,7 +177,7 @@ export class SnapshotBuilder {
       lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
         type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
       ),
-      ...this.#profiler.profile(),
+      ...this.#fields.profile(),
       started_at: header.created_at,
       finished_at: new Date(ports.clock.now()).toISOString(),
       program: { name: "brand-events-sync", version: ports.version },
@@ -149,16 +194,22 @@ export class SnapshotBuilder {
     return this.#leftOut.filter((one) => one.reason === reason).length;
   }
 
-  #lookAt(line: string, key: string, kept: KeptRows): void {
-    try {
-      const row = parseRow(line);
-      this.#profiler.add(row.event);
-      this.#required.add(row.event);
-      kept.add(row, this.#digests.add(row.uuid, row.event));
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
-      throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it
-    }
+  #factsOf(index: number): ShardFacts {
+    const { settings, plan } = this.#task;
+    const kept = this.#kept ?? new KeptRows(undefined);
+    const facts = this.#open.get(index) ?? new ShardFacts(plan.sizeOf(index), settings.require, kept);
+    this.#open.set(index, facts);
+    return facts;
+  }
+}
+
+function look(facts: ShardFacts, line: string, place: number, key: string): void {
+  try {
+    const row = parseRow(line);
+    facts.add(place, row, JSON.parse(row.event));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+    throw damaged(key, "it holds a row that cannot be read", MAKE_AGAIN); // the parser's own error quotes it
   }
 }
 

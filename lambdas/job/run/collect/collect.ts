@@ -5,13 +5,15 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { EventService } from "../../service/event-service.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { lifter } from "../../snapshot/rows/lifter.ts";
-import { rowLine } from "../../snapshot/rows/row.ts";
+import { type Row, rowLine } from "../../snapshot/rows/row.ts";
 import { fitsRow } from "../../snapshot/rows/row-size.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import { writeShard } from "../../snapshot/staging/shard.ts";
+import type { PartialShard } from "../../snapshot/staging/shard-writer.ts";
 import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
+import type { BuildAhead } from "../build/build-ahead.ts";
 import { keepPartialShard } from "./keep-partial-shard.ts";
 import { mapOrdered } from "./map-ordered.ts";
 import { ShardGate } from "./shard-gate.ts";
@@ -29,6 +31,11 @@ export interface FetchOptions {
   readonly concurrency: number;
   readonly lifted: readonly LiftedColumn[];
   readonly signal: AbortSignal;
+  /**
+   * Called for each row as soon as it is known, with the event as `JSON.parse` gives it.
+   * @param place of the event among `events`, counted from 0
+   */
+  readonly onRow?: (place: number, row: Row, event: unknown) => void;
   /** Called at the end with the results that were finished but not taken, in order. */
   readonly onUntaken?: (results: readonly StagedResult[]) => void;
 }
@@ -38,9 +45,9 @@ export function fetchResults(
   events: Iterable<PlannedEvent>,
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
-  const { service, concurrency, signal, onUntaken = () => undefined } = options;
+  const { service, concurrency, signal, onRow, onUntaken = () => undefined } = options;
   const lift = lifter(options.lifted);
-  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal): Promise<StagedResult> => {
+  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal, place: number): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
     if (isOversize) return { uuid, leftOut: "oversize" };
     const detail = await service.detail(requestAs, stop);
@@ -49,6 +56,7 @@ export function fetchResults(
     const row = { uuid, event_date: eventDate, scope, event, listing };
     const lifted = lift(event);
     if (!fitsRow({ ...row, ...lifted })) return { uuid, leftOut: "oversize" };
+    onRow?.(place, row, detail.value);
     return { uuid, line: rowLine(row, lifted) };
   };
   return mapOrdered(events, fetchOne, {
@@ -72,8 +80,8 @@ export interface CollectOptions extends FetchOptions {
   readonly beforeShard: () => Promise<void>;
   /** Called for each event that was fetched. */
   readonly onDone: () => void;
-  /** Called for each shard once it is staged. */
-  readonly onStaged: (index: number) => void;
+  /** Follows what is fetched and staged. */
+  readonly build: Pick<BuildAhead, "rowFetched" | "blockStaged" | "shardStaged">;
 }
 
 /**
@@ -82,7 +90,7 @@ export interface CollectOptions extends FetchOptions {
  * next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, logger, account, work, timeBudget, beforeShard, onDone, onStaged } = options;
+  const { store, logger, account, work, timeBudget, beforeShard, onDone, build } = options;
   const { plan, staged, kept } = work;
   const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
   const eventsOf = (index: number): readonly PlannedEvent[] =>
@@ -95,7 +103,12 @@ export async function collect(options: CollectOptions): Promise<void> {
   };
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
-  const fetched = fetchResults(eventsOfShards(gate, eventsOf), { ...options, signal, onUntaken });
+  const fetched = fetchResults(eventsOfShards(gate, eventsOf), {
+    ...options,
+    signal,
+    onRow: (place, row, event) => build.rowFetched(place, row, event),
+    onUntaken,
+  });
   const onFetched = (): void => {
     gate.advance();
     onDone();
@@ -105,18 +118,22 @@ export async function collect(options: CollectOptions): Promise<void> {
       await beforeShard();
       const results = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
       const unstaged = missing.filter((each) => each >= index);
-      await writeShard(store, layout.shard(account, plan.header.run_id, index), index, results, {
+      const key = layout.shard(account, plan.header.run_id, index);
+      const keeper = {
         planSha256: plan.header.sha256,
-        restAfter: (error) => {
+        restAfter: (error: unknown) => {
           const hasNews = results.fetched > 0 || untaken.length > 0;
           return hasNews && leavesUnfinished(error)
             ? results.rest(untaken, eventsOfShards(unstaged, plan.shard))
             : undefined;
         },
-        keep: (broken) => keepPartialShard({ store, logger, account, work, unstaged }, broken),
-      });
+        keep: (broken: PartialShard) => keepPartialShard({ store, logger, account, work, unstaged }, broken),
+      };
+      const leftOut = await writeShard(store, key, index, results, keeper, (block) =>
+        build.blockStaged(block),
+      );
       timeBudget.endUnit();
-      onStaged(index);
+      build.shardStaged(index, leftOut);
     }
     gate.throwIfClosed();
   } finally {

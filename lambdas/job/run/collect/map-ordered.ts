@@ -16,13 +16,13 @@ export interface OrderedOptions<Result> {
 }
 
 /**
- * Yields `work(item)` for each item in order. Keeps working ahead while the consumer is busy, and while an item takes
+ * Yields `work(item)` for each item in order; its place is counted from 0. Keeps working ahead while the consumer is busy, and while an item takes
  * longer than those after it, so neither causes a stall until a bound is reached. The first failure aborts everything
  * under way, waits for it to end, and is thrown as it came; so does a consumer that stops early.
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
-  work: (item: Item, signal: AbortSignal) => Promise<Result>,
+  work: (item: Item, signal: AbortSignal, place: number) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
   const { concurrency, ahead, maxWeight, weigh } = options;
@@ -42,7 +42,7 @@ export async function* mapOrdered<Item, Result>(
   };
   const run = async (item: Item, place: number): Promise<void> => {
     try {
-      const value = await work(item, signal);
+      const value = await work(item, signal, place);
       results.finish(place, value, weigh(value));
     } catch (error) {
       fail(error);

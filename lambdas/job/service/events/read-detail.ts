@@ -36,6 +36,7 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
   return {
     kind: "event",
     event: compact(text, span),
+    value,
     eventDate: column(text, place, "date"),
     scope: column(text, place, "scope"),
   };

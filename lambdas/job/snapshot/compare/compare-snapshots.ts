@@ -37,7 +37,7 @@ export async function* compareSnapshots(
     await verifyFiles(store, before, proceed);
     if (kept === undefined) await verifyFiles(store, after, proceed);
   }
-  const keptRows = chosen && kept?.at(chosen.after.places);
+  const keptRows = chosen && kept?.at(chosen.after);
   const rows = keptRows ? streamOf(keptRows) : rowsOf(store, after, proceed, chosen?.after);
   yield* diffRows(rowsOf(store, before, proceed, chosen?.before), rows);
 }

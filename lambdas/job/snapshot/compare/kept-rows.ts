@@ -6,6 +6,7 @@ import type { Store } from "../../storage/store.ts";
 import { readManifest } from "../files/manifest.ts";
 import type { Row } from "../rows/row.ts";
 import { readDigests } from "./digests.ts";
+import type { ChosenRows } from "./read-chosen.ts";
 import { RECORD_BYTES, UUID_BYTES } from "./row-digests.ts";
 
 /** Of events and listings, in UTF-16 code units. Where more differs, nothing is kept, and the comparison reads the parts. */
@@ -25,9 +26,7 @@ export async function keptRows(store: Store, account: string, base: string | nul
 export class KeptRows {
   readonly #base: Buffer;
   readonly #maxText: number;
-  readonly #rows = new Map<number, Row>();
-  #baseAt = 0;
-  #place = 0;
+  readonly #rows = new Map<string, Row>();
   #text = 0;
 
   /** @param base the digests of the snapshot to compare with; undefined where there are none, and then no row is kept */
@@ -36,31 +35,46 @@ export class KeptRows {
     this.#maxText = base === undefined ? 0 : maxText;
   }
 
-  /** The next row of the new snapshot, with its record. */
-  add(row: Row, record: Uint8Array): void {
-    const place = this.#place;
-    this.#place += 1;
+  /** A row of the new snapshot with its record. Rows come in any order. */
+  add(row: Row, record: Buffer): void {
     if (this.#text > this.#maxText || this.#isInBase(record)) return;
     this.#text += row.event.length + row.listing.length;
     if (this.#text > this.#maxText) this.#rows.clear();
-    else this.#rows.set(place, row);
+    else this.#rows.set(nameOf(record, 0), row);
   }
 
-  /** The rows at these places; undefined where one of them was not kept. */
-  at(places: readonly number[]): readonly Row[] | undefined {
-    const rows = places.flatMap((place) => this.#rows.get(place) ?? []);
+  /** The chosen rows of the new snapshot; undefined where one of them was not kept. */
+  at({ places, digests }: ChosenRows): readonly Row[] | undefined {
+    const rows = places.flatMap((place) => this.#rows.get(nameOf(digests, place * RECORD_BYTES)) ?? []);
     return rows.length === places.length ? rows : undefined;
   }
 
-  #isInBase(record: Uint8Array): boolean {
+  /** By bisection: the base is sorted by uuid. */
+  #isInBase(record: Buffer): boolean {
     const base = this.#base;
-    while (
-      this.#baseAt < base.length &&
-      base.compare(record, 0, UUID_BYTES, this.#baseAt, this.#baseAt + UUID_BYTES) < 0
-    ) {
-      this.#baseAt += RECORD_BYTES;
+    let [from, to] = [0, base.length / RECORD_BYTES];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const order = compareUuids(base, middle * RECORD_BYTES, record);
+      if (order === 0)
+        return record.equals(base.subarray(middle * RECORD_BYTES, (middle + 1) * RECORD_BYTES));
+      if (order < 0) from = middle + 1;
+      else to = middle;
     }
-    const [from, to] = [this.#baseAt, this.#baseAt + RECORD_BYTES];
-    return from < base.length && base.compare(record, 0, RECORD_BYTES, from, to) === 0;
+    return false;
   }
+}
+
+/** Without `Buffer.compare`, whose call takes longer than the comparison. */
+function compareUuids(base: Buffer, at: number, record: Buffer): number {
+  for (let byte = 0; byte < UUID_BYTES; byte += 4) {
+    const difference = base.readUInt32BE(at + byte) - record.readUInt32BE(byte);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** A uuid's bytes as a key. */
+function nameOf(records: Buffer, at: number): string {
+  return records.toString("latin1", at, at + UUID_BYTES);
 }

@@ -8,23 +8,33 @@ export const UUID_BYTES = 16;
 const DIGEST_BYTES = 16;
 export const RECORD_BYTES = UUID_BYTES + DIGEST_BYTES;
 
-const FIRST_RECORDS = 64;
-
-/** Collects the records of rows in their order: uuid, then the digest of the event's text in UTF-8. */
+/** The records of rows that are known in any order: uuid, then the digest of the event's text in UTF-8. */
 export class RowDigests {
-  #records = Buffer.alloc(FIRST_RECORDS * RECORD_BYTES);
-  #used = 0;
+  readonly #records: Buffer;
+  readonly #isThere: boolean[];
 
-  /** Returns the record, which is valid until the next one is added. */
-  add(uuid: string, event: string): Uint8Array {
-    if (this.#used === this.#records.length) this.#records = Buffer.concat([this.#records], 2 * this.#used);
-    writeRecord(this.#records, this.#used, uuid, event);
-    this.#used += RECORD_BYTES;
-    return this.#records.subarray(this.#used - RECORD_BYTES, this.#used);
+  /** @param places how many rows there are at most */
+  constructor(places: number) {
+    this.#records = Buffer.alloc(places * RECORD_BYTES);
+    this.#isThere = new Array<boolean>(places).fill(false);
   }
 
-  get records(): Uint8Array {
-    return this.#records.subarray(0, this.#used);
+  /** @param place of the row among those that may be there, counted from 0 */
+  set(place: number, uuid: string, event: string): Buffer {
+    const record = this.#at(place);
+    writeRecord(record, uuid, event);
+    this.#isThere[place] = true;
+    return record;
+  }
+
+  /** Of the rows that are there, in the order of their places. */
+  get records(): Buffer {
+    if (!this.#isThere.includes(false)) return this.#records;
+    return Buffer.concat(this.#isThere.flatMap((isThere, place) => (isThere ? [this.#at(place)] : [])));
+  }
+
+  #at(place: number): Buffer {
+    return this.#records.subarray(place * RECORD_BYTES, (place + 1) * RECORD_BYTES);
   }
 }
 
@@ -35,11 +45,11 @@ export function isRecordOf(
   { uuid, event }: { readonly uuid: string; readonly event: string },
 ): boolean {
   const record = Buffer.alloc(RECORD_BYTES);
-  writeRecord(record, 0, uuid, event);
+  writeRecord(record, uuid, event);
   return record.equals(digests.subarray(place * RECORD_BYTES, (place + 1) * RECORD_BYTES));
 }
 
-function writeRecord(records: Buffer, at: number, uuid: string, event: string): void {
-  records.write(uuid.replaceAll("-", ""), at, "hex");
-  hash("sha256", event, "buffer").copy(records, at + UUID_BYTES, 0, DIGEST_BYTES);
+function writeRecord(record: Buffer, uuid: string, event: string): void {
+  record.write(uuid.replaceAll("-", ""), 0, "hex");
+  hash("sha256", event, "buffer").copy(record, UUID_BYTES, 0, DIGEST_BYTES);
 }

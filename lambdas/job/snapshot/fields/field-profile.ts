@@ -64,11 +64,16 @@ export class FieldProfiler {
     this.#maxFields = maxFields;
   }
 
-  /** Of duplicate keys the last one counts. Throws `SyntaxError`, which quotes the text, for what is not JSON. */
-  add(event: string): void {
-    const value: unknown = JSON.parse(event);
+  /** @param event as `JSON.parse` gives it: of duplicate keys the last one counts */
+  add(event: unknown): void {
     this.#events += 1;
-    this.#visitChildren(this.#root, value);
+    this.#visitChildren(this.#root, event);
+  }
+
+  /** Adds what another profiler has counted of other events. */
+  addAll(other: FieldProfiler): void {
+    this.#addChildren(this.#root, other.#root);
+    this.#complete &&= other.#complete;
   }
 
   profile(): Profile {
@@ -102,6 +107,17 @@ export class FieldProfiler {
         const child = this.#child(node, key);
         if (child) this.#visit(child, value[key]);
       }
+    }
+  }
+
+  #addChildren(node: Node, other: Node): void {
+    for (const [token, source] of other.children) {
+      const child = this.#child(node, token);
+      if (child === undefined) continue;
+      child.count += source.count;
+      for (const [type, events] of source.types.entries())
+        child.types[type] = (child.types[type] ?? 0) + events;
+      this.#addChildren(child, source);
     }
   }
 

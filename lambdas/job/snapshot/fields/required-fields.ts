@@ -38,6 +38,12 @@ export class RequiredFields {
     if (lacking.length > 0) this.#events += 1;
   }
 
+  /** Adds what was counted of other events, with the same pointers. */
+  addAll(other: RequiredFields): void {
+    for (const [index, field] of this.#fields.entries()) field.events += other.#fields[index]?.events ?? 0;
+    this.#events += other.#events;
+  }
+
   get incomplete(): Incomplete {
     return {
       events: this.#events,

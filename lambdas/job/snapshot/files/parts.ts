@@ -17,7 +17,10 @@ export interface WritePartsOptions extends PartWriterOptions {
 export async function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly WrittenPart[]> {
   const parts = new PartWriter(options);
   try {
-    for await (const block of deflatedBlocks(lineBlocks(lines))) await parts.append(block);
+    for await (const block of deflatedBlocks(lineBlocks(lines))) {
+      await parts.append(block);
+      await parts.release();
+    }
     return await parts.finish();
   } catch (error) {
     await parts.abort(error);

@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { jsonLine } from "../../json/json-line.ts";
-import { deflatedBlocks, type LineBlock, lineBlocks } from "../files/gzip/line-blocks.ts";
-import { stagedBlock } from "../files/gzip/staged-blocks.ts";
+import { type DeflatedBlock, deflatedBlocks, type LineBlock, lineBlocks } from "../files/gzip/line-blocks.ts";
+import { blockIn, stagedBlock } from "../files/gzip/staged-blocks.ts";
 import type { LeftOut, StagedResult, StagedRow } from "./staged-result.ts";
 
 /** Compressed. A larger shard is not kept when it fails: its bytes wait in memory until it is whole. */
@@ -16,6 +16,8 @@ export interface ShardWriterOptions {
   /** What else is finished when `results` fail, in plan order after those taken; undefined where nothing is to be kept. */
   readonly restAfter: (error: unknown) => AsyncIterable<StagedResult> | undefined;
   readonly maxPartialBytes?: number;
+  /** Called for each block of rows, in order; the block's text is valid until it returns. Never rejects. */
+  readonly onBlock?: ((block: DeflatedBlock) => Promise<void>) | undefined;
 }
 
 /** The finished work of a shard whose results failed. */
@@ -32,6 +34,7 @@ export class ShardWriter {
   #bytes = 0;
   readonly #hash = createHash("sha256");
   #rows = 0;
+  #rowBlocks = 0;
   readonly #leftOut: LeftOut[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
@@ -42,14 +45,23 @@ export class ShardWriter {
 
   /** The shard's file. An error of the results passes through unchanged, after the last of what is kept. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
-    // Parts take these blocks over as they are.
+    const { onBlock } = this.#options;
+    let blocks = 0;
     for await (const block of deflatedBlocks(this.#blocks())) {
       const chunk = stagedBlock(block);
       this.#hold(chunk);
-      if (!this.#failure) yield chunk;
+      if (this.#failure) continue;
+      if (blocks < this.#rowBlocks) await onBlock?.(blockIn(chunk, block));
+      blocks += 1;
+      yield chunk;
     }
     this.#isEnded = true;
     if (this.#failure) throw this.#failure.error;
+  }
+
+  /** Of a body that has ended: the events without a row. */
+  get leftOut(): readonly LeftOut[] {
+    return this.#leftOut;
   }
 
   /** Set once the body has thrown an error of the results that leaves something worth keeping. */
@@ -62,6 +74,7 @@ export class ShardWriter {
   async *#blocks(): AsyncGenerator<LineBlock> {
     for await (const block of lineBlocks(this.#lines())) {
       this.#hash.update(block.text);
+      this.#rowBlocks += 1;
       yield block;
     }
     const { index, planSha256 } = this.#options;

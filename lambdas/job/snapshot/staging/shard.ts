@@ -26,8 +26,8 @@ export interface PartialShardKeeper extends Pick<ShardWriterOptions, "planSha256
 }
 
 /**
- * Takes results in plan order. An existing shard stays as it is; merging verifies it. An error of `results` passes
- * through unchanged, after `keeper` has kept what it can.
+ * Takes results in plan order. Returns the events without a row. An existing shard stays as it is, and undefined is
+ * returned. An error of `results` passes through unchanged, after `keeper` has kept what it can.
  */
 export async function writeShard(
   store: Store,
@@ -35,11 +35,12 @@ export async function writeShard(
   index: number,
   results: AsyncIterable<StagedResult>,
   keeper: PartialShardKeeper = KEEP_NOTHING,
-): Promise<"created" | "exists"> {
-  const shard = new ShardWriter({ index, results, ...keeper });
+  onBlock?: ShardWriterOptions["onBlock"],
+): Promise<readonly LeftOut[] | undefined> {
+  const shard = new ShardWriter({ index, results, onBlock, ...keeper });
   try {
     const version = await store.create(key, shard.body());
-    return version === undefined ? "exists" : "created";
+    return version === undefined ? undefined : shard.leftOut;
   } catch (error) {
     if (shard.partial) await keeper.keep(shard.partial);
     throw error;
@@ -62,7 +63,7 @@ export async function* readShard(
   key: string,
   index: number,
   expectedUuids: readonly string[],
-  onRow: (line: string) => void = () => undefined,
+  onRow: (line: string, place: number) => void = () => undefined,
 ): AsyncGenerator<LineBlock | DeflatedBlock, ShardTrailer, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw bad(key, "it is missing");
@@ -82,7 +83,7 @@ export async function* readShard(
       if (place === -1) throw bad(key, "it has a row that the plan does not have there");
       next = place + 1;
       withRow.add(uuid);
-      onRow(line);
+      onRow(line, place);
     }
     const rows = trailer === undefined ? block : withoutLastLine(block);
     hash.update(rows.text);

@@ -1,14 +1,25 @@
 // The snapshot is built behind the collection. That is seen only in when its files begin, never in what they are.
 
+import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { BuildAhead } from "../../../../lambdas/job/run/build/build-ahead.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
+import type { DeflatedBlock } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
+import { readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
+import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
+import { createPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import { writeShard } from "../../../../lambdas/job/snapshot/staging/shard.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { streamOf } from "../../snapshot/files/streams.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 
 const RUN = "2026-06-01T06-00-00.000Z";
+const stopped = new SyncError("INTERRUPTED", "Ctrl-C");
 const full = new SyncError("STORE_FAILED", "the disk is full");
 const part = layout.part(ACCOUNT, RUN, 0);
 const shard = (index: number): string => layout.shard(ACCOUNT, RUN, index);
@@ -81,14 +92,60 @@ describe("a snapshot", () => {
   });
 
   it("has the same bytes, however it was made", async () => {
-    await world.run({ runId: RUN }, { openService: slowly() });
-    const behind = await filesOf(world);
-    world = new SmallWorld({ shardSize: 4 });
-    world.show(20);
-    await world.run({ runId: RUN }, { timeLeftMs: () => 1_000_000 });
+    const interrupted = new AbortController();
+    const ways: readonly (readonly Partial<RunPorts>[])[] = [
+      [{ openService: slowly() }],
+      [{ timeLeftMs: () => 1_000_000 }],
+      [
+        { openService: slowly((n) => n === 10 && interrupted.abort(stopped)), signal: interrupted.signal },
+        {},
+      ],
+    ];
+    const made: unknown[] = [];
+    for (const starts of ways) {
+      world = new SmallWorld({ shardSize: 4, require: ["/n"], maxMissingPercent: 100 });
+      world.show(20);
+      world.gone.add(3).add(4);
+      for (const start of starts) await world.run({ runId: RUN }, start);
+      made.push(await filesOf(world));
+    }
 
-    expect(behind).toHaveLength(2);
-    expect(behind).toEqual(await filesOf(world));
+    expect(made[0]).toMatchObject({ parts: 1, digests: { length: 18 * 32 }, leftOut: { length: 2 } });
+    expect(made[1]).toEqual(made[0]);
+    expect(made[2]).toEqual(made[0]);
+  });
+
+  it("is made of the rows as they are staged: no shard is read", async () => {
+    const read: string[] = [];
+    const store: Store = {
+      ...interposed(world.store, async () => undefined),
+      open: (key) => {
+        read.push(key);
+        return world.store.open(key);
+      },
+    };
+
+    await world.run({ runId: RUN }, { store, openService: slowly() });
+
+    expect(read.filter((key) => key.includes("shard-"))).toEqual([]);
+    expect(await world.seen()).toEqual(world.truth());
+  });
+
+  it("is what the shards hold, where another process has staged one of them", async () => {
+    const other = new SmallWorld({ shardSize: 4 });
+    other.show(20, 2);
+    await other.run({ runId: RUN });
+    const staged = (await other.store.read(shard(2)))?.bytes ?? "";
+    const store = interposed(world.store, async (key) => {
+      if (key === shard(2)) world.store.put(key, staged);
+    });
+
+    const { row } = await world.run({ runId: RUN }, { store, openService: slowly() });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 20 });
+    const seen = [...(await world.seen())];
+    const [first, second] = [[...world.truth()], [...other.truth()]];
+    expect(seen).toEqual([...first.slice(0, 8), ...second.slice(8, 12), ...first.slice(12)]);
   });
 
   it("is begun again at the end if the store failed meanwhile", async () => {
@@ -149,7 +206,72 @@ describe("a snapshot", () => {
   });
 });
 
-async function filesOf({ store }: SmallWorld): Promise<readonly Uint8Array[]> {
-  const keys = [part, layout.digests(ACCOUNT, RUN)];
-  return Promise.all(keys.map(async (key) => (await store.read(key))?.bytes ?? new Uint8Array()));
+describe("a store that is slower than the service", () => {
+  it("does not fill the memory: the snapshot is begun again at the end", async () => {
+    const events = ["a1", "b2", "c3", "d4", "e5"].map((uuid) => ({ uuid, requestAs: uuid, listing: "{}" }));
+    const draft = { run_id: RUN, account: ACCOUNT, fingerprint: "f", created_at: "2026-06-01T06:00:00.000Z" };
+    const plan = await createPlan(world.store, layout.plan(ACCOUNT, RUN), {
+      ...draft,
+      rejected: 0,
+      repeated: 0,
+      shard_size: 1,
+      events,
+    });
+    const collected = Promise.withResolvers<void>();
+    const errors: unknown[] = [];
+    let begun = 0;
+    const slow: Store["create"] = async (_key, body) => {
+      try {
+        if (body instanceof Uint8Array) return undefined;
+        for await (const _ of body) await collected.promise;
+      } catch (error) {
+        errors.push(error);
+        throw error;
+      }
+      return undefined;
+    };
+    const store: Store = {
+      ...interposed(world.store, async () => undefined),
+      create: (key, body) => {
+        if (key === part) begun += 1;
+        return key === part && begun === 1 ? slow(key, body) : world.store.create(key, body);
+      },
+    };
+    const task = { ports: world.ports({ store }), settings: world.settings, plan, base: null, isAhead: true };
+    const work = { plan, staged: new Set<number>(), kept: PartialShards.none, keptFiles: 0 };
+    const build = await BuildAhead.open(task, work, 500);
+
+    for (const [index, { uuid }] of events.entries()) {
+      // About 340 bytes, compressed.
+      const listing = `"${randomBytes(300).toString("hex")}"`;
+      const row = { uuid, event_date: null, scope: null, event: "{}", listing };
+      build.rowFetched(index, row, {});
+      const results = streamOf({ uuid, line: rowLine(row) });
+      const onBlock = (block: DeflatedBlock): Promise<void> => build.blockStaged(block);
+      const leftOut = await writeShard(store, shard(index), index, results, undefined, onBlock);
+      build.shardStaged(index, leftOut);
+    }
+    collected.resolve();
+    const { manifest } = await build.finish();
+
+    expect(begun).toBe(2);
+    expect(errors).toMatchObject([{ message: expect.stringContaining("too slow") }]);
+    expect(manifest.counts.events).toBe(5);
+    expect(await verifySnapshot(world.store, ACCOUNT, RUN)).toEqual(manifest);
+  });
+});
+
+/** The files of the snapshot; of the manifest what does not depend on the clock. */
+async function filesOf({ store }: SmallWorld): Promise<unknown> {
+  const { finished_at: _, ...manifest } = await readManifest(store, ACCOUNT, RUN);
+  const [bytes, digests, leftOut] = await Promise.all(
+    [part, layout.digests(ACCOUNT, RUN), layout.leftOut(ACCOUNT, RUN)].map(
+      async (key) => (await store.read(key))?.bytes,
+    ),
+  );
+  const left = Buffer.from(leftOut ?? "")
+    .toString()
+    .trimEnd()
+    .split("\n");
+  return { parts: manifest.parts.length, manifest, bytes, digests, leftOut: left };
 }

@@ -118,11 +118,13 @@ describe("two snapshots", () => {
   });
 });
 
-/** What making the snapshot keeps. */
+/** What making the snapshot keeps, whose rows come in another order. */
 async function keptOf(before: Manifest, after: Manifest, maxText: number): Promise<KeptRows> {
   const kept = new KeptRows(await readDigests(store, before), maxText);
-  const digests = new RowDigests();
-  for await (const row of rowsOf(store, after)) kept.add(row, digests.add(row.uuid, row.event));
+  const rows = await Array.fromAsync(rowsOf(store, after));
+  const digests = new RowDigests(rows.length);
+  for (const [place, row] of rows.toReversed().entries())
+    kept.add(row, digests.set(place, row.uuid, row.event));
   return kept;
 }
 

@@ -38,8 +38,8 @@ export async function madeSnapshot(
     lines: streamOf(...rows.map((row) => rowLine(row))),
     maxBytes,
   });
-  const digests = new RowDigests();
-  for (const { uuid, event } of rows) digests.add(uuid, event);
+  const digests = new RowDigests(rows.length);
+  for (const [place, { uuid, event }] of rows.entries()) digests.set(place, uuid, event);
   const info = await writeDigests(store, layout.digests("uk", snapshotId), digests.records);
   const { digests: _, ...manifest } = aManifest({
     snapshot_id: snapshotId,

@@ -8,7 +8,7 @@ import {
 
 const profileOf = (...events: readonly string[]): Profile => {
   const profiler = new FieldProfiler();
-  for (const event of events) profiler.add(event);
+  for (const event of events) profiler.add(JSON.parse(event));
   return profiler.profile();
 };
 

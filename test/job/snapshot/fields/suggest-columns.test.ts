@@ -7,7 +7,7 @@ import { jsonText } from "../../json/json-texts.ts";
 
 const suggested = (...events: readonly string[]): readonly string[] => {
   const profiler = new FieldProfiler();
-  for (const event of events) profiler.add(event);
+  for (const event of events) profiler.add(JSON.parse(event));
   return suggestColumns(profiler.profile().fields, events.length).map(
     ({ name, pointer }) => `${name}=${pointer}`,
   );

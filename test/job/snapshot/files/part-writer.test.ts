@@ -92,10 +92,49 @@ describe("a part that is not finished", () => {
   it("leaves nothing once it is aborted; the parts before it stay", async () => {
     const parts = new PartWriter({ store, key, maxBytes: 2 });
     await parts.append({ text: Buffer.from("a\nb\n") });
+    await parts.release();
 
     await parts.abort(new Error("a damaged shard"));
 
     expect(store.keys()).toEqual([key(0)]);
+  });
+
+  it("gives the store nothing that is not released, not even a full part", async () => {
+    const parts = new PartWriter({ store, key, maxBytes: 2 });
+    await parts.append({ text: Buffer.from("a\n") });
+    await parts.release();
+    await parts.append({ text: Buffer.from("b\nc\n") });
+
+    await new Promise((resolve) => setImmediate(resolve));
+    const before = store.keys();
+    await parts.release();
+
+    expect(before).toEqual([]);
+    expect(store.keys()).toEqual([key(0), key(1)]);
+    expect((await parts.finish()).map(({ rows }) => rows)).toEqual([1, 1, 1]);
+  });
+
+  it("begins no file any more, also of what was released before", async () => {
+    const parts = new PartWriter({ store, key });
+    await parts.append({ text: Buffer.from("a\n") });
+
+    const released = parts.release();
+    await parts.abort(new Error("stopped"));
+
+    await expect(released).rejects.toThrow("stopped");
+    await expect(parts.finish()).rejects.toThrow("stopped");
+    expect(store.keys()).toEqual([]);
+  });
+
+  it("says how many compressed bytes wait for the store", async () => {
+    const parts = new PartWriter({ store, key });
+    const block = await deflated(Buffer.from("a\n"));
+    await parts.append(block);
+    const waiting = parts.waitingBytes;
+    await parts.finish();
+
+    expect(waiting).toBe(10 + block.deflated.length);
+    expect(parts.waitingBytes).toBe(0);
   });
 
   it.each<[string, Store["create"]]>([
@@ -115,7 +154,10 @@ describe("a part that is not finished", () => {
   ])("passes the error on of a store that fails %s", async (_, create) => {
     const parts = new PartWriter({ store: Object.assign(store, { create }), key });
     const append = async (): Promise<void> => {
-      for (let block = 0; block < 10; block += 1) await parts.append({ text: Buffer.from("a\n") });
+      for (let block = 0; block < 10; block += 1) {
+        await parts.append({ text: Buffer.from("a\n") });
+        await parts.release();
+      }
     };
 
     await expect(append()).rejects.toThrow("the disk is full");

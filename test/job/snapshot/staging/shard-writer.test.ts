@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import type { DeflatedBlock } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
 import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
 import {
   ShardWriter,
@@ -12,6 +13,10 @@ import { streamOf } from "../files/streams.ts";
 const KEY = "runs/uk/r/kept-00000.ndjson.gz";
 const PLAN = "the plan's checksum";
 const failure = new Error("stopped");
+const longRow = (uuid: string): StagedResult => ({
+  uuid,
+  line: `{"uuid":"${uuid}","event":"${"1".repeat(100_000)}"}`,
+});
 const row = (uuid: string): StagedResult => ({ uuid, line: `{"uuid":"${uuid}","event":"1.0"}` });
 const left = (uuid: string): StagedResult => ({ uuid, leftOut: "gone" });
 
@@ -103,6 +108,25 @@ describe("a shard whose results fail", () => {
 });
 
 describe("a shard that is whole", () => {
+  it("shows each block of its rows before it is in the file, and nothing else", async () => {
+    const blocks: Pick<DeflatedBlock, "deflated">[] = [];
+    const texts: string[] = [];
+    const onBlock = async (block: DeflatedBlock): Promise<void> => {
+      blocks.push({ deflated: block.deflated });
+      texts.push(block.text.toString());
+    };
+    const rows = [row("a1"), left("b2"), ...Array.from({ length: 9 }, (_, n) => longRow(`c${n}`))];
+
+    const shard = shardOf({ results: streamOf(...rows), onBlock });
+    const bytes = Buffer.concat(await Array.fromAsync(shard.body()));
+
+    expect(blocks.length).toBeGreaterThan(1);
+    expect(gunzipSync(bytes).toString().startsWith(texts.join(""))).toBe(true);
+    expect(texts.join("").trimEnd().split("\n")).toHaveLength(10);
+    expect(blocks.every(({ deflated }) => bytes.includes(deflated))).toBe(true);
+    expect(shard.leftOut).toEqual([{ uuid: "b2", reason: "gone" }]);
+  });
+
   it("is a shard, and leaves nothing beside it", async () => {
     const shard = shardOf({ results: streamOf(row("a1")) });
 

@@ -36,6 +36,11 @@ export function stagedBlock({ text, deflated, crc32 }: DeflatedBlock): Buffer {
   return Buffer.concat([START, length, deflated, LAST_BLOCK, gzipTrailer(crc32, text.length)]);
 }
 
+/** The block with the deflated bytes of its staged form, so that memory holds them once. */
+export function blockIn(staged: Buffer, block: DeflatedBlock): DeflatedBlock {
+  return { ...block, deflated: staged.subarray(HEADER_BYTES, HEADER_BYTES + block.deflated.length) };
+}
+
 /**
  * The blocks of a staged file, each valid until the next one is asked for; an earlier version wrote one ordinary gzip member, whose lines come as blocks that are
  * not deflated. Throws `STORE_CORRUPT` for anything but whole, non-empty lines of UTF-8 in one of both forms; errors of

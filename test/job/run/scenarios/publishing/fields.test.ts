@@ -101,7 +101,7 @@ test.each([
   await writeShard(sandbox.store, key, 0, results());
 
   const [ports, settings] = [sandbox.ports(), sandbox.settings];
-  const builder = new SnapshotBuilder({ ports, settings, plan, base: null });
+  const builder = new SnapshotBuilder({ ports, settings, plan, base: null, isAhead: false });
   const error: unknown = await builder.finish().catch((thrown) => thrown);
 
   expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
