@@ -89,7 +89,7 @@ describe("a run", () => {
     const openService = watched(asked, async (requestAs, signal) => {
       const event = rows.get(requestAs);
       if (requestAs === first || event === undefined) return untilAborted(signal, stopped);
-      return { kind: "event", event, eventDate: "2026-01-01", scope: null };
+      return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
     });
     const store = whilePlanned(asked, async () => {
       world.events.delete(firstOf(world));
@@ -117,7 +117,7 @@ describe("a run", () => {
 });
 
 describe("FirstDetails", () => {
-  const detail: Detail = { kind: "event", event: "{}", eventDate: null, scope: null };
+  const detail: Detail = { kind: "event", event: "{}", value: {}, eventDate: null, scope: null };
   const listed = (...names: readonly string[]): readonly ListedEvent[] =>
     names.map((name) => ({ uuid: name, requestAs: name.toUpperCase(), listing: "{}" }));
 
