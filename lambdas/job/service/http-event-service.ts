@@ -9,6 +9,7 @@ import type { Random } from "../runtime/random.ts";
 import { parseBaseUrl } from "../settings/base-url.ts";
 import type { IsListed } from "../settings/is-listed.ts";
 import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
+import { endpointsBelow } from "./endpoint.ts";
 import type { EventService } from "./event-service.ts";
 import { detailRequest } from "./events/detail-request.ts";
 import { fetchList } from "./events/list/fetch-list.ts";
@@ -104,6 +105,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     proxies,
   });
   const { authenticator } = authentication;
+  const detailUrl = endpointsBelow(baseUrl, "/v1/events/");
   const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });
 
   return {
@@ -119,7 +121,12 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       ),
     detail: (requestAs, signal) =>
       client.get(
-        detailRequest({ baseUrl, requestAs, pointer: detailPointer, capBytes: detailCapBytes }),
+        detailRequest({
+          url: detailUrl(requestAs),
+          requestAs,
+          pointer: detailPointer,
+          capBytes: detailCapBytes,
+        }),
         signal,
       ),
     close: async () => {

@@ -96,7 +96,8 @@ export class VirtualTransport implements Transport {
     const halfMs = process.latencyMs(fault) / 2;
     timeline.at(timeline.nowMs + halfMs, () => {
       const answer =
-        wrongStatus(wrong, timeline.nowMs) ?? service.serve({ by: process.name, method, url, headers, body });
+        wrongStatus(wrong, timeline.nowMs) ??
+        service.serve({ by: process.name, method, url: new URL(url.href), headers, body });
       story.tell(process.name, `${what} ${wrong === undefined ? "" : `(${wrong.kind}) `}`, {
         value: answer.status,
       });

@@ -27,7 +27,6 @@ export async function* mapOrdered<Item, Result>(
 ): AsyncGenerator<Result, void, undefined> {
   const { concurrency, ahead, maxWeight, weigh } = options;
   const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
   const source = items[Symbol.iterator]();
   const results = new OrderedResults<Result>();
   let running = 0;
@@ -42,7 +41,7 @@ export async function* mapOrdered<Item, Result>(
   };
   const run = async (item: Item, place: number): Promise<void> => {
     try {
-      const value = await work(item, signal, place);
+      const value = await work(item, stop.signal, place);
       results.finish(place, value, weigh(value));
     } catch (error) {
       fail(error);
@@ -68,7 +67,11 @@ export async function* mapOrdered<Item, Result>(
       fail(error); // the items may throw too
     }
   };
-  const onAbort = (): void => fail(options.signal.reason);
+  const onAbort = (): void => {
+    const { reason } = options.signal;
+    stop.abort(reason);
+    fail(reason);
+  };
   options.signal.addEventListener("abort", onAbort, { once: true });
 
   try {

@@ -30,10 +30,12 @@ export function recordLoginRefusals(
       });
     }
   };
+  let isCleared = false;
   const recorded = async <T>(request: Promise<T>): Promise<T> => {
     try {
       const result = await request;
-      await warnOnFailure(clear());
+      if (!isCleared) await warnOnFailure(clear());
+      isCleared = true;
       return result;
     } catch (error) {
       if (isRefusedLogin(error)) await warnOnFailure(record(error));

@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { abortable } from "../../runtime/abortable.ts";
+import type { Address } from "../endpoint.ts";
 import type { Authenticator, Authorization, RequestResult } from "../requests/authenticator.ts";
 
 /** What one renewal gives, and requests carry. */
@@ -10,7 +11,7 @@ export interface Proof {
   readonly isExpired: boolean;
   /** Whether a refusal of its first request ends the run: another renewal would give nothing better. */
   readonly isLastTry: boolean;
-  headers(url: URL): Readonly<Record<string, string>>;
+  headers(url: Address): Readonly<Record<string, string>>;
   /** Takes the cookies of a response. */
   keep(setCookies: readonly string[]): void;
 }

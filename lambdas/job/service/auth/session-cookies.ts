@@ -1,6 +1,7 @@
 // Keeps the cookies of one session and puts them on requests to the service's own origin.
 
 import { CookieJar } from "tough-cookie";
+import type { Address } from "../endpoint.ts";
 import { LimitedCookieStore } from "./limited-cookie-store.ts";
 
 export class SessionCookies {
@@ -34,12 +35,12 @@ export class SessionCookies {
     this.#same = areSame ? this.#matching(this.#root) : undefined;
   }
 
-  headers(url: URL): Readonly<Record<string, string>> {
+  headers(url: Address): Readonly<Record<string, string>> {
     if (url.origin !== this.#root.origin) return {};
     return this.#same ?? this.#matching(url);
   }
 
-  #matching(url: URL): Readonly<Record<string, string>> {
+  #matching(url: Address): Readonly<Record<string, string>> {
     const cookie = this.#jar.getCookieStringSync(url.href);
     return cookie === "" ? {} : { cookie };
   }

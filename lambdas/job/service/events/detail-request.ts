@@ -1,6 +1,6 @@
 // The request for one event, and what each response means: read it, leave the event out, or stop.
 
-import { endpoint } from "../endpoint.ts";
+import type { Address } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, unexpectedStatus } from "../requests/failure.ts";
@@ -8,15 +8,15 @@ import { decodeText } from "./json-text.ts";
 import { readDetail } from "./read-detail.ts";
 
 export interface DetailRequestOptions {
-  readonly baseUrl: URL;
+  readonly url: Address;
+  /** The event's uuid, as it was listed. */
   readonly requestAs: string;
   readonly pointer: readonly string[] | undefined;
   readonly capBytes: number;
 }
 
 export function detailRequest(options: DetailRequestOptions): ApiRequest<Detail> {
-  const { baseUrl, requestAs, pointer, capBytes } = options;
-  const url = endpoint(baseUrl, `/v1/events/${encodeURIComponent(requestAs)}`);
+  const { url, requestAs, pointer, capBytes } = options;
   return {
     url,
     kind: "detail",

@@ -39,7 +39,10 @@ type Callback = (error?: Error | null) => void;
 
 const NOTHING = Buffer.alloc(0);
 /** RFC 9112 §4; "d" stands for a digit. */
-const INTERIM = "HTTP/1.d 1dd";
+const INTERIM = Buffer.from("HTTP/1.d 1dd");
+const ANY_DIGIT = "d".charCodeAt(0);
+const DIGIT_0 = "0".charCodeAt(0);
+const DIGIT_9 = "9".charCodeAt(0);
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -96,10 +99,11 @@ export class InterimResponses {
 
 /** Undefined while too little has come. 101 does not count: it would be the last HTTP on this connection. */
 function beginsInterim(bytes: Buffer): boolean | undefined {
-  const start = bytes.toString("latin1", 0, INTERIM.length);
-  for (const [at, character] of [...start].entries()) {
-    const isMet = INTERIM[at] === "d" ? character >= "0" && character <= "9" : character === INTERIM[at];
+  const length = Math.min(bytes.length, INTERIM.length);
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes.readUInt8(at);
+    const isMet = INTERIM[at] === ANY_DIGIT ? byte >= DIGIT_0 && byte <= DIGIT_9 : byte === INTERIM[at];
     if (!isMet) return false;
   }
-  return start.length < INTERIM.length ? undefined : !start.endsWith("101");
+  return length < INTERIM.length ? undefined : bytes.toString("latin1", length - 3, length) !== "101";
 }

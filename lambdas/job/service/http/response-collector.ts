@@ -6,7 +6,13 @@ import { BodyDelivery } from "./body-delivery.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { decodeReceived, type Ending } from "./decode-received.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
-import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
+import {
+  type HttpResponse,
+  NoResponse,
+  type ResponseBody,
+  type ResponseHeaders,
+  type TransportRequest,
+} from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
@@ -69,7 +75,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, Header>>): void {
-    const head = { status, headers: headerMap(headers) };
+    const head = { status, headers: responseHeaders(headers) };
     this.#head = head;
     const { sink, bodyCapBytes: capBytes } = this.#request;
     if (sink === undefined || !this.#isRead) return;
@@ -135,13 +141,14 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
 type Header = string | readonly string[] | undefined;
 
-function headerMap(headers: Readonly<Record<string, Header>>): ReadonlyMap<string, readonly string[]> {
-  const map = new Map<string, readonly string[]>();
-  for (const name in headers) {
-    const value = headers[name];
-    map.set(name.toLowerCase(), typeof value === "string" ? [value] : (value ?? []));
-  }
-  return map;
+/** undici has made the names lower case. Few of them are ever asked for. */
+function responseHeaders(headers: Readonly<Record<string, Header>>): ResponseHeaders {
+  return {
+    get: (name) => {
+      const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+      return typeof value === "string" ? [value] : value;
+    },
+  };
 }
 
 /** The short code of a network error. Its message is dropped: undici's may quote what was received. */

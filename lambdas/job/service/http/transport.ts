@@ -1,8 +1,10 @@
 // The port to the network: one request, and its response or the reason why there is none.
 
+import type { Address } from "../endpoint.ts";
+
 export interface TransportRequest {
   readonly method: "GET" | "POST";
-  readonly url: URL;
+  readonly url: Address;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** For the bytes received and for the decoded ones. */
@@ -32,10 +34,12 @@ export type ResponseBody =
   /** Neither a 2xx nor a 4xx that the request reads: its content is never read, so it cannot leak. */
   | { readonly kind: "unread" };
 
+/** By their names in lower case; a repeated header has several values. */
+export type ResponseHeaders = Pick<ReadonlyMap<string, readonly string[]>, "get">;
+
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; a repeated header has several values. */
-  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly headers: ResponseHeaders;
   readonly body: ResponseBody;
   /**
    * Body bytes after decoding, of every status: what services count. Of an incomplete or undecodable body what was

@@ -1,6 +1,7 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
 import type { Random } from "../../runtime/random.ts";
+import type { Address } from "../endpoint.ts";
 import { type BodySink, type HttpResponse, NoResponse, type TransportRequest } from "../http/transport.ts";
 import { type ApiRequest, type ReadResult, readResponse } from "./api-request.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
@@ -108,7 +109,7 @@ export class ApiClient {
   }
 
   async #backOff(
-    url: URL,
+    url: Address,
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
@@ -128,7 +129,8 @@ export class ApiClient {
     }
     const waitsFor = isSilent ? "throttled" : isForAll ? "retry-after" : "retry";
     const request = requestName("GET", url);
-    await backOff({ request, url, failure, failures, delayMs, waitsFor }, this.#options, signal);
+    const attempt = { request, url: new URL(url.href), failure, failures, delayMs, waitsFor } as const;
+    await backOff(attempt, this.#options, signal);
   }
 
   /** After a failure for which the service gave no reason. One that is alone is over sooner than a second. */

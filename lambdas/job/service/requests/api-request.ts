@@ -1,6 +1,7 @@
 // What one GET asks for, and what a response to it means: use it, try again, or stop.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Address } from "../endpoint.ts";
 import type { HttpResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/permit.ts";
 import type { BodyPieces, BodyReader } from "./body-pieces.ts";
@@ -9,7 +10,7 @@ import { redirected } from "./redirect.ts";
 import { retryAfterMs, statusClass } from "./retry.ts";
 
 export interface ApiRequest<T> {
-  readonly url: URL;
+  readonly url: Address;
   readonly kind: RequestKind;
   readonly bodyCapBytes: number;
   /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */

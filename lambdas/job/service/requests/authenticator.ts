@@ -1,5 +1,7 @@
 // The port of authentication. The folder auth has an adapter for each method.
 
+import type { Address } from "../endpoint.ts";
+
 /** What became of a request that carried credentials. */
 export type RequestResult =
   /** Any response but a 401. `setCookies`: its `Set-Cookie` headers. */
@@ -14,7 +16,7 @@ export interface Authorization {
   /** False once the credentials are known to be stale: get another authorization before sending. */
   readonly isCurrent: boolean;
   /** The headers for a request to `url`; none unless it has the exact origin the credentials belong to. */
-  headers(url: URL): Readonly<Record<string, string>>;
+  headers(url: Address): Readonly<Record<string, string>>;
   /**
    * Reports what became of the request. Only the first call counts. After a refusal it resolves with the renewed
    * authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined at once.

@@ -1,6 +1,7 @@
 // Why an attempt failed, and the error that ends the run after the last attempt.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Address } from "../endpoint.ts";
 import { connectionRemedy, type NoResponseFailure } from "./connection-problem.ts";
 import { ATTEMPTS } from "./retry.ts";
 
@@ -22,7 +23,7 @@ export class UnusableBody extends Error {
 }
 
 /** The name of a request in messages and logs: without the query, which may hold more than the path. */
-export function requestName(method: string, url: URL): string {
+export function requestName(method: string, url: Pick<Address, "pathname">): string {
   return `${method} ${url.pathname}`;
 }
 

@@ -1,13 +1,14 @@
 // A redirect is never followed: credentials belong to one origin. The error says where it pointed.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Address } from "../endpoint.ts";
 import type { HttpResponse } from "../http/transport.ts";
 
 /** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
 const MAX_SHOWN = 300;
 
 /** Does not advise to use the target: a forged response could point to a server that collects credentials. */
-export function redirected(request: string, url: URL, response: HttpResponse): SyncError {
+export function redirected(request: string, url: Address, response: HttpResponse): SyncError {
   const target = redirectTarget(url, response);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
@@ -19,7 +20,7 @@ export function redirected(request: string, url: URL, response: HttpResponse): S
 }
 
 /** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
-export function redirectTarget(url: URL, response: HttpResponse): string {
+export function redirectTarget(url: Address, response: HttpResponse): string {
   const location = response.headers.get("location")?.[0];
   if (location === undefined) return "nowhere (no Location header)";
   const target = URL.parse(location, url.href);
