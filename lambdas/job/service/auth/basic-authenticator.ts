@@ -8,6 +8,8 @@ import type { CurrentCredentials } from "./current-credentials.ts";
 export class BasicAuthenticator implements Authenticator {
   readonly #baseUrl: URL;
   readonly #credentials: CurrentCredentials<PasswordCredentials>;
+  /** One for all requests. */
+  #authorization: Authorization | undefined;
 
   constructor(baseUrl: URL, credentials: CurrentCredentials<PasswordCredentials>) {
     this.#baseUrl = baseUrl;
@@ -15,10 +17,11 @@ export class BasicAuthenticator implements Authenticator {
   }
 
   authorize(): Authorization {
-    return this.#authorization(this.#credentials.current);
+    if (this.#authorization?.isCurrent !== true) this.#authorization = this.#made(this.#credentials.current);
+    return this.#authorization;
   }
 
-  #authorization(credentials: PasswordCredentials): Authorization {
+  #made(credentials: PasswordCredentials): Authorization {
     const { origin } = this.#baseUrl;
     const isCurrent = (): boolean => this.#credentials.current === credentials;
     // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.

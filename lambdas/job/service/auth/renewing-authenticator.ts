@@ -27,6 +27,8 @@ interface Generation {
   readonly proof: Proof;
   /** `fresh` until one request was answered with anything but 401. */
   state: "fresh" | "accepted" | "refused";
+  /** Once it is accepted: one for all requests. */
+  authorization?: Authorization;
 }
 
 /** So many proofs in a row may expire before a request could try them. */
@@ -52,19 +54,21 @@ export class RenewingAuthenticator implements Authenticator {
 
   authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
     const accepted = this.#failure === undefined ? this.#accepted : undefined;
-    return accepted ? this.#authorization(accepted) : this.#wait(signal);
+    return accepted ?? this.#wait(signal);
   }
 
-  get #accepted(): Generation | undefined {
+  get #accepted(): Authorization | undefined {
     const generation = this.#generation;
-    return generation?.state === "accepted" && !generation.proof.isExpired ? generation : undefined;
+    if (generation?.state !== "accepted" || generation.proof.isExpired) return undefined;
+    generation.authorization ??= this.#authorization(generation);
+    return generation.authorization;
   }
 
   async #wait(signal: AbortSignal | undefined): Promise<Authorization> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const accepted = this.#accepted;
-      if (accepted) return this.#authorization(accepted);
+      if (accepted) return accepted;
       if (!this.#isBusy) return this.#startTrial(signal);
       await abortable(this.#changed.promise, signal);
     }
@@ -97,15 +101,15 @@ export class RenewingAuthenticator implements Authenticator {
     const isTrial = generation.state === "fresh";
     const isCurrent = (): boolean =>
       this.#generation === generation && generation.state !== "refused" && (isTrial || !proof.isExpired);
-    let isSettled = false;
+    let isOver = false;
     return {
       get isCurrent() {
         return isCurrent();
       },
       headers: (url) => proof.headers(url),
       settle: (result, signal) => {
-        if (isSettled) return undefined;
-        isSettled = true;
+        if (isOver) return undefined;
+        isOver = isTrial;
         if (result.kind !== "unanswered") proof.keep(result.setCookies);
         if (result.kind === "refused") return this.#renew(generation, isTrial, signal);
         if (isTrial) this.#passTrial(generation, result.kind);

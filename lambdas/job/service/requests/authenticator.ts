@@ -11,15 +11,15 @@ export type RequestResult =
   /** The request was not sent, or no response came. */
   | { readonly kind: "unanswered" };
 
-/** The current credentials, for one request. */
+/** The current credentials, for one request or for many. */
 export interface Authorization {
   /** False once the credentials are known to be stale: get another authorization before sending. */
   readonly isCurrent: boolean;
   /** The headers for a request to `url`; none unless it has the exact origin the credentials belong to. */
   headers(url: Address): Readonly<Record<string, string>>;
   /**
-   * Reports what became of the request. Only the first call counts. After a refusal it resolves with the renewed
-   * authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined at once.
+   * Reports what became of a request, once for each. After a refusal it resolves with the renewed authorization to send
+   * the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined at once.
    */
   settle(result: RequestResult, signal?: AbortSignal): Promise<Authorization | undefined> | undefined;
 }
