@@ -2,6 +2,7 @@
 // and manifest. It may begin while later shards are still collected.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { AddedAhead, type AddedFile } from "../../snapshot/compare/added-ahead.ts";
 import { writeDigests } from "../../snapshot/compare/digests.ts";
 import { KeptRows, keptRows } from "../../snapshot/compare/kept-rows.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
@@ -40,6 +41,8 @@ export interface BuiltSnapshot {
   /** The rows that differ from the base; undefined where there is no row. */
   readonly kept: KeptRows | undefined;
   readonly incomplete: Incomplete;
+  /** The changes, where there is no base and they are known already. */
+  readonly added: AddedFile | undefined;
 }
 
 /**
@@ -57,11 +60,13 @@ export class SnapshotBuilder {
   #kept: KeptRows | undefined;
   /** Of shards that are being fetched. */
   readonly #open = new Map<number, ShardFacts>();
+  readonly #added: AddedAhead | undefined;
   #next = 0;
 
   constructor(task: BuildTask) {
-    const { ports, settings, plan } = task;
+    const { ports, settings, plan, base } = task;
     this.#task = task;
+    if (base === null) this.#added = new AddedAhead(plan.header.events);
     this.#required = new RequiredFields(settings.require);
     this.#parts = new PartWriter({
       store: ports.store,
@@ -112,6 +117,7 @@ export class SnapshotBuilder {
   /** Rows of the next shard, each of which was fetched. Nothing of them is in the store before `endShard`. */
   async addBlock(block: DeflatedBlock): Promise<void> {
     await this.#parts.append(block);
+    await this.#added?.add(block.text);
   }
 
   /** All rows of the next shard are there, and it is staged. Returns when the store has taken them. */
@@ -137,7 +143,8 @@ export class SnapshotBuilder {
     const events = parts.reduce((sum, part) => sum + part.rows, 0);
     if (events + this.#leftOut.length !== planned) throw incomplete(planned, events, this.#leftOut.length);
     const manifest = await this.#writeManifest(parts, events);
-    return { manifest, kept: this.#kept, incomplete: this.#required.incomplete };
+    const added = await this.#added?.file(events);
+    return { manifest, kept: this.#kept, incomplete: this.#required.incomplete, added };
   }
 
   async abort(error: unknown): Promise<void> {

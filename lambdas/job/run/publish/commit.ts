@@ -1,6 +1,7 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import type { AddedFile } from "../../snapshot/compare/added-ahead.ts";
 import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import type { KeptRows } from "../../snapshot/compare/kept-rows.ts";
@@ -19,6 +20,8 @@ export interface SnapshotToPublish {
   readonly manifest: Manifest;
   /** Of a snapshot that was made just now. */
   readonly kept?: KeptRows | undefined;
+  /** Its changes, if it is the first one. */
+  readonly added?: AddedFile | undefined;
 }
 
 /**
@@ -27,12 +30,13 @@ export interface SnapshotToPublish {
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
-  { manifest, kept }: SnapshotToPublish,
+  snapshot: SnapshotToPublish,
   action: Action,
   decide: (head: Publication | undefined) => Promise<Decision | undefined>,
   baseOf: BaseOf,
 ): Promise<Decision | Publication> {
   const { store, clock, random, signal } = ports;
+  const { manifest } = snapshot;
   const { account, snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
   for (;;) {
@@ -45,11 +49,9 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
-    const changes = await writeChanges(ports, number, base, { manifest, kept }).catch(
-      async (error: unknown) => {
-        throw await explainDamage(error, ports, account, { base, snapshotId });
-      },
-    );
+    const changes = await writeChanges(ports, number, base, snapshot).catch(async (error: unknown) => {
+      throw await explainDamage(error, ports, account, { base, snapshotId });
+    });
     const publication: Publication = {
       publication: number,
       snapshot_id: snapshotId,
@@ -77,10 +79,15 @@ async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   number: string,
   base: string | null,
-  { manifest, kept }: SnapshotToPublish,
+  { manifest, kept, added }: SnapshotToPublish,
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
+  const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
+  if (base === null && added) {
+    const created = await store.create(key(0), Buffer.concat(added.chunks));
+    if (created !== undefined) return { ...counts, added: added.rows };
+  }
   const proceed = (): void => signal.throwIfAborted();
   async function* lines(): AsyncGenerator<string | Uint8Array> {
     if (base === null) {
@@ -96,10 +103,6 @@ async function writeChanges(
       yield changeLine(change);
     }
   }
-  await writeParts({
-    store,
-    key: (index) => layout.changesPart(account, number, snapshotId, index),
-    lines: lines(),
-  });
+  await writeParts({ store, key, lines: lines() });
   return counts;
 }

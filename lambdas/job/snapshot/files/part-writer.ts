@@ -6,7 +6,8 @@ import { PartContent } from "./part-content.ts";
 import { PartFile } from "./part-file.ts";
 import type { WrittenPart } from "./part-info.ts";
 
-const MAX_BYTES = 128 * 1024 * 1024;
+/** Uncompressed. */
+export const MAX_PART_BYTES = 128 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface PartWriterOptions {
@@ -37,7 +38,7 @@ export class PartWriter {
   #stop: { readonly error: unknown } | undefined;
   readonly #parts: WrittenPart[] = [];
 
-  constructor({ store, key, maxBytes = MAX_BYTES }: PartWriterOptions) {
+  constructor({ store, key, maxBytes = MAX_PART_BYTES }: PartWriterOptions) {
     this.#store = store;
     this.#key = key;
     this.#maxBytes = maxBytes;

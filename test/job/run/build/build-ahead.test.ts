@@ -1,6 +1,7 @@
 // The snapshot is built behind the collection. That is seen only in when its files begin, never in what they are.
 
 import { randomBytes } from "node:crypto";
+import { gunzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { BuildAhead } from "../../../../lambdas/job/run/build/build-ahead.ts";
@@ -115,7 +116,7 @@ describe("a snapshot", () => {
     expect(made[2]).toEqual(made[0]);
   });
 
-  it("is made of the rows as they are staged: no shard is read", async () => {
+  it("is made of the rows as they are staged: neither a shard nor a part is read", async () => {
     const read: string[] = [];
     const store: Store = {
       ...interposed(world.store, async () => undefined),
@@ -127,7 +128,7 @@ describe("a snapshot", () => {
 
     await world.run({ runId: RUN }, { store, openService: slowly() });
 
-    expect(read.filter((key) => key.includes("shard-"))).toEqual([]);
+    expect(read.filter((key) => /shard-|part-/.test(key))).toEqual([]);
     expect(await world.seen()).toEqual(world.truth());
   });
 
@@ -264,8 +265,9 @@ describe("a store that is slower than the service", () => {
 /** The files of the snapshot; of the manifest what does not depend on the clock. */
 async function filesOf({ store }: SmallWorld): Promise<unknown> {
   const { finished_at: _, ...manifest } = await readManifest(store, ACCOUNT, RUN);
-  const [bytes, digests, leftOut] = await Promise.all(
-    [part, layout.digests(ACCOUNT, RUN), layout.leftOut(ACCOUNT, RUN)].map(
+  const changes = layout.changesPart(ACCOUNT, "0000000001", RUN, 0);
+  const [bytes, digests, leftOut, added] = await Promise.all(
+    [part, layout.digests(ACCOUNT, RUN), layout.leftOut(ACCOUNT, RUN), changes].map(
       async (key) => (await store.read(key))?.bytes,
     ),
   );
@@ -273,5 +275,12 @@ async function filesOf({ store }: SmallWorld): Promise<unknown> {
     .toString()
     .trimEnd()
     .split("\n");
-  return { parts: manifest.parts.length, manifest, bytes, digests, leftOut: left };
+  return {
+    parts: manifest.parts.length,
+    manifest,
+    bytes,
+    digests,
+    leftOut: left,
+    changes: gunzipSync(added ?? ""),
+  };
 }
