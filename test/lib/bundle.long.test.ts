@@ -107,9 +107,10 @@ describe("the bundle", () => {
     expect(Buffer.byteLength(bundle)).toBeLessThan(MAX_BYTES);
   });
 
-  it("has nothing that makes a cold start slow: no import of a module of Node.js, none of zod's languages", () => {
+  it("has nothing that makes a cold start slow: no import of a module of Node.js, none of zod's languages, no settings that are parsed", () => {
     expect(bundle).not.toMatch(/^(?:import|\}) .*"node:[^"]+";$|\b(?:require|import)\("node:/m);
     expect(bundle).not.toMatch(/node:http2|\.WebSocket\b/);
+    expect(modules).not.toContain("lambdas/job/settings/account-defaults.ts");
     expect(modules.filter((path) => path.includes("zod/v4/locales/") && !path.endsWith("/en.js"))).toEqual(
       [],
     );

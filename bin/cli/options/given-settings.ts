@@ -2,7 +2,8 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { ACCOUNT_DEFAULTS, type AccountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { ACCOUNT_DEFAULTS } from "../../../lambdas/job/settings/account-defaults.ts";
+import type { AccountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import type { OptionValues } from "./options.ts";
 import type { SettingsFile } from "./settings-file.ts";
 

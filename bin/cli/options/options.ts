@@ -1,7 +1,8 @@
 // The command line's options: flag, description, default, and how their text becomes a value.
 
+import { ACCOUNT_DEFAULTS } from "../../../lambdas/job/settings/account-defaults.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
-import { ACCOUNT_DEFAULTS, accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
 import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
 import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";

@@ -45,9 +45,6 @@ export const accountSettings = z.strictObject({
 
 export type AccountSettings = Readonly<z.output<typeof accountSettings>>;
 
-/** What each setting is where nothing is given; the address has no default. */
-export const ACCOUNT_DEFAULTS = accountSettings.omit({ baseUrl: true }).parse({});
-
 function isPointer(value: string): boolean {
   try {
     parsePointer(value);

@@ -1,6 +1,7 @@
 // How fast the service may be asked.
 
-import { ACCOUNT_DEFAULTS, accountSettings } from "../../../../lambdas/job/settings/account-settings.ts";
+import { ACCOUNT_DEFAULTS } from "../../../../lambdas/job/settings/account-defaults.ts";
+import { accountSettings } from "../../../../lambdas/job/settings/account-settings.ts";
 import { numberOf } from "../option-parsers.ts";
 
 const SETTINGS = accountSettings.shape;

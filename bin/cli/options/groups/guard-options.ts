@@ -1,6 +1,7 @@
 // The options of the guard: when a snapshot is held.
 
-import { ACCOUNT_DEFAULTS, accountSettings } from "../../../../lambdas/job/settings/account-settings.ts";
+import { ACCOUNT_DEFAULTS } from "../../../../lambdas/job/settings/account-defaults.ts";
+import { accountSettings } from "../../../../lambdas/job/settings/account-settings.ts";
 import { numberOf, pointerTexts } from "../option-parsers.ts";
 
 const SETTINGS = accountSettings.shape;
