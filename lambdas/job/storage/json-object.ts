@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
+import { SELDOM_PARSED } from "./seldom-parsed.ts";
 import type { Store } from "./store.ts";
 
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
@@ -27,7 +28,7 @@ export function parseJson<Schema extends z.ZodType>(
   } catch {
     throw damaged(key, "it is not JSON");
   }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, SELDOM_PARSED);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw damaged(key, `${issue?.path.join(".") || "the object"}: ${issue?.message ?? "unexpected"}`);

@@ -5,6 +5,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import { isAccountName } from "../settings/account-name.ts";
 import { FOLDERS, layout, publicationId } from "./layout.ts";
 import { runInstant } from "./run-id.ts";
+import { SELDOM_PARSED } from "./seldom-parsed.ts";
 import type { Store } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
@@ -115,7 +116,7 @@ export async function publish(
 ): Promise<"committed" | "lost"> {
   const key = layout.publication(account, publication.publication);
   // Parsing puts the keys in the table's order and refuses what could not be read back.
-  const line = `${JSON.stringify(PUBLICATION.parse(publication))}\n`;
+  const line = `${JSON.stringify(PUBLICATION.parse(publication, SELDOM_PARSED))}\n`;
   const created = await store.create(key, new TextEncoder().encode(line));
   if (created !== undefined) return "committed";
 
@@ -166,7 +167,7 @@ function parse(bytes: Uint8Array): Publication | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.indexOf("\n") !== text.length - 1) return undefined;
-    return PUBLICATION.safeParse(JSON.parse(text)).data;
+    return PUBLICATION.safeParse(JSON.parse(text), SELDOM_PARSED).data;
   } catch {
     return undefined;
   }

@@ -51,22 +51,27 @@ export class DuckdbCatalog implements RemovableCatalog {
   }
 
   async #read(without: string | undefined): Promise<ReadTables> {
+    const [logs, { names: columns, types }, hasRunLogs] = await Promise.all([
+      this.#logs(without),
+      tableColumns(this.#store, without),
+      this.#hasRunLogs(),
+    ]);
+    const sql = viewsSql({ directory: this.directory, accounts: logs, columns, types, hasRunLogs });
+    return { sql, accounts: logs };
+  }
+
+  async #logs(without: string | undefined): Promise<readonly AccountLog[]> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
       if (account === without) continue;
-      const snapshots = await listSnapshots(this.#store, account);
+      const [snapshots, log] = await Promise.all([
+        listSnapshots(this.#store, account),
+        readLog(this.#store, account),
+      ]);
       const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
-      logs.push({ account, log: await readLog(this.#store, account), retired: new Set(retired) });
+      logs.push({ account, log, retired: new Set(retired) });
     }
-    const { names: columns, types } = await tableColumns(this.#store, without);
-    const sql = viewsSql({
-      directory: this.directory,
-      accounts: logs,
-      columns,
-      types,
-      hasRunLogs: await this.#hasRunLogs(),
-    });
-    return { sql, accounts: logs };
+    return logs;
   }
 
   /** From a fresh reading of all accounts' heads. */

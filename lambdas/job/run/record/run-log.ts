@@ -6,6 +6,7 @@ import { ERROR_CODES } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
+import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
@@ -89,7 +90,7 @@ async function append(
 ): Promise<RunLogEntry> {
   const { run_id, ...rest } = row;
   for (let attempt = 1; ; attempt += 1) {
-    const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest });
+    const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest }, SELDOM_PARSED);
     const key = layout.runLog(account, run_id, attempt);
     if ((await store.create(key, Buffer.from(`${jsonLine(numbered)}\n`))) !== undefined) return numbered;
     const found = await isThere(key);

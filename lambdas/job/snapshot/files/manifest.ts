@@ -5,6 +5,7 @@ import * as z from "zod";
 import { isListed } from "../../settings/is-listed.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
+import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
 import { columnType } from "../rows/column-type.ts";
@@ -109,7 +110,7 @@ export type Manifest = Readonly<z.infer<typeof MANIFEST>>;
  * program's version. Throws `STORE_CORRUPT` for any other difference.
  */
 export async function createManifest(store: Store, key: string, manifest: Manifest): Promise<Manifest> {
-  const own = MANIFEST.parse(manifest); // what could not be read back is not written
+  const own = MANIFEST.parse(manifest, SELDOM_PARSED); // what could not be read back is not written
   if (await writeJsonOnce(store, key, own)) return own;
 
   const found = await readJson(store, key, MANIFEST);

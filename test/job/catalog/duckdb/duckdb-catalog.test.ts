@@ -7,6 +7,7 @@ import { query } from "../../../../bin/cli/query/query.ts";
 import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { Store, StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -52,6 +53,33 @@ describe("views.sql", () => {
     });
 
     expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/part-*.ndjson.gz'`);
+  });
+
+  it("is made of logs, snapshots, columns and run logs that are read at the same time", async () => {
+    const store = new MemoryStore();
+    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
+    store.put(layout.manifest("uk", ONE), manifestText("uk", ONE));
+    const open = new Set<string>();
+    let most = 0;
+    const list = async function* (prefix: string): AsyncGenerator<StoredKey> {
+      open.add(prefix);
+      most = Math.max(most, open.size);
+      await new Promise((resolve) => setImmediate(resolve));
+      yield* store.list(prefix);
+      open.delete(prefix);
+    };
+    const watched: Store = {
+      read: (key) => store.read(key),
+      open: (key) => store.open(key),
+      list,
+      create: (key, body) => store.create(key, body),
+      replace: (key, bytes, version) => store.replace(key, bytes, version),
+      delete: (key) => store.delete(key),
+    };
+
+    await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh();
+
+    expect(most).toBe(3);
   });
 
   it("shows run logs that are written after it", async () => {
