@@ -10,9 +10,15 @@ const REQUIRED = "required from Node.js";
 const WITHOUT_HTTP2 = "module.exports = { constants: {} };";
 
 /**
+ * Imported as ever: nothing in them takes time, and the first file of the command line, which says so if Node.js is too
+ * old, runs where modules cannot be asked for.
+ */
+const AS_EVER: ReadonlySet<string> = new Set(["module", "os", "path", "v8"]);
+
+/**
  * A plugin for esbuild. An import of one of Node.js's own modules reads all of its exports, and some of them load other
- * modules when they are read: `WebSocket` of `node:http` takes 27 ms of each start, `stdin` of `node:process` 4,
- * `ReadStream` of `node:fs` 3. Built code reads what it uses.
+ * modules when they are read: `WebSocket` of `node:http` takes 27 ms of each start, `stdin` of `node:process` 4, those
+ * of `node:util` 4, `ReadStream` of `node:fs` 3. Built code reads what it uses.
  */
 export function ownModulesOfNode(): Plugin {
   return {
@@ -21,6 +27,7 @@ export function ownModulesOfNode(): Plugin {
       onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) => {
         if (!isBuiltin(path)) return undefined;
         const name = path.replace(/^node:/, "");
+        if (kind === "import-statement" && AS_EVER.has(name)) return { path, external: true };
         if (kind === "import-statement") return { path: name, namespace: IMPORTED };
         // What is imported when it is used has a file of its own, and would have one together with what is required.
         return { path: name, namespace: REQUIRED, suffix: kind === "dynamic-import" ? "?later" : "" };

@@ -1,6 +1,6 @@
 // The package in an empty folder: what is in it, how large it is, and that the quick start works with it.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
@@ -111,6 +111,20 @@ test("without DuckDB all but query works", async () => {
 
 const OWN_NODE = { which: "the Node.js of the project", bin: (): string => OWN_BIN };
 const LOWEST = { which: `Node.js ${LOWEST_NODE}`, bin: (): string => lowest?.bin ?? "" };
+
+test("a Node.js that is much too old is refused in words", () => {
+  const old =
+    'delete process.getBuiltinModule; Object.defineProperty(process.versions, "node", { value: "18.20.0" });';
+
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(old)}`, installed.command, "--version"],
+    { encoding: "utf8" },
+  );
+
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^brand-events-sync needs Node\.js 22\.21 or newer, and \S+ is 18\.20\.0: .*\n$/);
+});
 
 describe.each(HAS_LOWEST_NODE ? [OWN_NODE, LOWEST] : [OWN_NODE])("on $which", ({ bin }) => {
   test("it says its version", async () => {
