@@ -1,5 +1,6 @@
 // The login call (docs/service-interface.md §3.1): one POST. Its cookies are the session.
 
+import { setImmediate } from "node:timers/promises";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
@@ -39,6 +40,8 @@ export async function login(options: LoginOptions, signal: AbortSignal | undefin
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
     throw noCookie(url, response);
   options.logger.info("logged in");
+  // The connection is free only when the event loop has turned: before that, the next request would open another one.
+  await setImmediate();
   return cookies;
 }
 

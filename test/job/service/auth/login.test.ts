@@ -23,6 +23,19 @@ describe("the login", () => {
     expect(service.counts).toMatchObject({ requests: 5, logins: 1, retries: 0, throttled: 0 });
   });
 
+  it("leaves its connection to the list", async () => {
+    const ports: unknown[] = [];
+    await using server = await httpServer((request, response) => {
+      ports.push(request.socket.remotePort);
+      response.setHeader("set-cookie", "s=1").end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    await connection.service.list();
+
+    expect(ports).toEqual([ports[0], ports[0]]);
+  });
+
   it("sends the envelope of the interface and a User-Agent", async () => {
     const seen: unknown[] = [];
     await using server = await httpServer(async (request, response) => {

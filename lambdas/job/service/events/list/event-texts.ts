@@ -65,12 +65,14 @@ export class EventTexts implements ListedEvents {
 
   /** The indices of all events in the order of their uuids. */
   order(): Uint32Array {
-    const order = Uint32Array.from({ length: this.#length }, (_, index) => index);
-    const prefixes = this.#prefixes;
-    return order.sort((a, b) => (prefixes[a] ?? 0) - (prefixes[b] ?? 0) || this.compareUuids(a, b));
+    const order = new Uint32Array(this.#length);
+    for (let index = 0; index < order.length; index += 1) order[index] = index;
+    return order.sort((a, b) => this.compareUuids(a, b));
   }
 
   compareUuids(a: number, b: number): number {
+    const byPrefix = (this.#prefixes[a] ?? 0) - (this.#prefixes[b] ?? 0);
+    if (byPrefix !== 0) return byPrefix;
     const [left, right] = [this.#record(a), this.#record(b)];
     const start = left.offset + HEAD_BYTES;
     const end = start + left.chunk.readUInt8(left.offset);
