@@ -163,6 +163,22 @@ describe("mapOrdered", () => {
     await expect(during).rejects.toBe(reason);
   });
 
+  test("tells the work why the signal aborted, and nothing of a failure of other work", async () => {
+    const reasons: unknown[] = [];
+    const late = new AbortController();
+    const work = (item: number, signal: AbortSignal): Promise<number> => {
+      signal.addEventListener("abort", () => reasons.push(signal.reason));
+      return item < 0 ? Promise.reject(new Error("no")) : delay(10_000, 1, { signal });
+    };
+
+    const aborted = Array.fromAsync(mapOrdered([1], work, { ...options, signal: late.signal }));
+    late.abort("the lease is lost");
+    await Promise.allSettled([aborted, Array.fromAsync(mapOrdered([1, -1], work, options))]);
+
+    expect(reasons.slice(0, 1)).toEqual(["the lease is lost"]);
+    expect(reasons.slice(1)).toEqual([1, 2].map(() => expect.objectContaining({ name: "AbortError" })));
+  });
+
   test("aborts what is under way when the consumer stops early", async () => {
     let aborted = 0;
     const work = async (item: number, signal: AbortSignal): Promise<number> => {
