@@ -53,9 +53,9 @@ export class BuildAhead {
   async blockStaged(block: DeflatedBlock): Promise<void> {
     if (!this.#isLive) return;
     const builder = this.#builder;
-    await builder.addBlock(block).catch((error: unknown) => this.#beginAgain(builder, error));
+    await builder.addBlock(block).catch((error: unknown) => this.#beginAgainNow(builder, error));
     if (builder.waitingBytes > this.#maxWaitingBytes)
-      this.#work = this.#work.then(() => this.#beginAgain(builder, new Error("the store is too slow")));
+      this.#beginAgainNow(builder, new Error("the store is too slow"));
   }
 
   /**
@@ -70,7 +70,7 @@ export class BuildAhead {
       const work = ended.catch((error: unknown) => this.#beginAgain(builder, error));
       this.#work = this.#work.then(() => work);
     } else if (this.#isLive) {
-      this.#work = this.#work.then(() => this.#beginAgain(builder, new Error("another process works on it")));
+      this.#beginAgainNow(builder, new Error("another process works on it"));
     } else if (this.#task.isAhead) {
       this.#work = this.#work.then(() => this.#takeStaged());
     }
@@ -97,6 +97,12 @@ export class BuildAhead {
     } catch (error) {
       await this.#beginAgain(builder, error);
     }
+  }
+
+  /** Not after the work that is under way: it may wait for the store, and rows would be taken meanwhile. */
+  #beginAgainNow(builder: SnapshotBuilder, error: unknown): void {
+    const begun = this.#beginAgain(builder, error);
+    this.#work = this.#work.then(() => begun);
   }
 
   /** At the end, from the shards. */

@@ -7,12 +7,13 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { BuildAhead } from "../../../../lambdas/job/run/build/build-ahead.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { DeflatedBlock } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
-import { readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
 import { createPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { writeShard } from "../../../../lambdas/job/snapshot/staging/shard.ts";
+import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { streamOf } from "../../snapshot/files/streams.ts";
@@ -209,6 +210,33 @@ describe("a snapshot", () => {
 
 describe("a store that is slower than the service", () => {
   it("does not fill the memory: the snapshot is begun again at the end", async () => {
+    const { taken, begun, errors, manifest } = await built({ maxWaitingBytes: 500 });
+
+    expect(taken).toEqual([0, 1, 2, 3]);
+    expect(begun).toBe(2);
+    expect(errors).toMatchObject([{ message: expect.stringContaining("too slow") }]);
+    expect(manifest.counts.events).toBe(5);
+    expect(await verifySnapshot(world.store, ACCOUNT, RUN)).toEqual(manifest);
+  });
+
+  it("gets no row after a shard that another process has staged", async () => {
+    const { taken, begun, errors, manifest } = await built({ ofOther: 3 });
+
+    expect(taken).toEqual([0, 1, 2, 3]);
+    expect(begun).toBe(2);
+    expect(errors).toMatchObject([{ message: expect.stringContaining("another process") }]);
+    expect(await verifySnapshot(world.store, ACCOUNT, RUN)).toEqual(manifest);
+  });
+
+  /** Five shards of one row each. The store takes the first chunk of a part, and goes on when all shards are staged. */
+  async function built({ maxWaitingBytes = 100_000, ofOther = -1 }): Promise<{
+    /** The shards whose rows were taken from memory. */
+    readonly taken: readonly number[];
+    /** How often the part was begun. */
+    readonly begun: number;
+    readonly errors: readonly unknown[];
+    readonly manifest: Manifest;
+  }> {
     const events = ["a1", "b2", "c3", "d4", "e5"].map((uuid) => ({ uuid, requestAs: uuid, listing: "{}" }));
     const draft = { run_id: RUN, account: ACCOUNT, fingerprint: "f", created_at: "2026-06-01T06:00:00.000Z" };
     const plan = await createPlan(world.store, layout.plan(ACCOUNT, RUN), {
@@ -240,26 +268,34 @@ describe("a store that is slower than the service", () => {
     };
     const task = { ports: world.ports({ store }), settings: world.settings, plan, base: null, isAhead: true };
     const work = { plan, staged: new Set<number>(), kept: PartialShards.none, keptFiles: 0 };
-    const build = await BuildAhead.open(task, work, 500);
+    const build = await BuildAhead.open(task, work, maxWaitingBytes);
 
+    const taken: number[] = [];
     for (const [index, { uuid }] of events.entries()) {
       // About 340 bytes, compressed.
       const listing = `"${randomBytes(300).toString("hex")}"`;
       const row = { uuid, event_date: null, scope: null, event: "{}", listing };
       build.rowFetched(index, row, {});
-      const results = streamOf({ uuid, line: rowLine(row) });
-      const onBlock = (block: DeflatedBlock): Promise<void> => build.blockStaged(block);
-      const leftOut = await writeShard(store, shard(index), index, results, undefined, onBlock);
+      const results = (): AsyncIterable<StagedResult> => streamOf({ uuid, line: rowLine(row) });
+      if (index === ofOther) await writeShard(world.store, shard(index), index, results());
+      const onBlock = async (block: DeflatedBlock): Promise<void> => {
+        let isTaken = false;
+        await build.blockStaged({
+          ...block,
+          get text() {
+            isTaken = true;
+            return block.text;
+          },
+        });
+        if (isTaken) taken.push(index);
+      };
+      const leftOut = await writeShard(store, shard(index), index, results(), undefined, onBlock);
       build.shardStaged(index, leftOut);
     }
     collected.resolve();
     const { manifest } = await build.finish();
-
-    expect(begun).toBe(2);
-    expect(errors).toMatchObject([{ message: expect.stringContaining("too slow") }]);
-    expect(manifest.counts.events).toBe(5);
-    expect(await verifySnapshot(world.store, ACCOUNT, RUN)).toEqual(manifest);
-  });
+    return { taken, begun, errors, manifest };
+  }
 });
 
 /** The files of the snapshot; of the manifest what does not depend on the clock. */
