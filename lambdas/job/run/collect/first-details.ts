@@ -31,7 +31,8 @@ export class FirstDetails implements DetailService, AsyncDisposable {
   readonly #service: DetailService;
   readonly #signal: AbortSignal;
   readonly #waiting = new Map<string, Requested>();
-  readonly #all: readonly Promise<Detail>[];
+  /** The ends of all requests. They hold no detail: it would stay in memory as long as the collection. */
+  readonly #ends: readonly Promise<void>[];
 
   constructor({ service, events, concurrency, signal }: FirstDetailsOptions) {
     this.#service = service;
@@ -40,7 +41,7 @@ export class FirstDetails implements DetailService, AsyncDisposable {
     const first = Iterator.from(events)
       .take(concurrency)
       .filter(({ listing }) => fitsRow({ listing }));
-    this.#all = Array.from(first, ({ requestAs }) => this.#request(requestAs));
+    this.#ends = Array.from(first, ({ requestAs }) => this.#request(requestAs));
   }
 
   detail(requestAs: string, signal?: AbortSignal): Promise<Detail> {
@@ -59,15 +60,15 @@ export class FirstDetails implements DetailService, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop();
-    await Promise.allSettled(this.#all);
+    await Promise.all(this.#ends);
   }
 
-  #request(requestAs: string): Promise<Detail> {
+  #request(requestAs: string): Promise<void> {
     const stop = new AbortController();
     const detail = this.#service.detail(requestAs, AbortSignal.any([this.#signal, stop.signal]));
-    detail.catch(() => undefined); // a failure counts for the call that asks for it
     this.#waiting.set(requestAs, { detail, stop });
-    return detail;
+    const ended = (): void => undefined; // a failure counts for the call that asks for it
+    return detail.then(ended, ended);
   }
 
   /** Ends the requests that nothing has asked for. */

@@ -1,5 +1,7 @@
 // The first details are requested while the plan is written. That shows in when requests are sent, never in what is staged.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { FirstDetails } from "../../../../lambdas/job/run/collect/first-details.ts";
@@ -160,6 +162,23 @@ describe("FirstDetails", () => {
     await using _ = new FirstDetails({ service: of, events, ...options });
 
     expect(asked).toEqual(["B"]);
+  });
+
+  it("does not keep a detail that was taken", async () => {
+    const { service: of } = service(async () => ({ ...detail, value: {} }));
+    await using first = new FirstDetails({ service: of, events: listed("a", "b"), ...options });
+    const taken = async (name: string): Promise<WeakRef<object>> => {
+      const { kind, value } = { value: {}, ...(await first.detail(name)) };
+      if (kind !== "event" || typeof value !== "object" || value === null) throw new Error("it is no event");
+      return new WeakRef(value);
+    };
+
+    const values = [await taken("A"), await taken("B")];
+    await new Promise((resolve) => setImmediate(resolve));
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+
+    expect(values.map((value) => value.deref())).toEqual([undefined, undefined]);
   });
 
   it("stops a request with the signal of the call that waits for it", async () => {
