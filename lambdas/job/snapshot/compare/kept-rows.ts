@@ -40,7 +40,7 @@ export class KeptRows {
     if (this.#text > this.#maxText || this.#isInBase(record)) return;
     this.#text += row.event.length + row.listing.length;
     if (this.#text > this.#maxText) this.#rows.clear();
-    else this.#rows.set(nameOf(record, 0), row);
+    else this.#rows.set(nameOf(record, 0), structuredClone(row)); // a slice would keep the whole response in memory
   }
 
   /** The chosen rows of the new snapshot; undefined where one of them was not kept. */
