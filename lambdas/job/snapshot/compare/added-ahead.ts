@@ -65,7 +65,7 @@ export class AddedAhead {
     if (this.#deflating === undefined) return;
     const block = await this.#deflating;
     this.#deflating = undefined;
-    this.#chunks.push(this.#member.add(block));
+    this.#chunks.push(Buffer.from(this.#member.add(block))); // what zlib returns lies in 128 KiB, however short it is
     this.#bytes += block.deflated.length;
     const expected = (this.#bytes / this.#rows) * this.#planned;
     this.#isGivenUp = Math.max(expected, this.#bytes) > this.#maxBytes || this.#textBytes > MAX_PART_BYTES;

@@ -50,6 +50,16 @@ describe("the changes that are made ahead", () => {
     expect(await ahead.file(1)).toBeDefined();
   });
 
+  it("take no more memory than their file, however small the blocks are", async () => {
+    const rows = Array.from({ length: 300 }, (_, n) => `${rowOf(n, "1")}\n`);
+    const file = await (await added(rows, new AddedAhead(rows.length))).file(rows.length);
+
+    const buffers = new Set(file?.chunks.map(({ buffer }) => buffer));
+    const bytes = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+    expect(bytes).toBeLessThan(300 * 1024);
+  });
+
   it.each([
     { planned: 2, isKept: true },
     { planned: 40, isKept: false },
