@@ -52,24 +52,34 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   if (unfinished && unfinished.staged.size === unfinished.plan.shards)
     return buildAndPublish(task, unfinished);
   const service = await session.openService();
-  if (unfinished) return buildAndPublish(task, unfinished, service);
+  const notice = new EstimateNotice(session.budget, ports.logger);
+  if (unfinished) {
+    notice.begin(unfinished.plan.header.events - done(unfinished));
+    return buildAndPublish(task, unfinished, { service, notice });
+  }
   await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
   const list = await listEvents(session, service);
   const { events } = list;
+  notice.begin(events.length); // before the first of them is requested: what is sent counts in the budget
   // A process with a time limit may stop before the first shard, and would have spent their budget for nothing.
   const isLimited = ports.timeLeftMs !== undefined;
   const concurrency = isLimited ? 0 : session.settings.concurrency;
   await using ahead = new FirstDetails({ service, events, concurrency, signal: session.ports.signal });
   const plan = await makePlan(session, list);
   session.isPlanned = true;
-  return await buildAndPublish(task, newWork(plan), ahead);
+  return await buildAndPublish(task, newWork(plan), { service: ahead, notice });
 }
 
-/** @param service where something is still to be collected */
+interface Source {
+  readonly service: DetailService;
+  readonly notice: EstimateNotice;
+}
+
+/** @param source where something is still to be collected */
 async function buildAndPublish(
   { session, head, baseOf }: MakeSnapshotTask,
   work: UnfinishedRun,
-  service?: DetailService,
+  source?: Source,
 ): Promise<RunEnd> {
   const { ports, settings } = session;
   const { plan } = work;
@@ -77,7 +87,7 @@ async function buildAndPublish(
   const isAhead = ports.timeLeftMs === undefined;
   const build = await BuildAhead.open({ ports, settings, plan, base: await baseOf(head), isAhead }, work);
   try {
-    if (service) await stage(session, service, work, build);
+    if (source) await stage(session, source, work, build);
     return await publishRun({ session, head, baseOf, plan, build });
   } catch (error) {
     await build.stop(error);
@@ -150,15 +160,13 @@ function makePlan({ ports, settings, state }: RunSession, list: EventList): Prom
 
 async function stage(
   session: RunSession,
-  service: DetailService,
+  { service, notice }: Source,
   work: UnfinishedRun,
   build: BuildAhead,
 ): Promise<void> {
   const { ports, settings } = session;
   const total = work.plan.header.events;
   let doneEvents = done(work);
-  const notice = new EstimateNotice(session.budget, ports.logger);
-  notice.begin(total - doneEvents);
   const report = (): void => ports.onProgress({ done: doneEvents, total, retries: service.counts.retries });
   report();
   await collect({

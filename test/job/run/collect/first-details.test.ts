@@ -71,6 +71,24 @@ describe("a run", () => {
     expect(asked.indexOf("plan")).toBe(0);
   });
 
+  it("says how long it takes as if none was requested yet", async () => {
+    world.settings = { ...world.settings, requestsPerMinute: 20, concurrency: 16, windowMs: 600_000 };
+    world.show(180);
+    const openService: RunPorts["openService"] = async (rateLimiter) => {
+      const service = await world.ports().openService(rateLimiter);
+      const detail: CountingService["detail"] = async (requestAs, signal) => {
+        (await rateLimiter.acquire("detail", signal)).settle(0);
+        return service.detail(requestAs, signal);
+      };
+      return { ...service, detail };
+    };
+
+    const { row } = await world.run({ runId: RUN }, { openService });
+
+    expect(row?.events).toBe(180);
+    expect(world.log.text).not.toContain("about");
+  });
+
   it("stages nothing, and leaves no request under way, where its plan cannot be written", async () => {
     const stopped: unknown[] = [];
     const openService = watched([], (_, signal) => untilAborted(signal, stopped));
