@@ -66,7 +66,8 @@ async function* linesAt(
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline === -1 ? chunk.length : newline;
       const isWanted = row === places[found];
-      if (isWanted) line.push(chunk.subarray(start, end));
+      if (isWanted)
+        line.push(newline === -1 ? Buffer.from(chunk.subarray(start, end)) : chunk.subarray(start, end));
       start = end + 1;
       if (newline === -1) break;
       row += 1;

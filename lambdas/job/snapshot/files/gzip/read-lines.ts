@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "../damaged.ts";
+import { free } from "./free.ts";
 
 /** Taken from zlib at once. */
 const CHUNK_BYTES = 128 * 1024;
@@ -34,7 +35,7 @@ export async function* readLines(
   for await (const line of readLineBytes(chunks, options)) yield line.toString("utf8");
 }
 
-/** The same, as bytes. */
+/** The same, as bytes: each line is valid until the next one is asked for. */
 export async function* readLineBytes(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadOptions,
@@ -53,13 +54,16 @@ export async function* readLineBytes(
       line = [];
       start = end + 1;
     }
-    line.push(chunk.subarray(start));
+    line.push(Buffer.from(chunk.subarray(start)));
   }
   if (line.length === 0) throw damaged(what, "it holds no line", remedy);
   if (line.some(({ length }) => length > 0)) throw damaged(what, "its last line has no end", remedy);
 }
 
-/** The uncompressed bytes. Throws `STORE_CORRUPT` for anything but one gzip member; errors of `chunks` pass through unchanged. */
+/**
+ * The uncompressed bytes in chunks, each valid until the next one is asked for. Throws `STORE_CORRUPT` for anything but one
+ * gzip member; errors of `chunks` pass through unchanged.
+ */
 export async function* unzipped(
   chunks: AsyncIterable<Uint8Array>,
   { what, remedy = MAKE_AGAIN }: ReadOptions,
@@ -80,7 +84,11 @@ export async function* unzipped(
     if (small?.length) yield small;
     else {
       const gunzip = createGunzip({ chunkSize: CHUNK_BYTES, rejectGarbageAfterEnd: true, ...AHEAD });
-      yield* piped(startingWith(start.chunks, bytes), gunzip);
+      for await (const chunk of piped(startingWith(start.chunks, bytes), gunzip)) {
+        yield chunk;
+        // zlib writes on into the rest of a buffer that is not full.
+        if (chunk.byteOffset + chunk.length === chunk.buffer.byteLength) free(chunk);
+      }
     }
   } catch (error) {
     throw source.failed ? error : damaged(what, "it is not one whole gzip member", remedy, error);

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gunzip, gunzipSync, type ZlibOptions } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "../damaged.ts";
 import { ByteReader } from "./byte-reader.ts";
+import { free } from "./free.ts";
 import { GZIP_HEADER, gzipTrailer, LAST_BLOCK } from "./gzip-member.ts";
 import { type DeflatedBlock, type LineBlock, lineBlocks } from "./line-blocks.ts";
 import { readLines } from "./read-lines.ts";
@@ -61,16 +62,11 @@ export async function* readStagedBlocks(
       next = nextBlock(reader, what); // in zlib's thread, while this block is used
       next.catch(() => undefined); // it is awaited above, unless the caller stops before
       yield block;
-      free(block.text);
+      if (block.text.length > SMALL_BYTES) free(block.text); // smaller ones may share their memory
     }
   } finally {
     await reader.close();
   }
-}
-
-/** At once, not when the garbage collector comes to it: blocks are large, and follow one another fast. */
-function free({ buffer, length }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && length > SMALL_BYTES) buffer.transfer(0);
 }
 
 async function nextBlock(reader: ByteReader, what: string): Promise<DeflatedBlock | undefined> {
