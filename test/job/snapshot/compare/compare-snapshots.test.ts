@@ -78,6 +78,32 @@ describe("two snapshots", () => {
     );
   });
 
+  it("are read where their rows lie in several chunks", async () => {
+    const text = (n: number, version: number): string =>
+      JSON.stringify(`${n} ${version} ${"é".repeat(40_000 + n * 7_000)}`);
+    const numbers = Array.from({ length: 16 }, (_, n) => n + 1);
+    const eventsIn = (version: (n: number) => number): Events =>
+      Object.fromEntries(numbers.map((n) => [n, text(n, version(n))]));
+    const before = await madeSnapshot(
+      store,
+      BEFORE,
+      eventsIn(() => 1),
+      100_000_000,
+    );
+    const after = await madeSnapshot(
+      store,
+      AFTER,
+      eventsIn((n) => (n % 3 === 0 ? 2 : 1)),
+      100_000_000,
+    );
+
+    const changes = await changesOf(before, after);
+
+    expect(changes.map(({ uuid }) => uuid)).toEqual([3, 6, 9, 12, 15].map(uuidOf));
+    expect(changes.every(({ before: old }, at) => old === text(3 * (at + 1), 1))).toBe(true);
+    expect(changes.every(({ after: now }, at) => now === text(3 * (at + 1), 2))).toBe(true);
+  });
+
   it("have every event added where there is nothing before", async () => {
     const after = await madeSnapshot(store, AFTER, { 1: "1", 2: "2" });
 

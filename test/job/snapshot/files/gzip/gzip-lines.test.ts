@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -23,6 +24,15 @@ const damagedFile = expect.objectContaining({
 describe("lines", () => {
   it("are each written with a newline", async () => {
     expect(gunzipSync(await zip(["a", "é", "日"])).toString()).toBe("a\né\n日\n");
+  });
+
+  it("of a large file come back as they were, also those that lie in several chunks", async () => {
+    const lengths = [3, 70_000, 128 * 1024 - 1, 1, 300_000, 5, 131_072, 400_000, 2, 900_000];
+    const lines = lengths.map(
+      (length, n) => `${n}${"é".repeat(length / 2)}${randomBytes(8).toString("hex")}`,
+    );
+
+    expect(await read(await zip(lines))).toEqual(lines);
   });
 
   it("come back from gzip as they were, however the bytes are cut", async () => {
