@@ -2,7 +2,6 @@
 
 import type { EventList } from "../service/event-service.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import { PartialShards } from "../snapshot/staging/partial-shards.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
@@ -10,7 +9,13 @@ import { BuildAhead } from "./build/build-ahead.ts";
 import { collect } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
 import { type DetailService, FirstDetails } from "./collect/first-details.ts";
-import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
+import {
+  eventsDone,
+  findAdoptable,
+  findOwnWork,
+  newWork,
+  type UnfinishedRun,
+} from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
@@ -54,7 +59,7 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const service = await session.openService();
   const notice = new EstimateNotice(session.budget, ports.logger);
   if (unfinished) {
-    notice.begin(unfinished.plan.header.events - done(unfinished));
+    notice.begin(unfinished.plan.header.events - eventsDone(unfinished));
     return buildAndPublish(task, unfinished, { service, notice });
   }
   await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
@@ -129,7 +134,7 @@ async function findWork(
   const { plan } = unfinished;
   await session.adopt(plan.header.run_id);
   logger.info(
-    `continues ${state.runId}, ${countText(done(unfinished))} of ${countText(plan.header.events)} done`,
+    `continues ${state.runId}, ${countText(eventsDone(unfinished))} of ${countText(plan.header.events)} done`,
   );
   return unfinished;
 }
@@ -166,7 +171,7 @@ async function stage(
 ): Promise<void> {
   const { ports, settings } = session;
   const total = work.plan.header.events;
-  let doneEvents = done(work);
+  let doneEvents = eventsDone(work);
   const report = (): void => ports.onProgress({ done: doneEvents, total, retries: service.counts.retries });
   report();
   await collect({
@@ -188,17 +193,4 @@ async function stage(
     },
     build,
   });
-}
-
-function done({ plan, staged, kept }: UnfinishedRun): number {
-  let events = 0;
-  for (let index = 0; index < plan.shards; index += 1) {
-    if (staged.has(index)) events += plan.sizeOf(index);
-    else if (kept.size > 0) events += plan.shard(index).filter(({ uuid }) => kept.has(uuid)).length;
-  }
-  return events;
-}
-
-function newWork(plan: Plan): UnfinishedRun {
-  return { plan, staged: new Set(), kept: PartialShards.none, keptFiles: 0 };
 }

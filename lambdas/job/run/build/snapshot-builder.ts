@@ -3,17 +3,14 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { AddedAhead, type AddedFile } from "../../snapshot/compare/added-ahead.ts";
-import { writeDigests } from "../../snapshot/compare/digests.ts";
 import { KeptRows, keptRows } from "../../snapshot/compare/kept-rows.ts";
 import { FieldProfiler } from "../../snapshot/fields/field-profile.ts";
 import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged, MAKE_AGAIN } from "../../snapshot/files/damaged.ts";
 import type { DeflatedBlock, LineBlock } from "../../snapshot/files/gzip/line-blocks.ts";
-import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
-import type { WrittenPart } from "../../snapshot/files/part-info.ts";
+import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { PartWriter } from "../../snapshot/files/part-writer.ts";
 import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
-import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../../snapshot/rows/row.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { readShard } from "../../snapshot/staging/shard.ts";
@@ -22,6 +19,7 @@ import { layout } from "../../storage/layout.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { ShardFacts } from "./shard-facts.ts";
+import { writeManifest } from "./write-manifest.ts";
 
 export interface BuildTask {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
@@ -142,63 +140,15 @@ export class SnapshotBuilder {
     await writeLeftOut(ports.store, layout.leftOut(account, runId), this.#leftOut);
     const events = parts.reduce((sum, part) => sum + part.rows, 0);
     if (events + this.#leftOut.length !== planned) throw incomplete(planned, events, this.#leftOut.length);
-    const manifest = await this.#writeManifest(parts, events);
+    const digests = Buffer.concat(this.#digests);
+    const made = { parts, leftOut: this.#leftOut, digests, profile: this.#fields.profile() };
+    const manifest = await writeManifest(this.#task, made);
     const added = await this.#added?.file(events);
     return { manifest, kept: this.#kept, incomplete: this.#required.incomplete, added };
   }
 
   async abort(error: unknown): Promise<void> {
     await this.#parts.abort(error);
-  }
-
-  async #writeManifest(parts: readonly WrittenPart[], events: number): Promise<Manifest> {
-    const { ports, settings, plan } = this.#task;
-    const { account } = settings;
-    const { run_id: runId, ...header } = plan.header;
-    const digests = await writeDigests(
-      ports.store,
-      layout.digests(account, runId),
-      Buffer.concat(this.#digests),
-    );
-    const oversize = this.#left("oversize");
-    return createManifest(ports.store, layout.manifest(account, runId), {
-      version: 1,
-      account,
-      snapshot_id: runId,
-      run_id: runId,
-      fingerprint: header.fingerprint,
-      plan_sha256: header.sha256,
-      counts: {
-        listed: header.listed,
-        events,
-        gone: this.#left("gone"),
-        forbidden: this.#left("forbidden"),
-        rejected: header.rejected + oversize,
-        oversize,
-        repeated: header.repeated,
-      },
-      parts: parts.map(({ stored: _, ...part }) => part),
-      stored: parts.map(({ stored }) => stored),
-      ...(digests ? { digests } : {}),
-      columns: eventColumns(settings.lifted),
-      lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
-        type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
-      ),
-      ...this.#fields.profile(),
-      started_at: header.created_at,
-      finished_at: new Date(ports.clock.now()).toISOString(),
-      program: { name: "brand-events-sync", version: ports.version },
-      settings: {
-        base_url: settings.baseUrl,
-        is_listed: settings.isListed,
-        list_pointer: settings.listPointer ?? null,
-        detail_pointer: settings.detailPointer ?? null,
-      },
-    });
-  }
-
-  #left(reason: LeftOut["reason"]): number {
-    return this.#leftOut.filter((one) => one.reason === reason).length;
   }
 
   #factsOf(index: number): ShardFacts {

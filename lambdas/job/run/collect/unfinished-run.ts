@@ -17,6 +17,20 @@ export interface UnfinishedRun {
   readonly keptFiles: number;
 }
 
+export function newWork(plan: Plan): UnfinishedRun {
+  return { plan, staged: new Set(), kept: PartialShards.none, keptFiles: 0 };
+}
+
+/** How many events need not be fetched any more. */
+export function eventsDone({ plan, staged, kept }: UnfinishedRun): number {
+  let events = 0;
+  for (let index = 0; index < plan.shards; index += 1) {
+    if (staged.has(index)) events += plan.sizeOf(index);
+    else if (kept.size > 0) events += plan.shard(index).filter(({ uuid }) => kept.has(uuid)).length;
+  }
+  return events;
+}
+
 /** What is staged of this run. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
 export async function findOwnWork(
   store: Store,

@@ -5,12 +5,12 @@ import { gunzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { BuildAhead } from "../../../../lambdas/job/run/build/build-ahead.ts";
+import { newWork } from "../../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { DeflatedBlock } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
-import { PartialShards } from "../../../../lambdas/job/snapshot/staging/partial-shards.ts";
 import { createPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { writeShard } from "../../../../lambdas/job/snapshot/staging/shard.ts";
 import type { StagedResult } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
@@ -267,7 +267,7 @@ describe("a store that is slower than the service", () => {
       },
     };
     const task = { ports: world.ports({ store }), settings: world.settings, plan, base: null, isAhead: true };
-    const work = { plan, staged: new Set<number>(), kept: PartialShards.none, keptFiles: 0 };
+    const work = newWork(plan);
     const build = await BuildAhead.open(task, work, maxWaitingBytes);
 
     const taken: number[] = [];
