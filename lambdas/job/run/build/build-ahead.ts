@@ -5,7 +5,8 @@ import type { DeflatedBlock } from "../../snapshot/files/gzip/line-blocks.ts";
 import type { Row } from "../../snapshot/rows/row.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import type { UnfinishedRun } from "../collect/unfinished-run.ts";
-import { type BuildTask, type BuiltSnapshot, SnapshotBuilder } from "./snapshot-builder.ts";
+import type { BuildTask } from "./build-task.ts";
+import { type BuiltSnapshot, SnapshotBuilder } from "./snapshot-builder.ts";
 
 /** Compressed bytes that may wait for a store that is slower than the service. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;

@@ -12,27 +12,12 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { PartWriter } from "../../snapshot/files/part-writer.ts";
 import { writeLeftOut } from "../../snapshot/files/write-left-out.ts";
 import { parseRow, type Row } from "../../snapshot/rows/row.ts";
-import type { Plan } from "../../snapshot/staging/plan.ts";
 import { readShard } from "../../snapshot/staging/shard.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
-import type { RunPorts } from "../run-ports.ts";
-import type { RunSettings } from "../run-settings.ts";
+import type { BuildTask } from "./build-task.ts";
 import { ShardFacts } from "./shard-facts.ts";
 import { writeManifest } from "./write-manifest.ts";
-
-export interface BuildTask {
-  readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
-  readonly settings: Pick<
-    RunSettings,
-    "account" | "lifted" | "require" | "baseUrl" | "isListed" | "listPointer" | "detailPointer"
-  >;
-  readonly plan: Plan;
-  /** What the snapshot will be compared with, unless the head changes until then. */
-  readonly base: string | null;
-  /** Whether the snapshot is built while its events are collected. */
-  readonly isAhead: boolean;
-}
 
 export interface BuiltSnapshot {
   readonly manifest: Manifest;

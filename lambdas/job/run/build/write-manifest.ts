@@ -7,7 +7,7 @@ import type { WrittenPart } from "../../snapshot/files/part-info.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
-import type { BuildTask } from "./snapshot-builder.ts";
+import type { BuildTask } from "./build-task.ts";
 
 /** What a snapshot is made of, beside its plan. */
 export interface MadeSnapshot {
