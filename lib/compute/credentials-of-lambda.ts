@@ -2,7 +2,8 @@
 
 import type { Plugin } from "esbuild";
 
-const CHAIN = "@aws-sdk/credential-provider-node";
+/** For what is found instead of the chain. */
+const NAMESPACE = "credentials of Lambda";
 const ENVIRONMENT = "@aws-sdk/credential-provider-env";
 
 /**
@@ -11,14 +12,14 @@ const ENVIRONMENT = "@aws-sdk/credential-provider-env";
  */
 export function credentialsOfLambda(): Plugin {
   return {
-    name: "credentials of Lambda",
+    name: NAMESPACE,
     setup: ({ onResolve, onLoad }) => {
-      onResolve({ filter: new RegExp(`^${CHAIN}$`) }, ({ resolveDir }) => ({
+      onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ resolveDir }) => ({
         path: ENVIRONMENT,
-        namespace: CHAIN,
+        namespace: NAMESPACE,
         pluginData: resolveDir,
       }));
-      onLoad({ filter: /^/, namespace: CHAIN }, ({ pluginData: resolveDir }: { pluginData: string }) => ({
+      onLoad({ filter: /^/, namespace: NAMESPACE }, ({ pluginData: resolveDir }: { pluginData: string }) => ({
         contents: `export { fromEnv as defaultProvider } from "${ENVIRONMENT}";`,
         resolveDir,
       }));
