@@ -1,14 +1,11 @@
 // PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
-import type { EventList } from "../service/event-service.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
-import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { BuildAhead } from "./build/build-ahead.ts";
 import { collect } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
-import { type DetailService, FirstDetails } from "./collect/first-details.ts";
+import { type DetailSource, listAndPlan } from "./collect/list-and-plan.ts";
 import {
   eventsDone,
   findAdoptable,
@@ -23,7 +20,6 @@ import { publishRun, superseded } from "./publish/publish.ts";
 import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
-import type { CountingService } from "./run-ports.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
@@ -63,28 +59,17 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
     return buildAndPublish(task, unfinished, { service, notice });
   }
   await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
-  const list = await listEvents(session, service);
-  const { events } = list;
-  notice.begin(events.length); // before the first of them is requested: what is sent counts in the budget
-  // A process with a time limit may stop before the first shard, and would have spent their budget for nothing.
-  const isLimited = ports.timeLeftMs !== undefined;
-  const concurrency = isLimited ? 0 : session.settings.concurrency;
-  await using ahead = new FirstDetails({ service, events, concurrency, signal: session.ports.signal });
-  const plan = await makePlan(session, list);
+  const { plan, first } = await listAndPlan(session, { service, notice });
+  await using _ = first;
   session.isPlanned = true;
-  return await buildAndPublish(task, newWork(plan), { service: ahead, notice });
-}
-
-interface Source {
-  readonly service: DetailService;
-  readonly notice: EstimateNotice;
+  return await buildAndPublish(task, newWork(plan), { service: first, notice });
 }
 
 /** @param source where something is still to be collected */
 async function buildAndPublish(
   { session, head, baseOf }: MakeSnapshotTask,
   work: UnfinishedRun,
-  source?: Source,
+  source?: DetailSource,
 ): Promise<RunEnd> {
   const { ports, settings } = session;
   const { plan } = work;
@@ -139,33 +124,9 @@ async function findWork(
   return unfinished;
 }
 
-async function listEvents({ ports, state }: RunSession, service: CountingService): Promise<EventList> {
-  const list = await service.list(ports.signal);
-  const { rejected, repeated } = list;
-  const listed = list.events.length + rejected;
-  state.counts = { ...state.counts, listed };
-  ports.logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
-  return list;
-}
-
-/** Freezes the work. A plan that another process of this run wrote first is used as it is. */
-function makePlan({ ports, settings, state }: RunSession, list: EventList): Promise<Plan> {
-  const { store, clock } = ports;
-  return createPlan(store, layout.plan(settings.account, state.runId), {
-    run_id: state.runId,
-    account: settings.account,
-    fingerprint: fingerprint(settings),
-    created_at: new Date(clock.now()).toISOString(),
-    shard_size: settings.shardSize,
-    rejected: list.rejected,
-    repeated: list.repeated,
-    events: list.events,
-  });
-}
-
 async function stage(
   session: RunSession,
-  { service, notice }: Source,
+  { service, notice }: DetailSource,
   work: UnfinishedRun,
   build: BuildAhead,
 ): Promise<void> {

@@ -12,7 +12,7 @@ const flagsAfter = (execArgv: readonly string[]): readonly string[] => {
 test.each([[[]], [["--enable-source-maps", "--max-old-space-size=500"]]])(
   "the heap is kept small with the arguments %j of Node.js",
   (execArgv) => {
-    expect(flagsAfter(execArgv)).toEqual(["--heap-growing-percent=20", "--semi-space-growth-factor=1"]);
+    expect(flagsAfter(execArgv)).toEqual(["--heap-growing-percent=70", "--semi-space-growth-factor=1"]);
   },
 );
 
