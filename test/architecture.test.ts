@@ -1,12 +1,11 @@
 // The tree is what docs/architecture.md says: which room may import which, and what a file looks like.
 
 import { globSync, readFileSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
-const MOST_FILES = 16;
-const MOST_LINES = 250;
+const MOST_LINES = 350;
 
 /** Where a process starts: only these read its environment. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
@@ -15,23 +14,6 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "bin/demo.ts",
   "bin/sync.ts",
   "lambdas/sync/handler.ts",
-]);
-
-/** Named after what their exports have in common. */
-const NAMED_AFTER_A_SUBJECT: ReadonlySet<string> = new Set([
-  "bin/cli/options/option-parsers.ts",
-  "bin/cli/options/pasted-secret.ts",
-  "bin/cli/output/terminal-text.ts",
-  "lambdas/job/catalog/duckdb/duckdb-text.ts",
-  "lambdas/job/catalog/duckdb/table-folders.ts",
-  "lambdas/job/json/json-pointer.ts",
-  "lambdas/job/json/json-scanner.ts",
-  "lambdas/job/json/json-tokens.ts",
-  "lambdas/job/service/http/content-encoding.ts",
-  "lambdas/job/settings/value-schemas.ts",
-  "lambdas/job/snapshot/rows/row-size.ts",
-  "lambdas/job/storage/directory/durable-file.ts",
-  "lambdas/job/storage/json-object.ts",
 ]);
 
 /** The cookie store's base class compares with the machine's own time. */
@@ -93,33 +75,8 @@ test("only charts of the command line are drawn by Vega, which loads with the re
   expect(early).toEqual([]);
 });
 
-test(`a folder has at most ${MOST_FILES} files`, () => {
-  const folders = [...Map.groupBy(files, ({ path }) => dirname(path))];
-
-  const crowded = folders.filter(([, inside]) => inside.length > MOST_FILES).map(([folder]) => folder);
-
-  expect(crowded).toEqual([]);
-});
-
 test(`a file has at most ${MOST_LINES} lines`, () => {
   expect(paths(({ text }) => text.trimEnd().split("\n").length > MOST_LINES)).toEqual([]);
-});
-
-test("a file is named after its exports: they contain each word of its name", () => {
-  const misnamed = paths(({ path, text }) => {
-    const exported = [
-      ...text.matchAll(/^export (?:abstract |async )*(?:function\*?|class|const|interface|type) (\w+)/gm),
-    ];
-    const names = exported.map(([, name = ""]) => name.replaceAll("_", "").toLowerCase()).join(" ");
-    const words = basename(path, ".ts").split("-");
-    return !words.every((word) => names.includes(word.replace(/s$/, "")));
-  });
-
-  const exceptions = paths(
-    ({ path }) => ENTRY_POINTS.has(path) || path.endsWith(".d.ts") || NAMED_AFTER_A_SUBJECT.has(path),
-  );
-  expect(misnamed.filter((path) => !exceptions.includes(path))).toEqual([]);
-  expect([...NAMED_AFTER_A_SUBJECT].filter((path) => !misnamed.includes(path))).toEqual([]);
 });
 
 test("a file exports only its own declarations", () => {
