@@ -48,7 +48,16 @@ export const PREVIEW: Preview = {
   forbidden: 2,
   rejected: 1,
   oversize: 1,
-  uuids: { added: [], changed: ["c"], removed: ["r"], gone: ["g"], forbidden: ["f"], oversize: ["o"] },
+  too_deep: 0,
+  uuids: {
+    added: [],
+    changed: ["c"],
+    removed: ["r"],
+    gone: ["g"],
+    forbidden: ["f"],
+    oversize: ["o"],
+    too_deep: [],
+  },
 };
 
 const NOTHING = { events: null, added: null, changed: null, removed: null } as const;

@@ -45,6 +45,7 @@ function describe({ head, sample, counts, first }: Verified, nowMs: number): rea
     ...named("gone", first.gone, counts.gone),
     ...named("forbidden", first.forbidden, counts.forbidden),
     ...named("too large", first.oversize, counts.oversize),
+    ...named("too deep", first.too_deep, counts.too_deep),
   ];
   return counts.same === sample ? lines : [...lines, "  The next run brings what the service has now."];
 }

@@ -2,15 +2,8 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { formatPointer } from "./json-pointer.ts";
-import {
-  afterString,
-  CLOSE_ARRAY,
-  CLOSE_OBJECT,
-  MalformedJson,
-  OPEN_ARRAY,
-  OPEN_OBJECT,
-  QUOTE,
-} from "./json-tokens.ts";
+import { isDeeperThan } from "./json-scanner.ts";
+import { MalformedJson } from "./json-tokens.ts";
 
 /** The comparison recurses, so a document nested deeper than this is compared as text. */
 const MAX_DEPTH = 500;
@@ -29,7 +22,7 @@ const MAX_POINTERS_BYTES = 64 * 1024;
 export function changedPointers(before: string, after: string): readonly string[] {
   if (before === after) return [];
   try {
-    if (isDeep(before) || isDeep(after)) return WHOLE;
+    if (isDeeperThan(before, MAX_DEPTH) || isDeeperThan(after, MAX_DEPTH)) return WHOLE;
     const found = new Pointers();
     compare(parse(before), parse(after), ROOT, found);
     return found.sorted();
@@ -126,16 +119,4 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
   );
-}
-
-function isDeep(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; ) {
-    const code = text.charCodeAt(at);
-    if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
-    if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-    at = code === QUOTE ? afterString(text, at) : at + 1;
-  }
-  return false;
 }

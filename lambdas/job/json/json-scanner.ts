@@ -151,6 +151,19 @@ export function compact(text: string, span: Span = rootSpan(text)): string {
   return kept.length === 0 ? last : kept.join("") + last;
 }
 
+/** Whether a text has more arrays and objects inside of each other. Only its brackets and strings are looked at. */
+export function isDeeperThan(text: string, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
+    if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1;
+    if (depth > levels) return true;
+    at = code === QUOTE ? afterString(text, at) : at + 1;
+  }
+  return false;
+}
+
 /** Skips one value, which begins at `start`. */
 export function afterValue(text: string, start: number, options: ScanOptions): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last

@@ -5,6 +5,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../snapshot/files/check-foreign.ts";
+import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
@@ -27,6 +28,7 @@ export async function checkHead(ports: SnapshotCheckPorts, account: string): Pro
     throw addDamagedHeadRemedy(error, account);
   });
   await verifyDigests(ports.store, manifest);
+  await verifyLeftOut(ports.store, manifest);
   await checkForeign(ports.store, manifest);
 }
 
@@ -53,6 +55,7 @@ export async function checkEverything(ports: SnapshotCheckPorts, account: string
     const manifest = await collect(verify(ports, account, snapshotId));
     if (manifest) {
       await collect(verifyDigests(ports.store, manifest));
+      await collect(verifyLeftOut(ports.store, manifest));
       await collect(checkForeign(ports.store, manifest));
     } else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
   }

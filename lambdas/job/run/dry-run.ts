@@ -35,7 +35,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const list = await service.list(ports.signal);
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
-  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0 };
+  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
   const notice = new EstimateNotice(session.budget, ports.logger);
   notice.begin(planned);
   const required = new RequiredFields(settings.require);
@@ -76,7 +76,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
     throw await explainDamage(error, ports, settings.account, { base });
   }
 
-  const rejected = list.rejected + left.oversize;
+  const rejected = list.rejected + left.oversize + left.too_deep;
   const { gone, forbidden } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   state.counts = { listed, events, gone, forbidden, rejected, ...counted };

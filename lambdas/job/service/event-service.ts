@@ -34,7 +34,7 @@ export type Detail =
       readonly eventDate: string | null;
       readonly scope: string | null;
     }
-  | { readonly kind: "left-out"; readonly reason: "gone" | "forbidden" | "oversize" };
+  | { readonly kind: "left-out"; readonly reason: "gone" | "forbidden" | "oversize" | "too_deep" };
 
 /**
  * Each call includes login, rate limit, cooldown and retries, and resolves with a complete result or throws a

@@ -12,7 +12,7 @@ const DECIDE = [
 const WAIT =
   "or wait: Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.";
 
-const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [] };
+const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
 const PREVIEW: Preview = {
   base_snapshot_id: HEAD,
   added: 1,
@@ -22,6 +22,7 @@ const PREVIEW: Preview = {
   forbidden: 2,
   rejected: 3,
   oversize: 1,
+  too_deep: 0,
   uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
 };
 const held = (preview?: Preview, reason = "DROPPED") => ({ snapshotId: RUN, reason, preview });

@@ -51,7 +51,16 @@ async function snapshot({ store, directory }: Warehouse, id: string, rows: reado
   // Stored, not compressed, so that a flipped bit leaves something that can be unzipped.
   const file = join(directory, layout.part("uk", id, 0));
   await writeFile(file, gzipSync(gunzipSync(await readFile(file)), { level: 0 }));
-  const counts = { listed: 2, events: 2, gone: 0, forbidden: 0, rejected: 0, oversize: 0, repeated: 0 };
+  const counts = {
+    listed: 2,
+    events: 2,
+    gone: 0,
+    forbidden: 0,
+    rejected: 0,
+    oversize: 0,
+    repeated: 0,
+    too_deep: 0,
+  };
   await store.create(
     layout.manifest("uk", id),
     Buffer.from(`${JSON.stringify(aManifest({ snapshot_id: id, run_id: id, parts, counts }))}\n`),

@@ -84,6 +84,7 @@ export class AccountDays {
       forbidden: 0,
       rejected: 0,
       oversize: 0,
+      too_deep: 0,
       repeated: 0,
       ...day.counts,
     };
@@ -119,7 +120,16 @@ export class AccountDays {
   hold(reason: string, explanation: string, events = 4, preview?: Preview): void {
     const { id, instant } = this.#begin();
     this.snapshot(id, {
-      counts: { listed: events, events, gone: 0, forbidden: 0, rejected: 0, oversize: 0, repeated: 0 },
+      counts: {
+        listed: events,
+        events,
+        gone: 0,
+        forbidden: 0,
+        rejected: 0,
+        oversize: 0,
+        repeated: 0,
+        too_deep: 0,
+      },
     });
     this.#put(layout.held(this.account, id), { reason, explanation, held_at: instant, preview });
     this.run({
@@ -259,7 +269,15 @@ export function smallWorld(): ReportWorld {
     retries: 10,
     seconds: 95,
   });
-  const uuids = { added: [UUID], changed: [], removed: [UUID], gone: [], forbidden: [UUID], oversize: [] };
+  const uuids = {
+    added: [UUID],
+    changed: [],
+    removed: [UUID],
+    gone: [],
+    forbidden: [UUID],
+    oversize: [],
+    too_deep: [],
+  };
   uk.hold("DROPPED", "811 events are 24.9 % fewer than the 1080 that readers see now.", 811, {
     base_snapshot_id: "2026-08-06T06-00-00.000Z",
     added: 5,
@@ -269,6 +287,7 @@ export function smallWorld(): ReportWorld {
     forbidden: 1,
     rejected: 0,
     oversize: 0,
+    too_deep: 0,
     uuids,
   });
   world.account("us");

@@ -41,6 +41,7 @@ export class Publisher {
       forbidden: 0,
       rejected: 0,
       oversize: 0,
+      too_deep: 0,
       repeated: 0,
     };
     const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };

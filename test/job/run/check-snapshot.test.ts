@@ -67,6 +67,67 @@ describe("the line snapshot of check", () => {
     expect(line?.remedy).not.toContain("--over-damaged");
   });
 
+  describe("with events that are left out", () => {
+    const TEXT = /^\{"uuid":"([^"]+)","reason":"gone"\}\n$/;
+    let key: string;
+
+    beforeEach(async () => {
+      world.gone.add(3);
+      key = layout.leftOut(ACCOUNT, await publish(1));
+      expect(await snapshotLine()).toEqual(OK);
+    });
+
+    /** As a version did that knew no checksum of this file. */
+    async function withoutChecksum(): Promise<void> {
+      const manifest = key.replace("_left_out.ndjson", "_manifest.json");
+      const { left_out: _, ...rest } = JSON.parse(world.store.text(manifest));
+      world.store.put(manifest, JSON.stringify(rest));
+    }
+
+    it.each(["as it was made", "without its checksum"])("is ok with a manifest %s", async (manifest) => {
+      if (manifest === "without its checksum") await withoutChecksum();
+
+      expect(world.store.text(key)).toMatch(TEXT);
+      expect(await snapshotLine(true)).toEqual(OK);
+    });
+
+    it.each([
+      ["another uuid", (text: string) => text.replace(/"[0-9a-f]/, '"f')],
+      ["a byte less", (text: string) => text.slice(0, -1)],
+      ["no line", () => ""],
+    ])("names their list where it has %s, also of an older snapshot", async (_, change) => {
+      world.store.put(key, change(world.store.text(key)));
+
+      expect((await snapshotLine())?.remedy).toContain(key);
+      await publish(2);
+      expect(await snapshotLine()).toEqual(OK);
+      expect((await snapshotLine(true))?.remedy).toContain(key);
+    });
+
+    it.each(["as it was made", "without its checksum"])(
+      "names their list where it is gone, with a manifest %s",
+      async (manifest) => {
+        if (manifest === "without its checksum") await withoutChecksum();
+        await world.store.delete(key);
+
+        expect((await snapshotLine())?.remedy).toBe(
+          `The file ${key} is damaged: it is missing. Restore it from a backup or an older version.`,
+        );
+      },
+    );
+
+    it.each([
+      ["other reasons", (text: string) => text.replace("gone", "forbidden")],
+      ["more lines", (text: string) => text.repeat(2)],
+      ["half a line", (text: string) => text.slice(0, 20)],
+    ])("names their list where it has %s than a manifest without its checksum counts", async (_, change) => {
+      await withoutChecksum();
+      world.store.put(key, change(world.store.text(key)));
+
+      expect((await snapshotLine(true))?.remedy).toContain(key);
+    });
+  });
+
   it("does not look at older snapshots and at changes, unless it is asked for everything", async () => {
     const older = await publish(1);
     await publish(2);

@@ -50,12 +50,14 @@ function firstOfEach(preview: Preview): readonly string[] {
 type Missing = readonly [what: string, count: number, firstUuids: readonly string[]];
 
 /** Listed events without a row, by reason. */
-export function missingOf({ gone, forbidden, rejected, oversize, uuids }: Preview): readonly Missing[] {
+export function missingOf(preview: Preview): readonly Missing[] {
+  const { gone, forbidden, rejected, oversize, too_deep, uuids } = preview;
   return [
     ["forbidden (403)", forbidden, uuids.forbidden],
     ["gone (404 or 410)", gone, uuids.gone],
     ["too large", oversize, uuids.oversize],
-    ["without a valid uuid", rejected - oversize, []],
+    ["nested too deep", too_deep, uuids.too_deep],
+    ["without a valid uuid", rejected - oversize - too_deep, []],
   ];
 }
 

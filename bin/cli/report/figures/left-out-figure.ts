@@ -11,7 +11,8 @@ const REASONS: readonly (readonly [name: string, countOf: (counts: Counts) => nu
   ["gone (404 or 410)", ({ gone }) => gone],
   ["forbidden (403)", ({ forbidden }) => forbidden],
   ["too large", ({ oversize }) => oversize],
-  ["without a valid uuid", ({ rejected, oversize }) => rejected - oversize],
+  ["nested too deep", ({ too_deep }) => too_deep],
+  ["without a valid uuid", ({ rejected, oversize, too_deep }) => rejected - oversize - too_deep],
 ];
 
 export function leftOutFigure({ now, before }: LeftOutCounts): Figure {

@@ -13,6 +13,8 @@ import type { BuildTask } from "./build-task.ts";
 export interface MadeSnapshot {
   readonly parts: readonly WrittenPart[];
   readonly leftOut: readonly LeftOut[];
+  /** Of the file that lists them, which exists. */
+  readonly leftOutFile: Manifest["left_out"];
   /** Of all rows, in order. */
   readonly digests: Uint8Array;
   readonly profile: Profile;
@@ -21,13 +23,13 @@ export interface MadeSnapshot {
 /** Returns the manifest, or the one that exists already. Throws `STORE_CORRUPT` where that one is of another snapshot. */
 export async function writeManifest(
   { ports, settings, plan }: Pick<BuildTask, "ports" | "settings" | "plan">,
-  { parts, leftOut, digests: records, profile }: MadeSnapshot,
+  { parts, leftOut, leftOutFile, digests: records, profile }: MadeSnapshot,
 ): Promise<Manifest> {
   const { account } = settings;
   const { run_id: runId, ...header } = plan.header;
   const digests = await writeDigests(ports.store, layout.digests(account, runId), records);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
-  const oversize = left("oversize");
+  const [oversize, tooDeep] = [left("oversize"), left("too_deep")];
   return createManifest(ports.store, layout.manifest(account, runId), {
     version: 1,
     account,
@@ -40,9 +42,10 @@ export async function writeManifest(
       events: parts.reduce((sum, { rows }) => sum + rows, 0),
       gone: left("gone"),
       forbidden: left("forbidden"),
-      rejected: header.rejected + oversize,
+      rejected: header.rejected + oversize + tooDeep,
       oversize,
       repeated: header.repeated,
+      too_deep: tooDeep,
     },
     parts: parts.map(({ stored: _, ...part }) => part),
     stored: parts.map(({ stored }) => stored),
@@ -61,5 +64,6 @@ export async function writeManifest(
       list_pointer: settings.listPointer ?? null,
       detail_pointer: settings.detailPointer ?? null,
     },
+    ...(leftOutFile ? { left_out: leftOutFile } : {}),
   });
 }

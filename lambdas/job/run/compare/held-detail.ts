@@ -12,9 +12,11 @@ export interface HeldCommands {
   readonly diff: string;
 }
 
+type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
+
 /** Counts that are not known are null. */
-export type HeldDetail = Omit<Preview, "oversize" | "gone" | "forbidden" | "rejected"> &
-  Readonly<Record<"oversize" | "gone" | "forbidden" | "rejected", number | null>> & {
+export type HeldDetail = Omit<Preview, Missing> &
+  Readonly<Record<Missing, number | null>> & {
     readonly accept_command: string | null;
     readonly diff_command: string | null;
     readonly wait: string;
@@ -39,5 +41,6 @@ const UNKNOWN = {
   changed: null,
   removed: null,
   oversize: null,
-  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [] },
+  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] },
+  too_deep: null,
 } as const;

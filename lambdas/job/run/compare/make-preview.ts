@@ -2,8 +2,8 @@
 
 import { isDamage } from "../../errors/is-damage.ts";
 import { type CompareOptions, compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import { readLeftOut } from "../../snapshot/files/left-out.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { readLeftOut } from "../../snapshot/files/read-left-out.ts";
 import type { LeftOutReason } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
@@ -47,7 +47,7 @@ export async function makePreview(
     "which events are missing is not known",
     firstLeftOut(store, layout.leftOut(account, snapshotId)),
   );
-  const { gone, forbidden, rejected, oversize } = counts;
+  const { gone, forbidden, rejected, oversize, too_deep } = counts;
   return {
     base_snapshot_id: base,
     added: changes?.counts.added ?? null,
@@ -58,6 +58,7 @@ export async function makePreview(
     rejected,
     oversize,
     uuids: { ...(changes ?? new ChangeSample(0)).uuids, ...(missing ?? noneLeftOut()) },
+    too_deep,
   };
 }
 
@@ -82,5 +83,5 @@ async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutRe
 }
 
 function noneLeftOut(): Record<LeftOutReason, string[]> {
-  return { gone: [], forbidden: [], oversize: [] };
+  return { gone: [], forbidden: [], oversize: [], too_deep: [] };
 }

@@ -14,7 +14,7 @@ export const previewSchema = z
     added: count.nullable(),
     changed: count.nullable(),
     removed: count.nullable(),
-    /** Listed events without a row: 404 or 410; 403; without a valid uuid or too large, of which `oversize` the latter. */
+    /** Listed events without a row: 404 or 410; 403; the others, of which `oversize` are too large, and `too_deep` too deep. */
     gone: count,
     forbidden: count,
     rejected: count,
@@ -28,8 +28,11 @@ export const previewSchema = z
         gone: uuids,
         forbidden: uuids,
         oversize: uuids,
+        too_deep: uuids.default([]),
       })
       .readonly(),
+    /** Absent in marks of earlier versions. */
+    too_deep: count.default(0),
   })
   .readonly();
 

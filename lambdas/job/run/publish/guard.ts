@@ -119,7 +119,7 @@ function describeMissing({ gone, forbidden, rejected }: MissingCounts): string {
   const parts = [
     [forbidden, "forbidden (403)"],
     [gone, "gone (404 or 410)"],
-    [rejected, "rejected (no valid uuid, or too large)"],
+    [rejected, "rejected (no valid uuid, too large, or nested too deep)"],
   ] as const;
   return parts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`])).join(", ");
 }

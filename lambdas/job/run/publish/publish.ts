@@ -119,7 +119,7 @@ function guardAgainst(
 ): Hold | undefined {
   const { account, snapshot_id: snapshotId, counts } = manifest;
   const found = guard({ ...counts, headEvents: head?.events, incomplete }, limits);
-  const isListed = counts.gone + counts.forbidden + counts.oversize > 0;
+  const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
   if (found === undefined || !isListed) return found;
   const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;
   return { ...found, explanation: `${found.explanation} ${list}` };

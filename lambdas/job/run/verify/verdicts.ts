@@ -1,20 +1,29 @@
 // What the events of a sample are now, counted.
 
+import type { Detail } from "../../service/event-service.ts";
 import { NO_COUNTS, type SnapshotCounts } from "../run-state.ts";
 
-/** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap. */
-export type Verdict = "same" | "changed" | "gone" | "forbidden" | "oversize";
+/** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap, `too_deep` for too many levels. */
+export type Verdict = "same" | "changed" | Extract<Detail, { kind: "left-out" }>["reason"];
 
 /** How many uuids are named of each kind. */
 const MAX_NAMED = 10;
 
 export class Verdicts {
-  readonly #counts: Record<Verdict, number> = { same: 0, changed: 0, gone: 0, forbidden: 0, oversize: 0 };
+  readonly #counts: Record<Verdict, number> = {
+    same: 0,
+    changed: 0,
+    gone: 0,
+    forbidden: 0,
+    oversize: 0,
+    too_deep: 0,
+  };
   readonly #first: Record<Exclude<Verdict, "same">, string[]> = {
     changed: [],
     gone: [],
     forbidden: [],
     oversize: [],
+    too_deep: [],
   };
 
   get counts(): Readonly<Record<Verdict, number>> {
@@ -37,7 +46,7 @@ export class Verdicts {
 
   /** As columns of `sync_runs`: `events` are those that the service still gives. */
   asCounts(): SnapshotCounts {
-    const { same, changed, gone, forbidden, oversize } = this.#counts;
-    return { ...NO_COUNTS, events: same + changed, changed, gone, forbidden, rejected: oversize };
+    const { same, changed, gone, forbidden, oversize, too_deep } = this.#counts;
+    return { ...NO_COUNTS, events: same + changed, changed, gone, forbidden, rejected: oversize + too_deep };
   }
 }

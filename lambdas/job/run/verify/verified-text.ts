@@ -8,13 +8,13 @@ import type { Verified } from "./verify.ts";
 export interface VerifiedCounts {
   readonly same: number;
   readonly changed: number;
-  /** What a run would leave out now: no longer there, forbidden, or too large. */
+  /** What a run would leave out now: no longer there, forbidden, too large, or nested too deep. */
   readonly gone: number;
 }
 
 export function verifiedCounts({ counts }: Pick<Verified, "counts">): VerifiedCounts {
-  const { same, changed, gone, forbidden, oversize } = counts;
-  return { same, changed, gone: gone + forbidden + oversize };
+  const { same, changed, gone, forbidden, oversize, too_deep } = counts;
+  return { same, changed, gone: gone + forbidden + oversize + too_deep };
 }
 
 /** `97 same, 2 changed since, 1 gone`. */
@@ -26,10 +26,11 @@ export function verifiedText(found: Pick<Verified, "counts">): string {
 }
 
 /** Only what is not plainly gone needs a word. */
-function goneReasons({ forbidden, oversize }: Verdicts["counts"]): string {
+function goneReasons({ forbidden, oversize, too_deep }: Verdicts["counts"]): string {
   const reasons = [
     ...(forbidden === 0 ? [] : [`${countText(forbidden)} forbidden`]),
     ...(oversize === 0 ? [] : [`${countText(oversize)} too large`]),
+    ...(too_deep === 0 ? [] : [`${countText(too_deep)} nested too deep`]),
   ];
   return reasons.join(", ");
 }

@@ -3,14 +3,18 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/column-text.ts";
 import { JsonDocument } from "../../json/json-document.ts";
-import { compact, type Span, valueAt } from "../../json/json-scanner.ts";
+import { compact, isDeeperThan, type Span, valueAt } from "../../json/json-scanner.ts";
+import { MalformedJson } from "../../json/json-tokens.ts";
 import type { Detail } from "../event-service.ts";
 import { UnusableBody } from "../requests/failure.ts";
-import { isObject, type JsonObject, parseJson } from "./json-text.ts";
+import { isObject, type JsonObject, notJson, parseJson } from "./json-text.ts";
 import { describeShape } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
+
+/** Parsing a deeper text takes a hundred times its memory, and readers such as DuckDB fail at it. */
+const MAX_LEVELS = 1_000;
 
 /** The event as a value and where its text is. */
 interface Place {
@@ -20,9 +24,10 @@ interface Place {
 
 /**
  * Throws `UnusableBody` for text that is not JSON and for an event with another uuid, `UNEXPECTED_RESPONSE` where
- * there is no event. With a pointer the event may lack its uuid.
+ * there is no event. With a pointer the event may lack its uuid. A response of too many levels is not parsed.
  */
 export function readDetail(text: string, uuid: string, pointer: readonly string[] | undefined): Detail {
+  if (isTooDeep(text)) return { kind: "left-out", reason: "too_deep" };
   const body = parseJson(text);
   const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
   if (place === undefined) throw unexpectedShape(text);
@@ -40,6 +45,14 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
     eventDate: column(text, place, "date"),
     scope: column(text, place, "scope"),
   };
+}
+
+function isTooDeep(text: string): boolean {
+  try {
+    return isDeeperThan(text, MAX_LEVELS);
+  } catch (error) {
+    throw error instanceof MalformedJson ? notJson() : error;
+  }
 }
 
 // Searches the value that validation has parsed anyway: scanning the text for each place would repeat work.

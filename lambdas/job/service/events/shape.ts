@@ -2,7 +2,7 @@
 
 import type { JsonDocument } from "../../json/json-document.ts";
 import type { Span } from "../../json/json-scanner.ts";
-import { MalformedJson, OversizeJson } from "../../json/json-tokens.ts";
+import { MalformedJson } from "../../json/json-tokens.ts";
 import { redactKey } from "../../json/redact-key.ts";
 
 const MAX_DEPTH = 3;
@@ -10,13 +10,8 @@ const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
 /** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. */
-export function describeShape(json: JsonDocument, root?: Span): string {
-  try {
-    return describeValue(json, root ?? json.rootSpan(), 0);
-  } catch (error) {
-    if (error instanceof OversizeJson) return `a text that ${error.message}`;
-    throw error;
-  }
+export function describeShape(json: JsonDocument): string {
+  return describeValue(json, json.rootSpan(), 0);
 }
 
 /**

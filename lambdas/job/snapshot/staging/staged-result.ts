@@ -2,8 +2,8 @@
 
 import * as z from "zod";
 
-/** Why a listed event has no row: 404 or 410, 403, or a detail over the cap. */
-const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize"] as const;
+/** Why a listed event has no row: 404 or 410, 403, a detail over the cap, or one that is nested too deep. */
+export const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize", "too_deep"] as const;
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 
 export interface LeftOut {

@@ -9,7 +9,7 @@ import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
 import { SmallWorld } from "../small-world.ts";
 
-const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [] };
+const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
 
 function markOf(store: Sandbox["store"], snapshotId: string): Record<string, unknown> {
   return JSON.parse(store.text(layout.held(ACCOUNT, snapshotId)) ?? "{}");
@@ -39,6 +39,7 @@ describe("the preview of a held snapshot", () => {
       forbidden: 4,
       rejected: 0,
       oversize: 0,
+      too_deep: 0,
       uuids: {
         ...NONE,
         added: extra.map(({ uuid }) => uuid).toSorted(),

@@ -44,7 +44,7 @@ describe("the guard", () => {
       "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
     expect(missing?.explanation).toBe(
-      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, or too large).",
+      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, too large, or nested too deep).",
     );
   });
 

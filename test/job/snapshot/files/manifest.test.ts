@@ -130,7 +130,16 @@ describe("a manifest", () => {
     const empty: Manifest = {
       ...MANIFEST,
       parts: [],
-      counts: { listed: 0, events: 0, gone: 0, forbidden: 0, rejected: 0, oversize: 0, repeated: 0 },
+      counts: {
+        listed: 0,
+        events: 0,
+        gone: 0,
+        forbidden: 0,
+        rejected: 0,
+        oversize: 0,
+        repeated: 0,
+        too_deep: 0,
+      },
     };
 
     expect(await createManifest(store, KEY, empty)).toEqual(empty);

@@ -12,7 +12,16 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
   run_id: ID,
   fingerprint: "f1",
   plan_sha256: "a".repeat(64),
-  counts: { listed: 12, events: 7, gone: 1, forbidden: 1, rejected: 3, oversize: 2, repeated: 4 },
+  counts: {
+    listed: 12,
+    events: 7,
+    gone: 1,
+    forbidden: 1,
+    rejected: 3,
+    oversize: 2,
+    repeated: 4,
+    too_deep: 0,
+  },
   parts: [
     { file: "part-00000.ndjson.gz", rows: 5, bytes: 50, sha256: "b".repeat(64) },
     { file: "part-00001.ndjson.gz", rows: 2, bytes: 20, sha256: "c".repeat(64) },

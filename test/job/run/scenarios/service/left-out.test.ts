@@ -4,10 +4,10 @@ import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 describe("a listed event without details", () => {
-  test("is left out and counted: forbidden, gone twice, oversize", async () => {
+  test("is left out and counted: forbidden, gone twice, oversize, too deep", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(100) });
-    const [forbidden, gone404, gone410, oversize] = sandbox.simulator.listed().map(({ uuid }) => uuid);
-    if (!forbidden || !gone404 || !gone410 || !oversize) throw new Error("too few events");
+    const [forbidden, gone404, gone410, oversize, deep] = sandbox.simulator.listed().map(({ uuid }) => uuid);
+    if (!forbidden || !gone404 || !gone410 || !oversize || !deep) throw new Error("too few events");
     sandbox.simulator.restrict(forbidden);
     sandbox.simulator.vanish(gone404);
     sandbox.simulator.vanish(gone410, 410);
@@ -15,18 +15,24 @@ describe("a listed event without details", () => {
       source: `{"uuid":"${oversize}","text":"${"x".repeat(4 * 1024 * 1024)}"}`,
     });
 
+    sandbox.simulator.change(deep, {
+      source: `{"uuid":"${deep}","x":${"[".repeat(1_000)}${"]".repeat(1_000)}}`,
+    });
+
     const { row } = await sandbox.run();
 
     expect(row).toMatchObject({
       outcome: "PUBLISHED",
       listed: 100,
-      events: 96,
+      events: 95,
       forbidden: 1,
       gone: 2,
-      rejected: 1,
+      rejected: 2,
     });
+    const { counts } = JSON.parse(sandbox.store.text(layout.manifest(ACCOUNT, row.run_id)) ?? "");
+    expect(counts).toMatchObject({ rejected: 2, oversize: 1, too_deep: 1 });
     const expected = new Map(sandbox.truth());
-    for (const uuid of [forbidden, gone404, gone410, oversize]) expected.delete(uuid);
+    for (const uuid of [forbidden, gone404, gone410, oversize, deep]) expected.delete(uuid);
     expect(await sandbox.events()).toEqual(expected);
     const leftOut = sandbox.store.text(layout.leftOut(ACCOUNT, row.run_id))?.trimEnd().split("\n");
     expect(leftOut?.map((line) => JSON.parse(line)).toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))).toEqual(
@@ -35,6 +41,7 @@ describe("a listed event without details", () => {
         { uuid: gone404, reason: "gone" },
         { uuid: gone410, reason: "gone" },
         { uuid: oversize, reason: "oversize" },
+        { uuid: deep, reason: "too_deep" },
       ].toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)),
     );
   });

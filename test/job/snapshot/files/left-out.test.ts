@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeLeftOut } from "../../../../lambdas/job/snapshot/files/write-left-out.ts";
+import { writeLeftOut } from "../../../../lambdas/job/snapshot/files/left-out.ts";
 import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
@@ -8,6 +8,8 @@ const LEFT_OUT: readonly LeftOut[] = [
   { uuid: "a1", reason: "gone" },
   { uuid: "b2", reason: "forbidden" },
 ];
+/** Of these lines, taken with wc and sha256sum. */
+const FILE = { bytes: 65, sha256: "a26c655c808d11e4cf0ef9be95a39190e386cb79ee3b9d40acff94f1d5ca71fc" };
 
 describe("the list of what was left out", () => {
   it("is one line for each event", async () => {
@@ -30,12 +32,15 @@ describe("the list of what was left out", () => {
     const store = new MemoryStore();
     await writeLeftOut(store, KEY, LEFT_OUT);
 
-    await expect(writeLeftOut(store, KEY, LEFT_OUT)).resolves.toBeUndefined();
+    await expect(writeLeftOut(store, KEY, LEFT_OUT)).resolves.toEqual(FILE);
   });
 
-  it("is refused by name if another one is there", async () => {
+  it.each([
+    ["has other events", '{"uuid":"b2","reason":"forbidden"}\n'],
+    ["is cut off", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"'],
+  ])("is refused by name if one is there that %s", async (_, text) => {
     const store = new MemoryStore();
-    await writeLeftOut(store, KEY, LEFT_OUT.slice(1));
+    store.put(KEY, text);
 
     await expect(writeLeftOut(store, KEY, LEFT_OUT)).rejects.toMatchObject({
       code: "STORE_CORRUPT",

@@ -1,0 +1,93 @@
+// The list of listed events that a snapshot has no row for, beside its parts.
+
+import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { jsonLine } from "../../json/json-line.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { LEFT_OUT_REASONS, type LeftOut, leftOutSchema } from "../staging/staged-result.ts";
+import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
+import type { Manifest } from "./manifest.ts";
+
+/**
+ * Creates the file, and returns what the manifest says of it; undefined where the list is empty and there is none. Throws
+ * `STORE_CORRUPT` where another file exists already.
+ */
+export async function writeLeftOut(
+  store: Store,
+  key: string,
+  leftOut: readonly LeftOut[],
+): Promise<Manifest["left_out"]> {
+  if (leftOut.length === 0) return undefined;
+  const bytes = Buffer.from(leftOut.map(({ uuid, reason }) => `${jsonLine({ uuid, reason })}\n`).join(""));
+  if ((await store.create(key, bytes)) !== undefined) return factsOf(bytes);
+
+  const found = await store.read(key);
+  if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
+  if (isDeepStrictEqual(parseAll(found.bytes), leftOut)) return factsOf(found.bytes);
+  throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+}
+
+/** None where there is no such file. Throws `STORE_CORRUPT` for a line that is no uuid with a reason. */
+export async function* readLeftOut(store: Store, key: string): AsyncGenerator<LeftOut, void, undefined> {
+  const chunks = await store.open(key);
+  if (chunks === undefined) return;
+  const decoder = new TextDecoder();
+  let begun = "";
+  for await (const chunk of chunks) {
+    const lines = (begun + decoder.decode(chunk, { stream: true })).split("\n");
+    begun = lines.pop() ?? "";
+    for (const line of lines) yield parse(line, key);
+  }
+  if (begun !== "") throw damaged(key, "its last line has no end", RESTORE);
+}
+
+/**
+ * Throws `STORE_CORRUPT` where the file is missing or is not the one that the manifest names. A manifest of an earlier
+ * version names none: then it must have as many events for each reason as the manifest counts.
+ */
+export async function verifyLeftOut(
+  store: Store,
+  {
+    account,
+    snapshot_id,
+    counts,
+    left_out,
+  }: Pick<Manifest, "account" | "snapshot_id" | "counts" | "left_out">,
+): Promise<void> {
+  if (LEFT_OUT_REASONS.every((reason) => counts[reason] === 0)) return;
+  const key = layout.leftOut(account, snapshot_id);
+  const found = await store.read(key);
+  if (found === undefined) throw damaged(key, "it is missing", RESTORE);
+  if (left_out) {
+    if (isDeepStrictEqual(factsOf(found.bytes), left_out)) return;
+    throw damaged(key, "its checksum is not the one in the manifest", RESTORE);
+  }
+  const seen = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
+  for await (const { reason } of readLeftOut(store, key)) seen[reason] += 1;
+  if (LEFT_OUT_REASONS.some((reason) => seen[reason] !== counts[reason]))
+    throw damaged(key, "it has other events than the manifest counts", RESTORE);
+}
+
+function factsOf(bytes: Uint8Array): NonNullable<Manifest["left_out"]> {
+  return { bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
+}
+
+/** Undefined for anything but whole lines of uuid and reason. */
+function parseAll(bytes: Uint8Array): readonly LeftOut[] | undefined {
+  const lines = Buffer.from(bytes).toString().split("\n");
+  if (lines.pop() !== "") return undefined;
+  try {
+    return lines.map((line) => leftOutSchema.parse(JSON.parse(line)));
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(line: string, key: string): LeftOut {
+  try {
+    return leftOutSchema.parse(JSON.parse(line));
+  } catch {
+    throw damaged(key, "it holds a line that is no uuid with a reason", RESTORE); // the parser's own error quotes it
+  }
+}
