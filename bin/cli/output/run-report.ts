@@ -40,7 +40,9 @@ export function failureJson(code: string | null, message: string): object {
 function inOneLine(row: RunResult["row"]): string {
   const events = row.events === null ? "" : plural(row.events, "event");
   const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
-  const what = [events, row.added === null ? why : changeCounts(row)].filter((part) => part !== "");
+  const what = [events, row.added === null || row.outcome === "FAILED" ? why : changeCounts(row)].filter(
+    (part) => part !== "",
+  );
   return `${row.outcome.padEnd(11)} ${what.join(": ")}`.trimEnd();
 }
 

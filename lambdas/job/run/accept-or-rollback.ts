@@ -10,6 +10,7 @@ import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
 import { refreshCatalog } from "./publish/refresh-catalog.ts";
 import { publishedEnd } from "./record/published-end.ts";
+import { recordUnrecorded } from "./record/published-run.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -62,7 +63,10 @@ async function publishAgain(
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
   const baseOf = request.overDamaged ? wholeBase(ports, account) : headAsBase;
-  await refreshCatalog(ports, account, await readHead(store, account), baseOf);
+  const standing = await readHead(store, account);
+  await refreshCatalog(ports, account, standing, baseOf);
+  // A run may be about to record its own.
+  if (standing && standing.action !== "run") await recordUnrecorded(ports, account, standing);
   const manifest = await requirePublishable(store, account, request);
   state.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
@@ -78,6 +82,7 @@ async function publishAgain(
     baseOf,
   );
   if ("newer" in published) return olderThan(published.newer, snapshotId);
+  state.publication = published.publication;
   state.counts = countsOf(manifest, published);
   await catalog.refresh(account);
   return publishedEnd(store, account, published);

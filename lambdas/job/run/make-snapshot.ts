@@ -19,7 +19,7 @@ import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { publishRun, superseded } from "./publish/publish.ts";
 import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
-import { publishedRun, recordPublishedRun } from "./record/published-run.ts";
+import { publishedRun, recordPublishedRun, recordUnrecorded } from "./record/published-run.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
@@ -42,8 +42,10 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   if (published) {
     state.snapshotId = state.runId;
     state.counts = published.counts;
+    if (published.publication !== undefined) state.publication = published.publication;
     return published.end;
   }
+  if (head) await recordUnrecorded(ports, account, head);
   if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
   const { columns, earlier } = await columnsOfRun(ports, session.settings, await baseOf(head));
 

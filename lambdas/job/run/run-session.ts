@@ -157,6 +157,7 @@ export class RunSession {
     const { signal } = this.#ports;
     const lost = this.#leased?.lease.lost.reason;
     if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
+    if (this.state.publication !== undefined) return { error };
     if (error instanceof LoginWithheld) return error.end;
     if (error instanceof CredentialsNotSetUp) return notSetUp(error);
     return lost instanceof LeaseLost ? skippedAsLost(lost) : { error };

@@ -13,6 +13,8 @@ export interface RunState {
   snapshotId: string | null;
   counts: SnapshotCounts;
   service: (() => ServiceCounts) | undefined;
+  /** The number of the publication, once there is one: nothing that fails after it takes it back. */
+  publication?: string;
 }
 
 export interface SnapshotCounts {

@@ -80,7 +80,7 @@ describe("the line snapshot of check", () => {
     /** As a version did that knew no checksum of this file. */
     async function withoutChecksum(): Promise<void> {
       const manifest = key.replace("_left_out.ndjson", "_manifest.json");
-      const { left_out: _, ...rest } = JSON.parse(world.store.text(manifest));
+      const { left_out: _, ...rest } = JSON.parse(world.store.text(manifest) ?? "");
       world.store.put(manifest, JSON.stringify(rest));
     }
 
@@ -96,7 +96,7 @@ describe("the line snapshot of check", () => {
       ["a byte less", (text: string) => text.slice(0, -1)],
       ["no line", () => ""],
     ])("names their list where it has %s, also of an older snapshot", async (_, change) => {
-      world.store.put(key, change(world.store.text(key)));
+      world.store.put(key, change(world.store.text(key) ?? ""));
 
       expect((await snapshotLine())?.remedy).toContain(key);
       await publish(2);
@@ -122,7 +122,7 @@ describe("the line snapshot of check", () => {
       ["half a line", (text: string) => text.slice(0, 20)],
     ])("names their list where it has %s than a manifest without its checksum counts", async (_, change) => {
       await withoutChecksum();
-      world.store.put(key, change(world.store.text(key)));
+      world.store.put(key, change(world.store.text(key) ?? ""));
 
       expect((await snapshotLine(true))?.remedy).toContain(key);
     });

@@ -61,6 +61,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
+  state.publication = publication.publication;
   state.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
   await logFieldChanges(ports, account, publication);

@@ -11,14 +11,18 @@ import {
 import type { Store } from "../../storage/store.ts";
 import { readHold } from "../publish/hold.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { countsOf, NO_COUNTS, type RunEnd, type SnapshotCounts } from "../run-state.ts";
+import { countsOf, NO_COUNTS, type RunEnd, type RunState, type SnapshotCounts } from "../run-state.ts";
 import { publishedEnd } from "./published-end.ts";
 import { recordAttempt, startNow } from "./record-attempt.ts";
+import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
+import { writeRunResult } from "./run-result.ts";
 
 /** How the run ended, read from what it has written. */
 export interface PublishedRun {
   readonly end: RunEnd;
   readonly counts: SnapshotCounts;
+  /** Its number; undefined where the run did not publish it. */
+  readonly publication: string | undefined;
 }
 
 /**
@@ -35,27 +39,65 @@ export async function publishedRun(
   if (newest === undefined) return undefined;
   const own = newest.action === "run" ? newest : await findPublicationOf(store, account, runId);
   const counts = await countsOfRun(store, account, runId, own);
-  if (own) return { end: await publishedEnd(store, account, own), counts };
-  return { end: await heldAtFirst(store, account, newest), counts };
+  const publication = own?.publication;
+  if (own) return { end: await publishedEnd(store, account, own), counts, publication };
+  return { end: await heldAtFirst(store, account, newest), counts, publication };
 }
+
+type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
 
 /** Records the end of a run that crashed before it could; false where its snapshot was not published. */
 export async function recordPublishedRun(
-  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">,
+  ports: RecordPorts,
   account: string,
   runId: string,
 ): Promise<boolean> {
   const published = await publishedRun(ports.store, account, runId);
   if (published === undefined) return false;
+  const { outcome, explanation } = published.end;
+  for await (const row of attemptsOf(ports.store, account, runId)) {
+    if (row.outcome !== outcome) continue;
+    await writeRunResult(ports.store, account, {
+      row,
+      ...(explanation === undefined ? {} : { explanation }),
+    });
+    return true;
+  }
   const state = { runId, snapshotId: runId, counts: published.counts, service: undefined };
+  await recordLate(ports, account, "manual", state, published.end);
+  return true;
+}
+
+/** Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. */
+export async function recordUnrecorded(
+  ports: RecordPorts,
+  account: string,
+  publication: Publication,
+): Promise<void> {
+  const { action, run_id: runId, snapshot_id: snapshotId } = publication;
+  let trigger: Trigger = action === "run" ? "manual" : action;
+  for await (const row of attemptsOf(ports.store, account, runId)) {
+    if (row.outcome === "PUBLISHED") return;
+    if (isRun(row.trigger) === (action === "run")) trigger = row.trigger;
+  }
+  const counts = await countsOfRun(ports.store, account, snapshotId, publication);
+  const state = { runId, snapshotId, counts, service: undefined };
+  await recordLate(ports, account, trigger, state, await publishedEnd(ports.store, account, publication));
+}
+
+async function recordLate(
+  ports: RecordPorts,
+  account: string,
+  trigger: Trigger,
+  state: RunState,
+  end: RunEnd,
+): Promise<void> {
   const started = startNow(ports.clock);
-  // A start with a run id of its own never looks for other runs, so this one is manual.
-  const { error } = await recordAttempt({ ports, account, trigger: "manual", started, state }, published.end);
+  const { error } = await recordAttempt({ ports, account, trigger, started, state }, end);
   if (error) throw error;
   ports.logger.info(
-    `records that the run ${runId} ended as ${published.end.outcome}; it crashed before it could record that`,
+    `records that the ${isRun(trigger) ? "run" : trigger} ${state.runId} ended as ${end.outcome}; it could not record that itself`,
   );
-  return true;
 }
 
 async function hasSnapshot(store: Store, account: string, runId: string): Promise<boolean> {
@@ -67,11 +109,11 @@ async function hasSnapshot(store: Store, account: string, runId: string): Promis
 async function countsOfRun(
   store: Store,
   account: string,
-  runId: string,
+  snapshotId: string,
   own: Publication | undefined,
 ): Promise<SnapshotCounts> {
   try {
-    return countsOf(await readManifest(store, account, runId), own);
+    return countsOf(await readManifest(store, account, snapshotId), own);
   } catch (error) {
     if (!isDamage(error)) throw error;
   }

@@ -50,7 +50,19 @@ const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "D
 
 /** Rethrows what is no `SyncError` once it is in the run log: it is a defect, and must not be hidden. */
 export async function recordAttempt(task: RecordTask, end: RunEnd | RunFailure): Promise<RunResult> {
-  return "error" in end ? recordFailure(task, end) : recordEnd(task, end);
+  const { publication } = task.state;
+  if ("error" in end) return recordFailure(task, { error: afterCommit(end.error, publication) });
+  return recordEnd(task, end);
+}
+
+/** The code stays that of the cause, so alarms and retries work as for the cause. */
+function afterCommit<Cause>(error: Cause, publication: string | undefined): Cause | SyncError {
+  if (publication === undefined || !(error instanceof SyncError)) return error;
+  return new SyncError(
+    error.code,
+    `PUBLISHED as number ${publication}, not recorded: ${error.message} The snapshot stays published: the next run writes what is missing, and then makes its own.`,
+    { fields: error.fields, cause: error },
+  );
 }
 
 async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
@@ -61,8 +73,9 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
     // What is no run is never started again under its id.
     const isFinished = isRun(task.trigger) && !NEVER_FINISH.has(end.outcome);
     return isFinished ? await writeRunResult(ports.store, account, result) : result;
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
+  } catch (problem) {
+    if (!(problem instanceof SyncError)) throw problem;
+    const error = afterCommit(problem, state.publication);
     ports.logger.error(`the outcome ${end.outcome} could not be recorded`, { run_id: state.runId });
     return { row: { ...rowOf(task, { error }), attempt: 1 }, error };
   }
@@ -82,7 +95,8 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   });
   if (!(error instanceof SyncError)) throw error;
   const result: RunResult = { row, error };
-  if (error.isRetryable || !isRun(task.trigger)) return result;
+  // A run that has published is finished as that by the next start, whatever failed here.
+  if (error.isRetryable || !isRun(task.trigger) || task.state.publication !== undefined) return result;
   try {
     const end = confirmedEnd ? await confirmedEnd(error) : failure;
     if (end === undefined) return result;

@@ -82,6 +82,15 @@ export async function appendRunLogOnce(
   });
 }
 
+/** The rows of a run that can be read, the newest first; each is read when it is asked for. */
+export async function* attemptsOf(store: Store, account: string, runId: string): AsyncGenerator<RunLogEntry> {
+  const files = await Array.fromAsync(store.list(`${layout.runLogs(account)}${runId}-`));
+  for (const { key } of files.toReversed()) {
+    const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
+    if (row) yield row;
+  }
+}
+
 async function append(
   store: Store,
   account: string,

@@ -1,0 +1,159 @@
+// What fails right after the commit takes nothing back: the end says so, and the next start records it.
+
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
+import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
+
+const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
+const SCHEDULED = "2026-01-05T06-00-00.000Z";
+
+/** Ports whose disk is full as soon as a publication exists, for everything or for keys of this kind. */
+function fullAfterCommit(world: SmallWorld, kind = ""): Partial<RunPorts> {
+  let isFull = false;
+  const store = interposed(world.store, async (key) => {
+    if (isFull && key.startsWith(kind)) throw new SyncError("STORE_FAILED", FULL);
+    if (key.startsWith("publications/")) isFull = true;
+  });
+  return { store };
+}
+
+/** Its catalog cannot be refreshed once something more is published. */
+function catalogFails(world: SmallWorld, code: "CATALOG_FAILED" | "STORE_CORRUPT"): Partial<RunPorts> {
+  const before = world.store.keys("publications/").length;
+  const catalog: RunPorts["catalog"] = {
+    columns: () => world.catalog.columns(),
+    refresh: async (account) => {
+      if (world.store.keys("publications/").length > before) throw new SyncError(code, "It failed.");
+      await world.catalog.refresh(account);
+    },
+  };
+  return { catalog };
+}
+
+const rows = (world: SmallWorld) =>
+  world.store
+    .keys("run-log/")
+    .map((key) => JSON.parse(world.store.text(key) ?? ""))
+    .map(({ run_id, attempt, trigger, outcome, added }) => ({ run_id, attempt, trigger, outcome, added }));
+
+describe("a run whose disk is full right after the commit", () => {
+  test("says that it is published and not recorded; the next start records it, then makes its own run", async () => {
+    const world = new SmallWorld();
+    world.show(10, 1);
+
+    const { row, error } = await world.run({}, fullAfterCommit(world));
+
+    expect(error?.message).toBe(
+      `PUBLISHED as number 0000000001, not recorded: ${FULL} The snapshot stays published: the next run writes what is missing, and then makes its own.`,
+    );
+    expect(error?.code).toBe("STORE_FAILED");
+    expect(row).toMatchObject({ outcome: "FAILED", added: 10, error_message: error?.message });
+    expect(rows(world)).toEqual([]);
+
+    world.show(10, 2);
+    const next = await world.run();
+
+    expect(next.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
+    expect(rows(world)).toEqual([
+      { run_id: row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 10 },
+      { run_id: next.row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 0 },
+    ]);
+    expect((await readRunResult(world.store, ACCOUNT, row.run_id))?.row.outcome).toBe("PUBLISHED");
+  });
+
+  test.each([
+    ["with --fresh", { fresh: true }, 1],
+    ["days later", {}, 3 * DAY_MS],
+    ["by a schedule", { runId: SCHEDULED }, 1],
+  ])("is recorded by a start %s", async (_, start, laterMs) => {
+    const world = new SmallWorld();
+    world.show(10);
+    const { row } = await world.run({}, fullAfterCommit(world));
+    world.clock.advance(laterMs);
+
+    await world.run(start);
+
+    expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toMatchObject([
+      { outcome: "PUBLISHED" },
+    ]);
+  });
+
+  test("has one line where only the outcome did not fit", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    const { row, error } = await world.run({}, fullAfterCommit(world, "runs/"));
+    expect(error?.message).toContain("PUBLISHED as number 0000000001, not recorded: ");
+
+    await world.run();
+
+    expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toHaveLength(1);
+    expect((await readRunResult(world.store, ACCOUNT, row.run_id))?.row.outcome).toBe("PUBLISHED");
+  });
+});
+
+describe("a scheduled run whose catalog fails after the commit", () => {
+  test.each(["CATALOG_FAILED", "STORE_CORRUPT"] as const)(
+    "is not finished by %s: its retry ends as published, without a request",
+    async (code) => {
+      const world = new SmallWorld();
+      world.show(10);
+
+      const { row, error } = await world.run({ runId: SCHEDULED }, catalogFails(world, code));
+
+      expect(error).toMatchObject({
+        code,
+        message: expect.stringMatching(/^PUBLISHED as number 0000000001, /),
+      });
+      expect(await readRunResult(world.store, ACCOUNT, row.run_id)).toBeUndefined();
+      const retry = await world.run({ runId: SCHEDULED });
+      expect(retry.row).toMatchObject({ outcome: "PUBLISHED", added: 10, attempt: 2 });
+      expect(world.details).toBe(10);
+    },
+  );
+
+  test("is recorded with its trigger by the start of another run", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    const { row } = await world.run({ runId: SCHEDULED }, catalogFails(world, "CATALOG_FAILED"));
+    world.clock.advance(30 * DAY_MS);
+
+    await world.run();
+
+    expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toMatchObject([
+      { trigger: "schedule", outcome: "FAILED" },
+      { trigger: "schedule", outcome: "PUBLISHED" },
+    ]);
+  });
+});
+
+describe.each(["run", "the same again"])(
+  "an accept and a rollback whose disk is full right after the commit",
+  (next) => {
+    test.each(["accept", "rollback"] as const)(`are recorded by the next ${next}: %s`, async (action) => {
+      const world = new SmallWorld();
+      world.show(10, 1);
+      const first = await world.run();
+      world.show(10, 2);
+      await world.run();
+      const request =
+        action === "accept"
+          ? ({ action, snapshotId: first.row.run_id, force: true } as const)
+          : ({ action, snapshotId: first.row.run_id, pin: false } as const);
+
+      const { row, error } = await world.acceptOrRollback(request, fullAfterCommit(world));
+
+      expect(error?.message).toContain(`PUBLISHED as number 0000000003, not recorded: ${FULL}`);
+      expect((await readLog(world.store, ACCOUNT)).at(-1)?.run_id).toBe(row.run_id);
+      await (next === "run" ? world.run() : world.acceptOrRollback(request));
+      expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toMatchObject([
+        { trigger: action, outcome: "PUBLISHED", attempt: 1 },
+      ]);
+      expect(world.store.text(layout.outcome(ACCOUNT, row.run_id))).toBeUndefined();
+    });
+  },
+);
