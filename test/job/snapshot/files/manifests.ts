@@ -44,6 +44,7 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
     list_pointer: null,
     detail_pointer: "/data",
   },
+  left_out: { bytes: 232, sha256: "e".repeat(64) },
   ...over,
 });
 
