@@ -47,13 +47,14 @@ function summary(row: RunLogEntry): string {
     parts.push(
       `${countText(added)} added, ${countText(changed ?? 0)} changed, ${countText(removed ?? 0)} removed`,
     );
+  if (row.repeated) parts.push(`${countText(row.repeated)} repeated in the list`);
   if (leftOutCount(row) > 0) parts.push(`${countText(leftOutCount(row))} left out`);
   return parts.join("; ");
 }
 
 function countsOf(row: RunLogEntry): object {
-  const { listed, events, added, changed, removed, gone, forbidden, rejected } = row;
-  return { listed, events, added, changed, removed, gone, forbidden, rejected };
+  const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
+  return { listed, events, added, changed, removed, gone, forbidden, rejected, repeated };
 }
 
 /** What to paste next: a query, or the event that publishes what is held, after a look at what that would do. */

@@ -28,6 +28,7 @@ export const PUBLISHED: RunLogEntry = {
   error_code: null,
   error_message: null,
   version: "0.1.0",
+  repeated: 0,
 };
 
 export const HELD: RunLogEntry = {

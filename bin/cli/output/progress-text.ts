@@ -56,6 +56,11 @@ export function changeCounts(of: {
   return `${countText(of.added ?? 0)} added, ${countText(of.changed ?? 0)} changed, ${countText(of.removed ?? 0)} removed`;
 }
 
+/** `; 7,956 repeated in the list`, where there are any. */
+export function repeatedEntries({ repeated }: { readonly repeated: number | null }): string {
+  return repeated ? `; ${countText(repeated)} repeated in the list` : "";
+}
+
 /** `1 login`, `2 logins`. */
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${countText(n)} ${n === 1 ? one : many}`;

@@ -8,7 +8,7 @@ import type { OptionValues } from "../options/options.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import { describeHeld } from "./held/describe-held.ts";
 import type { ResultOutput } from "./output.ts";
-import { changeCounts, plural } from "./progress-text.ts";
+import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
 
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
 
@@ -43,7 +43,7 @@ function inOneLine(row: RunResult["row"]): string {
   const what = [events, row.added === null || row.outcome === "FAILED" ? why : changeCounts(row)].filter(
     (part) => part !== "",
   );
-  return `${row.outcome.padEnd(11)} ${what.join(": ")}`.trimEnd();
+  return `${row.outcome.padEnd(11)} ${what.join(": ")}${repeatedEntries(row)}`.trimEnd();
 }
 
 function describe({ row, explanation, error }: RunResult): readonly string[] {
@@ -55,7 +55,7 @@ function describe({ row, explanation, error }: RunResult): readonly string[] {
     const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
     const left =
       missing === 0 ? "" : `, ${countText(missing)} of ${countText(row.listed ?? 0)} listed have none`;
-    lines.push(`  ${plural(row.events, "event")} with details${left}`);
+    lines.push(`  ${plural(row.events, "event")} with details${left}${repeatedEntries(row)}`);
   }
   if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
   if (row.requests !== null) {

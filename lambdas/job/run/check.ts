@@ -7,6 +7,7 @@ import { layout } from "../storage/layout.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { estimateText } from "./collect/estimate.ts";
+import { readListOnce } from "./collect/read-list.ts";
 import { unusedRateLimiter } from "./lease/lease-account.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
@@ -100,7 +101,7 @@ async function tryService(
       await service.logIn(ports.signal);
       return true;
     });
-    const list = loggedIn ? await runCheck("list", () => service.list(ports.signal)) : undefined;
+    const list = loggedIn ? await runCheck("list", () => readListOnce(service, ports)) : undefined;
     const tried = list ? Iterator.from(list.events).take(DETAIL_TRIES).toArray() : [];
     if (tried.length > 0) await runCheck("detail", () => tryDetail(ports, service, tried));
     return list?.events.length;

@@ -10,6 +10,7 @@ import type { ColumnType } from "../snapshot/rows/column-type.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
+import { readListOnce } from "./collect/read-list.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { withLease } from "./lease/with-lease.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/warehouse-columns.ts";
@@ -94,7 +95,7 @@ async function readSample(
   concurrency: number,
   limit: number,
 ): Promise<Omit<Discovery, "columns" | "suggestions"> & { readonly types: TextTypes }> {
-  const list = await service.list(ports.signal);
+  const list = await readListOnce(service, ports);
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
     service.detail(requestAs, stop);

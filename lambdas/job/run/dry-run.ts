@@ -9,6 +9,7 @@ import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
+import { readListOnce } from "./collect/read-list.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
 import { explainDamage } from "./publish/explain-damage.ts";
@@ -24,6 +25,9 @@ export interface DryRunTask {
   readonly baseOf: BaseOf;
 }
 
+/** What another reading would have said is not known. */
+const READ_ONCE = { readings: 1, unstable: 0 } as const;
+
 /** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
 export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const { session, head, limit, baseOf } = task;
@@ -32,7 +36,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   session.useColumns((await columnsOfRun(ports, session.settings, base)).columns);
   const { settings } = session;
   const service = await session.openService();
-  const list = await service.list(ports.signal);
+  const list = await readListOnce(service, ports);
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
@@ -79,12 +83,16 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const rejected = list.rejected + left.oversize + left.too_deep;
   const { gone, forbidden } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
-  state.counts = { listed, events, gone, forbidden, rejected, ...counted };
+  const { repeated } = list;
+  state.counts = { listed, events, gone, forbidden, rejected, repeated, ...counted };
   const { incomplete } = required;
   // A part says nothing about the whole, but for the fields that its events have.
   const hold =
     limit === undefined
-      ? guard({ listed, events, gone, forbidden, rejected, headEvents: head?.events, incomplete }, settings)
+      ? guard(
+          { listed, events, gone, forbidden, rejected, headEvents: head?.events, incomplete, ...READ_ONCE },
+          settings,
+        )
       : guardRequired({ listed: planned, events, incomplete }, settings);
   if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
   const what = limit === undefined ? "It" : `A snapshot of these ${events} events`;

@@ -26,6 +26,7 @@ export interface SnapshotCounts {
   readonly gone: number | null;
   readonly forbidden: number | null;
   readonly rejected: number | null;
+  readonly repeated: number | null;
 }
 
 export const NO_COUNTS: SnapshotCounts = {
@@ -37,6 +38,7 @@ export const NO_COUNTS: SnapshotCounts = {
   gone: null,
   forbidden: null,
   rejected: null,
+  repeated: null,
 };
 
 /** How an attempt ended without an error. */
@@ -65,7 +67,7 @@ export interface RunFailure {
 }
 
 export function countsOf(manifest: Manifest, publication?: Publication): SnapshotCounts {
-  const { listed, events, gone, forbidden, rejected } = manifest.counts;
+  const { listed, events, gone, forbidden, rejected, repeated } = manifest.counts;
   const { added = null, changed = null, removed = null } = publication ?? {};
-  return { listed, events, added, changed, removed, gone, forbidden, rejected };
+  return { listed, events, added, changed, removed, gone, forbidden, rejected, repeated };
 }

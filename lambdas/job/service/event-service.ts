@@ -22,6 +22,8 @@ export interface EventList {
   readonly rejected: number;
   /** Entries whose uuid had been listed already; the smallest text was kept. */
   readonly repeated: number;
+  /** Of them, those that came on another page: the pages overlap, or have shifted while they were read. */
+  readonly overlapping: number;
 }
 
 export type Detail =
@@ -43,6 +45,7 @@ export type Detail =
 export interface EventService {
   /** Logs in now, where the method knows a login, instead of with the first request. */
   logIn(signal?: AbortSignal): Promise<void>;
+  /** Reads the list once. */
   list(signal?: AbortSignal): Promise<EventList>;
   detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
   close(): Promise<void>;

@@ -45,6 +45,7 @@ export const TABLES = {
       ...strings("started_at"),
       { name: "seconds", type: "double" },
       ...strings("reason", "error_code", "error_message", "version"),
+      ...counts("repeated"),
     ],
     partitions: ["account"],
   },

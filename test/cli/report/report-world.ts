@@ -43,6 +43,7 @@ export const aRun = (over: Partial<RunLogEntry> = {}): RunLogEntry => ({
   error_code: null,
   error_message: null,
   version: "0.1.0",
+  repeated: 0,
   ...over,
 });
 

@@ -121,7 +121,8 @@ export class SmallWorld {
           requestAs: uuid(n),
           listing: `{"uuid":"${uuid(n)}"}`,
         }));
-        return { events: events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)), rejected: 0, repeated: 0 };
+        const sorted = events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+        return { events: sorted, rejected: 0, repeated: 0, overlapping: 0 };
       },
       detail: async (requestAs) => {
         this.details += 1;

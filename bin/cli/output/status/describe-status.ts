@@ -10,7 +10,7 @@ import type { Publication } from "../../../../lambdas/job/storage/publication-lo
 import type { PLACE_OPTIONS } from "../../options/given-settings.ts";
 import type { OptionValues } from "../../options/options.ts";
 import { describeEarlierHeld, describeHeld } from "../held/describe-held.ts";
-import { changeCounts, plural } from "../progress-text.ts";
+import { changeCounts, plural, repeatedEntries } from "../progress-text.ts";
 import { age, minute } from "./minute.ts";
 import { madeAtMs } from "./too-old.ts";
 
@@ -74,5 +74,5 @@ function describeRun(row: RunLogEntry): string {
     .filter((part) => part !== "")
     .join(": ");
   const took = durationText(row.seconds * 1000).padStart(7);
-  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${name}`;
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${repeatedEntries(row)}${name}`;
 }

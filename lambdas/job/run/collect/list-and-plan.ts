@@ -1,6 +1,5 @@
 // PLAN: lists the events, and freezes the work. The first details are requested meanwhile.
 
-import type { EventList } from "../../service/event-service.ts";
 import { createPlan, type Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import { fingerprint } from "../fingerprint.ts";
@@ -9,6 +8,7 @@ import type { CountingService } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 import type { EstimateNotice } from "./estimate-notice.ts";
 import { type DetailService, FirstDetails } from "./first-details.ts";
+import { type ReadList, readList } from "./read-list.ts";
 
 /** Where details come from, and what says how long that takes. */
 export interface DetailSource<Service = DetailService> {
@@ -36,17 +36,18 @@ export async function listAndPlan(
   }
 }
 
-async function listEvents({ ports, state }: RunSession, service: CountingService): Promise<EventList> {
-  const list = await service.list(ports.signal);
+async function listEvents(session: RunSession, service: CountingService): Promise<ReadList> {
+  const { ports, state } = session;
+  const list = await readList(session, service);
   const { rejected, repeated } = list;
   const listed = list.events.length + rejected;
-  state.counts = { ...state.counts, listed };
+  state.counts = { ...state.counts, listed, repeated };
   ports.logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
   return list;
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
-function makePlan({ ports, settings, state }: RunSession, list: EventList): Promise<Plan> {
+function makePlan({ ports, settings, state }: RunSession, list: ReadList): Promise<Plan> {
   const { store, clock } = ports;
   return createPlan(store, layout.plan(settings.account, state.runId), {
     run_id: state.runId,
@@ -56,6 +57,8 @@ function makePlan({ ports, settings, state }: RunSession, list: EventList): Prom
     shard_size: settings.shardSize,
     rejected: list.rejected,
     repeated: list.repeated,
+    readings: list.readings,
+    unstable: list.unstable,
     events: list.events,
   });
 }

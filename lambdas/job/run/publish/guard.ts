@@ -4,6 +4,7 @@ import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
 
 export const HOLD_REASONS = [
   "NO_EVENTS",
+  "LIST_UNSTABLE",
   "DROPPED",
   "GREW",
   "FEW_ROWS",
@@ -25,16 +26,22 @@ export interface GuardLimits {
   readonly maxDropPercent: number;
   /** Percent: how many more events than the head are still published; undefined for any number. */
   readonly maxGrowthPercent?: number | undefined;
-  /** Percent of the listed events that may be missing, and as many may be incomplete; 5 events always may. */
+  /** Percent of the listed events that may be missing, incomplete or not in all readings of the list; 5 always may. */
   readonly maxMissingPercent: number;
 }
 
-export interface GuardCounts extends MissingCounts {
-  readonly listed: number;
+export interface GuardCounts extends MissingCounts, ListCounts {
   readonly events: number;
   /** Events of the head's snapshot; undefined for the first one. */
   readonly headEvents: number | undefined;
   readonly incomplete: Incomplete;
+}
+
+/** The list, as the plan has it. */
+interface ListCounts {
+  readonly listed: number;
+  readonly readings: number;
+  readonly unstable: number;
 }
 
 /** Listed events without a row, by reason. */
@@ -49,12 +56,19 @@ const MIN_ROWS_PERCENT = 80;
 
 /** Why this snapshot is held; undefined if it may be published. */
 export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefined {
-  const { listed, events, headEvents } = counts;
+  const { listed, events, headEvents, unstable } = counts;
+  const most = mayBeMissing(listed, limits);
   const missing = counts.gone + counts.forbidden + counts.rejected;
   const reasons = missing === 0 ? "" : ` Missing: ${describeMissing(counts)}.`;
   if (events === 0) {
     const why = listed === 0 ? "the list is empty" : `none of the ${listed} listed events has details`;
     return { reason: "NO_EVENTS", explanation: `The snapshot has no events: ${why}.${reasons}` };
+  }
+  if (unstable > most) {
+    return {
+      reason: "LIST_UNSTABLE",
+      explanation: `${describeUnstable(counts)} The limit is ${most} (--max-missing; maxMissingPercent in AWS).${reasons}`,
+    };
   }
   if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) {
     const percent = ((1 - events / headEvents) * 100).toFixed(1);
@@ -80,7 +94,6 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
       explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must, and no setting changes that.${reasons}`,
     };
   }
-  const most = mayBeMissing(listed, limits);
   if (missing > most) {
     return {
       reason: "MISSING",
@@ -88,6 +101,13 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
     };
   }
   return guardRequired(counts, limits);
+}
+
+/** What is wrong with a list whose `unstable` is not 0. */
+export function describeUnstable({ listed, readings, unstable }: ListCounts): string {
+  return readings === 1
+    ? `${unstable} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing beside the ${listed} that were found.`
+    : `The list changed while it was read: ${unstable} of ${listed} events are not in each of its ${readings} readings, and others may be missing.`;
 }
 
 /** Held where too many events lack a required field; undefined where they do not. */

@@ -14,7 +14,7 @@ import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { checkColumns, checkUnnamedColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
-import { guard, type Hold } from "./guard.ts";
+import { describeUnstable, guard, type Hold } from "./guard.ts";
 import { type HeldMark, hold, readHold } from "./hold.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
 
@@ -65,7 +65,10 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   state.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
   await logFieldChanges(ports, account, publication);
-  return publishedEnd(store, account, publication);
+  const end = await publishedEnd(store, account, publication);
+  if (plan.header.unstable === 0) return end;
+  const explanation = [describeUnstable(plan.header), end.explanation].filter((part) => part !== undefined);
+  return { ...end, explanation: explanation.join(" ") };
 }
 
 type Decision =
@@ -94,7 +97,8 @@ async function decide(
   const mark = await readHold(ports.store, account, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
-  const holding = guardAgainst(built, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
+  const holding =
+    guardAgainst(built, task.plan, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
@@ -115,11 +119,12 @@ async function decide(
 
 function guardAgainst(
   { manifest, incomplete }: BuiltSnapshot,
+  { header: { readings, unstable } }: Plan,
   head: Publication | undefined,
   limits: RunSettings,
 ): Hold | undefined {
   const { account, snapshot_id: snapshotId, counts } = manifest;
-  const found = guard({ ...counts, headEvents: head?.events, incomplete }, limits);
+  const found = guard({ ...counts, headEvents: head?.events, incomplete, readings, unstable }, limits);
   const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
   if (found === undefined || !isListed) return found;
   const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;

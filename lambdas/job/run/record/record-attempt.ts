@@ -125,12 +125,13 @@ function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "a
   const { ports, trigger, started, state } = task;
   const service = state.service?.();
   const failed = "error" in end;
+  const { repeated, ...counts } = state.counts;
   return {
     run_id: state.runId,
     trigger,
     outcome: failed ? "FAILED" : end.outcome,
     snapshot_id: state.snapshotId,
-    ...state.counts,
+    ...counts,
     requests: service?.requests ?? null,
     retries: service?.retries ?? null,
     throttled: service?.throttled ?? null,
@@ -141,5 +142,6 @@ function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "a
     reason: failed ? null : end.reason,
     ...(failed ? errorColumns(end.error) : { error_code: null, error_message: null }),
     version: ports.version,
+    repeated,
   };
 }

@@ -42,6 +42,8 @@ export const runLogEntrySchema = z.object({
   error_code: z.enum(ERROR_CODES).nullable(),
   error_message: z.string().nullable(),
   version: z.string(),
+  /** Absent in entries of earlier versions. */
+  repeated: count.default(null),
 });
 
 export type RunLogEntry = Readonly<z.infer<typeof runLogEntrySchema>>;

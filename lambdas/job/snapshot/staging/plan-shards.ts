@@ -1,4 +1,4 @@
-// The lines of a plan in memory: compressed, shard by shard, because a plan may have a million of them.
+// The lines of a plan, or of a list, in memory: compressed, shard by shard, because there may be a million of them.
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { lineBytes } from "../files/gzip/line-digest.ts";

@@ -31,6 +31,9 @@ const HEADER = z.object({
   listed: count,
   rejected: count,
   repeated: count,
+  /** Absent in plans of earlier versions, as the next one. */
+  readings: z.int().positive().default(1),
+  unstable: count.default(0),
   events: count,
   shard_size: z.int().positive(),
   sha256: z.string(),
@@ -69,6 +72,10 @@ export interface Plan {
 /** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
 export interface PlanDraft
   extends Pick<PlanHeader, "run_id" | "account" | "fingerprint" | "created_at" | "rejected" | "repeated"> {
+  /** How often the list was read; default 1. */
+  readonly readings?: number;
+  /** Events that the readings do not agree about; of a single one as many as may be missing. Default 0. */
+  readonly unstable?: number;
   /** Events of one shard; default 1,000. */
   readonly shard_size?: number;
   /** Sorted by uuid, each one once. */
@@ -101,6 +108,8 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     listed: shards.length + draft.rejected,
     rejected: draft.rejected,
     repeated: draft.repeated,
+    readings: draft.readings ?? 1,
+    unstable: draft.unstable ?? 0,
     events: shards.length,
     shard_size: draft.shard_size ?? SHARD_SIZE,
     sha256: digest.sha256(),

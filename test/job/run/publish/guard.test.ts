@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
-const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0, incomplete: INCOMPLETE };
+const READ_ONCE = { readings: 1, unstable: 0 };
+const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0, incomplete: INCOMPLETE, ...READ_ONCE };
 const limits = { maxDropPercent: 20, maxMissingPercent: 1 };
 
 describe("the guard", () => {

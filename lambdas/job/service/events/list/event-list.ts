@@ -8,6 +8,8 @@ import type { PaginationHints } from "./pagination-hints.ts";
 
 export class EventListBuilder {
   #events = new EventTexts();
+  /** How many events there were before each page. */
+  readonly #pages: number[] = [];
   #received = 0;
   #rejected = 0;
   #total: PaginationHints["total"];
@@ -19,6 +21,7 @@ export class EventListBuilder {
 
   /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
   add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
+    this.#pages.push(this.#events.length);
     // Most lists have one page, which is not copied.
     if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
     else for (const event of events) this.#events.add(event);
@@ -39,8 +42,9 @@ export class EventListBuilder {
     if (this.#total !== undefined && this.#total.count > this.#received) {
       throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
     }
-    const events = new DistinctEvents(this.#events);
-    return { events, rejected: this.#rejected, repeated: this.#events.length - events.length };
+    const { events, overlapping } = distinct(this.#events, this.#pages);
+    const repeated = this.#events.length - events.length;
+    return { events, rejected: this.#rejected, repeated, overlapping };
   }
 }
 
@@ -50,9 +54,9 @@ class DistinctEvents implements ListedEvents {
   /** The indices of the events. */
   readonly #order: Uint32Array;
 
-  constructor(texts: EventTexts) {
+  constructor(texts: EventTexts, order: Uint32Array) {
     this.#texts = texts;
-    this.#order = distinct(texts, texts.order());
+    this.#order = order;
   }
 
   get length(): number {
@@ -73,16 +77,34 @@ class DistinctEvents implements ListedEvents {
 }
 
 /** Of each uuid the entry with the smallest text, not the first, so that the order of the list does not matter. */
-function distinct(texts: EventTexts, order: Uint32Array): Uint32Array {
+function distinct(texts: EventTexts, pages: readonly number[]): Pick<EventList, "events" | "overlapping"> {
+  const order = texts.order();
   let length = 0;
+  let overlapping = 0;
+  let previous = 0;
   for (const next of order) {
     const last = length === 0 ? undefined : order[length - 1];
     if (last === undefined || texts.compareUuids(last, next) !== 0) {
       order[length] = next;
       length += 1;
-    } else if (isSmaller(texts.at(next), texts.at(last))) order[length - 1] = next;
+    } else {
+      if (pageOf(previous, pages) !== pageOf(next, pages)) overlapping += 1;
+      if (isSmaller(texts.at(next), texts.at(last))) order[length - 1] = next;
+    }
+    previous = next;
   }
-  return order.subarray(0, length);
+  return { events: new DistinctEvents(texts, order.subarray(0, length)), overlapping };
+}
+
+function pageOf(event: number, pages: readonly number[]): number {
+  let first = 0;
+  let after = pages.length;
+  while (after - first > 1) {
+    const middle = (first + after) >> 1;
+    if ((pages[middle] ?? 0) <= event) first = middle;
+    else after = middle;
+  }
+  return first;
 }
 
 function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {

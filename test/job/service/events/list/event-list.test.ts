@@ -38,14 +38,36 @@ describe("the list of events", () => {
       events: [event("a")],
       rejected: 2,
       repeated: 0,
+      overlapping: 0,
     });
   });
 
   it("keeps the smallest text of a repeated event, and the uuid as that one spells it", () => {
     const entries = [event("a", "2", "A"), event("a", "10", "a"), event("a", "10", "aA")];
 
-    expect(listOf(page(entries))).toEqual({ events: [event("a", "10", "a")], rejected: 0, repeated: 2 });
+    expect(listOf(page(entries))).toEqual({
+      events: [event("a", "10", "a")],
+      rejected: 0,
+      repeated: 2,
+      overlapping: 0,
+    });
   });
+
+  it.each([
+    { pages: ["ab", "cd"], repeated: 0, overlapping: 0 },
+    { pages: ["aab", "cdd"], repeated: 2, overlapping: 0 },
+    { pages: ["ab", "bc"], repeated: 1, overlapping: 1 },
+    { pages: ["ab", "bbc"], repeated: 2, overlapping: 1 },
+    { pages: ["ab", "bc", "ab"], repeated: 3, overlapping: 3 },
+    { pages: ["", "ab", "", "c", "", "a", ""], repeated: 1, overlapping: 1 },
+  ])(
+    "of the pages $pages has $repeated repeated entries, of which $overlapping came on another page",
+    ({ pages, ...counts }) => {
+      expect(listOf(...pages.map((uuids) => page([...uuids].map((uuid) => event(uuid)))))).toMatchObject(
+        counts,
+      );
+    },
+  );
 
   it("is the same whatever the order of the entries", () => {
     const entry = fc.record({

@@ -1,0 +1,166 @@
+// LIST: reads the list, and reads it again where an event came on two of its pages: they may have shifted meanwhile, and
+// then other events came on none. Readings that have the same events agree; the texts are those of the newest.
+
+import { setImmediate } from "node:timers/promises";
+import type { EventList, ListedEvent } from "../../service/event-service.ts";
+import { PlanShards } from "../../snapshot/staging/plan-shards.ts";
+import { countText } from "../record/count-text.ts";
+import type { CountingService, RunPorts } from "../run-ports.ts";
+import type { RunSession } from "../run-session.ts";
+
+/** What a run works on. */
+export interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
+  /** Sorted by uuid, each one once. Where no readings agree, those of all of them. */
+  readonly events: Iterable<ListedEvent> & { readonly length: number };
+  readonly readings: number;
+  /**
+   * 0 where readings agree, or nothing made another one necessary. Else how many events some reading lacks; of a single
+   * one how many entries came on two pages, in the place of as many others.
+   */
+  readonly unstable: number;
+}
+
+const MAX_READINGS = 3;
+
+/** Lines that are made without a pause: the lease is renewed meanwhile. */
+const UNPAUSED_LINES = 1_000;
+
+/** Another reading is made only where the time left covers the slowest one so far, and the budget gives it at once. */
+export async function readList(session: RunSession, service: CountingService): Promise<ReadList> {
+  const { logger, signal } = session.ports;
+  const timeBudget = session.timeBudget();
+  const earlier = new EarlierReadings();
+
+  // A list that is not used lives no longer than this: it takes memory.
+  const read = async (): Promise<ReadList | undefined> => {
+    const { requests } = service.counts;
+    const list = await service.list(signal);
+    timeBudget.advance(1);
+    timeBudget.endUnit();
+    const readings = earlier.length + 1;
+    if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
+    const { events, lacking, agrees } = await earlier.compare(list);
+    if (agrees) {
+      logger.info("two readings of the list agree", { readings });
+      return { ...list, readings, unstable: 0 };
+    }
+    const why =
+      readings === 1
+        ? overlap(list.overlapping)
+        : `${countText(lacking)} of ${countText(events.length)} events are not in each of ${readings} readings of the list`;
+    const isLast =
+      readings === MAX_READINGS || timeBudget.stopBefore(1, service.counts.requests - requests) !== undefined;
+    if (isLast) {
+      logger.warn(`${why}; the run goes on with what there is`, { readings });
+      const repeated = Math.max(earlier.repeated, list.repeated);
+      const unstable = readings === 1 ? list.overlapping : lacking;
+      return { events, rejected: list.rejected, repeated, readings, unstable };
+    }
+    logger.warn(`${why}; the list is read again`, { readings });
+    await earlier.add(list);
+    return undefined;
+  };
+
+  for (;;) {
+    const list = await read();
+    if (list) return list;
+  }
+}
+
+/** For what publishes nothing: reads the list once, and says what a run would look at again. */
+export async function readListOnce(
+  service: CountingService,
+  { logger, signal }: Pick<RunPorts, "logger" | "signal">,
+): Promise<EventList> {
+  const list = await service.list(signal);
+  if (list.overlapping > 0)
+    logger.warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares`);
+  return list;
+}
+
+function overlap(entries: number): string {
+  return `${countText(entries)} entries of the list had come on a page before: its pages overlap, or they changed while they were read, and then other events may be missing`;
+}
+
+/** An event of any reading, with a bit for each reading that has it: 1 for the first, 2 for the second. */
+interface Found extends ListedEvent {
+  readonly readings: number;
+}
+
+interface Compared {
+  /** Of all readings. */
+  readonly events: ReadList["events"];
+  /** How many of them some reading lacks. */
+  readonly lacking: number;
+  /** Whether the newest reading has the same events as one before it. */
+  readonly agrees: boolean;
+}
+
+/** The readings before the newest, compressed: each event once, with its newest text. */
+class EarlierReadings {
+  #length = 0;
+  #repeated = 0;
+  #events = new PlanShards(UNPAUSED_LINES);
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The most of any reading. */
+  get repeated(): number {
+    return this.#repeated;
+  }
+
+  async compare(list: EventList): Promise<Compared> {
+    const newest = 1 << this.#length;
+    let length = 0;
+    let lacking = 0;
+    /** A bit for each reading before that is not as the newest. */
+    let differing = 0;
+    for (const { readings } of this.#with(list)) {
+      if (++length % UNPAUSED_LINES === 0) await setImmediate();
+      const without = ~readings & (2 * newest - 1);
+      if (without !== 0) lacking += 1;
+      differing |= without & newest ? readings : without;
+    }
+    const events = { length, [Symbol.iterator]: () => this.#with(list) };
+    return { events, lacking, agrees: differing !== newest - 1 };
+  }
+
+  async add(list: EventList): Promise<void> {
+    const events = new PlanShards(UNPAUSED_LINES);
+    for (const { readings, requestAs, listing } of this.#with(list)) {
+      if (events.length % UNPAUSED_LINES === 0) await setImmediate();
+      events.add(`${readings} ${requestAs} ${listing}`);
+    }
+    this.#events = events;
+    this.#repeated = Math.max(this.#repeated, list.repeated);
+    this.#length += 1;
+  }
+
+  /** The events of all readings, with this one as the newest, sorted by uuid. */
+  *#with(list: EventList): Generator<Found, void> {
+    const newest = 1 << this.#length;
+    const earlier = this.#all();
+    let next = earlier.next();
+    for (const event of list.events) {
+      for (; !next.done && next.value.uuid < event.uuid; next = earlier.next()) yield next.value;
+      if (next.done || next.value.uuid !== event.uuid) yield { ...event, readings: newest };
+      else {
+        yield { ...event, readings: next.value.readings | newest };
+        next = earlier.next();
+      }
+    }
+    for (; !next.done; next = earlier.next()) yield next.value;
+  }
+
+  *#all(): Generator<Found, void> {
+    for (let index = 0; index < this.#events.shards; index += 1) {
+      for (const line of this.#events.lines(index)) {
+        const [readings = "", requestAs = ""] = line.split(" ", 2);
+        const listing = line.slice(readings.length + requestAs.length + 2);
+        yield { readings: Number(readings), uuid: requestAs.toLowerCase(), requestAs, listing };
+      }
+    }
+  }
+}
