@@ -51,7 +51,7 @@ export async function readList(session: RunSession, service: CountingService): P
     const isLast =
       readings === MAX_READINGS || timeBudget.stopBefore(1, service.counts.requests - requests) !== undefined;
     if (isLast) {
-      logger.warn(`${why}; the run goes on with what there is`, { readings });
+      logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
       const unstable = readings === 1 ? list.overlapping : lacking;
       return { events, rejected: list.rejected, repeated, readings, unstable };
