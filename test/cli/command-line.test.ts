@@ -55,6 +55,7 @@ test("check, run, status and query do the whole job and speak JSON", async () =>
     "error_code",
     "error_message",
     "version",
+    "repeated",
   ]);
   expect(row).toMatchObject({ outcome: "PUBLISHED", trigger: "manual", events: 12, added: 12, requests: 14 });
   expect(lastJson(status)).toMatchObject({
@@ -65,6 +66,24 @@ test("check, run, status and query do the whole job and speak JSON", async () =>
     runs: [row],
   });
   expect(lastJson(query)).toEqual({ columns: ["n", "min(account)"], rows: [["12", "default"]] });
+});
+
+test("the end of a run and status say how many entries of the list were repeated", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({
+    events: makeEvents(12),
+    list: { pageSize: 12, duplicates: 2 },
+  });
+  await writeCredentials(cwd, simulator);
+
+  const run = await sync(["run", ...against(simulator)], { cwd });
+  const again = await sync(["run", ...against(simulator), "--json"], { cwd });
+  const status = await sync(["status", "--account", "default"], { cwd });
+
+  expect(run.stderr).toContain("2 entries of the list had come on a page before");
+  expect(run.stdout).toContain("\n  12 events with details; 2 repeated in the list\n");
+  expect(lastJson(again)).toMatchObject({ outcome: "PUBLISHED", repeated: 2 });
+  expect(status.stdout).toContain("  12 events: 12 added, 0 changed, 0 removed; 2 repeated in the list\n");
 });
 
 test("options beat environment variables, which beat defaults", async () => {

@@ -35,6 +35,7 @@ const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
   { bytesPerMinute: "unlimited" },
   { requestsPerMinute: "unlimited" },
   { pageSize: undefined },
+  { isShuffled: false },
   { concurrency: 1 },
   { latencyMs: 1 },
   { catalogLagMs: 0 },

@@ -28,6 +28,7 @@ test("a publication has a summary, queries to try and links", () => {
       gone: 4,
       forbidden: 2,
       rejected: 1,
+      repeated: 0,
     },
     requests: 900,
     seconds: 299.5,
@@ -51,6 +52,13 @@ test("a held snapshot has its reason, what publishing it would do, and how to de
     wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
   });
   expect(responseOf({ row: HELD }, facts)).not.toHaveProperty("preview");
+});
+
+test("a publication says how many entries of the list were repeated", () => {
+  expect(responseOf({ row: { ...PUBLISHED, repeated: 7_956 } }, facts)).toMatchObject({
+    summary: "1,000 events; 3 added, 2 changed, 1 removed; 7,956 repeated in the list; 7 left out",
+    counts: { repeated: 7_956 },
+  });
 });
 
 test("a start of a finished run says that it did nothing", () => {

@@ -88,6 +88,7 @@ describe("the tables", () => {
       "sync_runs.attempt bigint",
       ...[...counts, ...use].map((name) => `sync_runs.${name} bigint`),
       "sync_runs.seconds double",
+      "sync_runs.repeated bigint",
     ]);
   });
 

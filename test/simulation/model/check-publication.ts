@@ -82,6 +82,7 @@ function checkRun(
   };
   const suspicious = {
     "no events": own.events === 0,
+    "an unstable list": (model.lists.get(snapshotId)?.unstable ?? 0) > mayBeMissing,
     "too few against the head":
       before !== undefined && own.events * 100 < before.events * (100 - maxDropPercent),
     "too few of the listed": own.events * 100 < listed * 80,

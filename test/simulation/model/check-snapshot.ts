@@ -30,7 +30,11 @@ export function checkSnapshot(model: Model, snapshotId: string): void {
     if (!wasRefused) model.fail(`${snapshotId} leaves out ${uuid} (${reason}), which was always there`);
   }
   // Pages are numbered: where entries go away between two requests, others move to a page that was read before.
-  const mayHaveMoved = world.plan.setting.pageSize !== undefined && content.hasChanged(fromMs, toMs);
+  const { pageSize, isShuffled } = world.plan.setting;
+  const mayHaveMoved = pageSize !== undefined && (isShuffled || content.hasChanged(fromMs, toMs));
+  const listed = model.lists.get(snapshotId)?.uuids;
+  if (listed && listed.symmetricDifference(named).size > 0)
+    model.fail(`${snapshotId} does not have what the service listed`);
   for (const uuid of content.uuids) {
     const wasListed = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => isListed);
     const wasUnlisted = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => !isListed);

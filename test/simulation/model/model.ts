@@ -9,6 +9,7 @@ import type { ServedCall } from "../service/virtual-service.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
 import { ACCOUNT, type World } from "../world.ts";
+import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
 import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
@@ -38,6 +39,8 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly runsFromMs = new Map<string, number>();
   /** Until when a snapshot was the head. */
   readonly headsUntilMs = new Map<string, number>();
+  /** What the plan of a run must have, where that is known. */
+  readonly lists = new Map<string, ListOfRun>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
@@ -85,6 +88,7 @@ export class Model implements RequestObserver, PartitionObserver {
       leaseFromMs: undefined,
       wasAlone: others.length === 0 && fromMs - this.#lastEndMs > ECHO_MS,
       hasSent: false,
+      readings: [],
       isOver: false,
     });
   }
@@ -123,7 +127,9 @@ export class Model implements RequestObserver, PartitionObserver {
     this.visibility.onPartitionRemoved(table, values);
   }
 
-  onCall({ by, isOverRequests, atMs }: ServedCall): void {
+  onCall(call: ServedCall): void {
+    const { by, isOverRequests, atMs } = call;
+    notePage(this, call);
     const { setting } = this.world.plan;
     if (this.processes.get(by)?.leaseFromMs === undefined) this.#uncountedAtMs = atMs;
     // The lease carries instants: a clock that is wrong by a second makes used budget look free a second early.
@@ -169,6 +175,7 @@ export class Model implements RequestObserver, PartitionObserver {
       default:
         // `check` tries whether it may write, and deletes.
         if (!isNew && !id.startsWith("check-")) this.fail(`${key} is changed`);
+        if (file === "plan.ndjson.gz" && isNew) notePlan(this, id, by);
         if (file !== "outcome.json") break;
         this.outcomesAtMs.set(id, this.world.timeline.nowMs);
         checkOutcome(this, id);

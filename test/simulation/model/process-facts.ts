@@ -13,6 +13,8 @@ export interface ProcessFacts {
   /** No other process was there at any time, nor shortly before. */
   wasAlone: boolean;
   hasSent: boolean;
+  /** Of the list: the uuids of each page. */
+  readonly readings: string[][][];
   isOver: boolean;
 }
 

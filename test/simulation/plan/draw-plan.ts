@@ -11,7 +11,11 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export function drawPlan(seed: number): Plan {
-  const setting = drawSetting(new Chance(seed, "setting"), new Chance(seed, "guard"));
+  const setting = drawSetting(
+    new Chance(seed, "setting"),
+    new Chance(seed, "guard"),
+    new Chance(seed, "list"),
+  );
   const starts = drawStarts(new Chance(seed, "starts"), setting);
   const chance = new Chance(seed, "troubles");
   const lastMs = starts.at(-1)?.afterMs ?? 0;
@@ -26,7 +30,7 @@ export function drawPlan(seed: number): Plan {
   return { seed, setting, items };
 }
 
-function drawSetting(chance: Chance, guard: Chance): Setting {
+function drawSetting(chance: Chance, guard: Chance, list: Chance): Setting {
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -46,6 +50,7 @@ function drawSetting(chance: Chance, guard: Chance): Setting {
     // A third of the events have a note.
     require: guard.pick([[], [], [], [], ["/note"], ["/date", "/spend"], ["/scope"]]),
     pageSize: chance.pick([undefined, undefined, 5]),
+    isShuffled: list.is(0.2),
     session: {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
       maxRequests: chance.pick([undefined, undefined, 5]),

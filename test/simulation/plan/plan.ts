@@ -27,6 +27,8 @@ export interface Setting {
   /** JSON Pointers into the detail. */
   readonly require: readonly string[];
   readonly pageSize: number | undefined;
+  /** Each request for a page finds the list in another order, so its pages overlap, and miss events. */
+  readonly isShuffled: boolean;
   readonly session: {
     readonly maxAgeMs: number | undefined;
     readonly maxRequests: number | undefined;

@@ -52,4 +52,23 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: "const kept = await storeRotated(this.#options, stored, tokens);",
     to: "const kept = { version: stored.version, tokens };",
   },
+  {
+    name: "a list that repeats events is read once",
+    file: "run/collect/read-list.ts",
+    from: "if (readings === 1 && list.overlapping === 0)",
+    to: "if (readings === 1)",
+    isPast: true,
+  },
+  {
+    name: "a list whose readings differ too much is published",
+    file: "run/publish/guard.ts",
+    from: "if (unstable > most) {",
+    to: "if (unstable > listed) {",
+  },
+  {
+    name: "the last of readings that differ is taken for the list",
+    file: "run/collect/read-list.ts",
+    from: "return { events, rejected: list.rejected, repeated, readings, unstable };",
+    to: "return { events: list.events, rejected: list.rejected, repeated, readings, unstable };",
+  },
 ];

@@ -1,5 +1,6 @@
 // The service of a world: authentication, limits as it counts them, list and details. Without a network.
 
+import { hashOf } from "../chance.ts";
 import { IdentityProvider } from "../oauth/identity-provider.ts";
 import type { Setting } from "../plan/plan.ts";
 import { Content, listingOf } from "./content.ts";
@@ -25,6 +26,7 @@ export interface ServedCall extends ServiceCall {
   readonly atMs: number;
   readonly kind: "login" | "list" | "detail" | "token";
   readonly status: number;
+  readonly text: string;
   /** Refused because there were too many requests in the window. */
   readonly isOverRequests: boolean;
 }
@@ -34,6 +36,7 @@ export class VirtualService {
   readonly sessions: VirtualSessions;
   readonly provider: IdentityProvider;
   #limits: ServiceLimits;
+  #lists = 0;
   readonly #setting: Setting;
   readonly #now: () => number;
   readonly #observe: (call: ServedCall) => void;
@@ -66,7 +69,7 @@ export class VirtualService {
       ? answerOf(429, "", [["retry-after", [String(refusal.retryAfterSeconds)]]])
       : this.#respond(call, kind, atMs);
     const isOverRequests = refusal?.isOverRequests ?? false;
-    this.#observe({ ...call, atMs, kind, status: answer.status, isOverRequests });
+    this.#observe({ ...call, atMs, kind, status: answer.status, text: answer.text, isOverRequests });
     this.#limits.count(atMs, 0, Buffer.byteLength(answer.text));
     return answer;
   }
@@ -99,13 +102,19 @@ export class VirtualService {
   }
 
   #list(url: URL): ServiceAnswer {
-    const all = this.content.listed();
+    const all = this.#setting.isShuffled ? this.#shuffled() : this.content.listed();
     const { pageSize = all.length } = this.#setting;
     const page = Number(url.searchParams.get("page") ?? 1);
     const entries = all.slice((page - 1) * pageSize, page * pageSize).map(listingOf);
     const link = `</v1/events?is_listed=true&page=${page + 1}>; rel="next"`;
     const headers: [string, string[]][] = page * pageSize < all.length ? [["link", [link]]] : [];
     return answerOf(200, `{"data":[${entries.join(",")}]}`, headers);
+  }
+
+  #shuffled(): readonly string[] {
+    this.#lists += 1;
+    const order = (uuid: string): number => hashOf(`${uuid} ${this.#lists}`);
+    return this.content.listed().toSorted((a, b) => order(a) - order(b));
   }
 }
 

@@ -41,7 +41,7 @@ const CONTRACT = {
   publications:
     "publication action snapshot_id base_snapshot_id published_at events:BIGINT added:BIGINT changed:BIGINT removed:BIGINT run_id pinned:BOOLEAN write_id account",
   sync_runs:
-    "run_id attempt:BIGINT trigger outcome snapshot_id listed:BIGINT events:BIGINT added:BIGINT changed:BIGINT removed:BIGINT gone:BIGINT forbidden:BIGINT rejected:BIGINT requests:BIGINT retries:BIGINT throttled:BIGINT logins:BIGINT bytes:BIGINT started_at seconds:DOUBLE reason error_code error_message version account",
+    "run_id attempt:BIGINT trigger outcome snapshot_id listed:BIGINT events:BIGINT added:BIGINT changed:BIGINT removed:BIGINT gone:BIGINT forbidden:BIGINT rejected:BIGINT requests:BIGINT retries:BIGINT throttled:BIGINT logins:BIGINT bytes:BIGINT started_at seconds:DOUBLE reason error_code error_message version repeated:BIGINT account",
   events_typed: "account uuid event_day:DATE misfits:INTEGER event",
   event_history: "account uuid valid_from valid_to is_deleted:BOOLEAN publication_from event",
 } as const;

@@ -30,6 +30,8 @@ const HEADER = {
   listed: 4,
   rejected: 1,
   repeated: 2,
+  readings: 1,
+  unstable: 0,
   events: 3,
   shard_size: 2,
   // printf of the three lines below | sha256sum
@@ -141,6 +143,13 @@ describe("a plan", () => {
 
 it("reads a plan whose header has a key that a newer version added", async () => {
   put({ ...HEADER, later: 1 }, ...EVENT_LINES);
+
+  expect((await readPlan(store, KEY)).header).toEqual(HEADER);
+});
+
+it("reads a plan of an earlier version, which does not say how often the list was read", async () => {
+  const { readings: _, unstable: __, ...earlier } = HEADER;
+  put(earlier, ...EVENT_LINES);
 
   expect((await readPlan(store, KEY)).header).toEqual(HEADER);
 });

@@ -1,0 +1,40 @@
+// What the service has listed to a run: a snapshot has all of it, and is held where its readings disagree too much.
+
+import type { ServedCall } from "../service/virtual-service.ts";
+import type { Model } from "./model.ts";
+
+/** The list of a run, as its plan must have it. */
+export interface ListOfRun {
+  readonly uuids: ReadonlySet<string>;
+  /** Events that some reading lacks; of a single reading entries that came on another page before. */
+  readonly unstable: number;
+}
+
+/** A page of the list was sent. Faults lose pages on their way, so only processes without any are watched. */
+export function notePage(model: Model, { by, kind, url, status, text }: ServedCall): void {
+  const facts = model.processes.get(by);
+  if (facts === undefined || kind !== "list" || status !== 200) return;
+  if (!url.searchParams.has("page")) facts.readings.push([]);
+  facts.readings.at(-1)?.push(Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid));
+}
+
+/** The plan of a run was written. */
+export function notePlan(model: Model, runId: string, by: string): void {
+  const facts = model.processes.get(by);
+  if (facts === undefined || model.isTroubled(facts.start.id)) return;
+  const [first = []] = facts.readings;
+  const overlapping = first.flat().length - new Set(first.flat()).size;
+  const earlier = facts.readings.map((pages) => new Set(pages.flat()));
+  const newest = earlier.pop() ?? new Set<string>();
+  const isReadOnce = earlier.length === 0;
+  if (overlapping === 0 || earlier.some((reading) => reading.symmetricDifference(newest).size === 0)) {
+    if (overlapping === 0 && !isReadOnce) model.fail(`${by} reads a list again that repeats nothing`);
+    model.lists.set(runId, { uuids: newest, unstable: 0 });
+    return;
+  }
+  if (isReadOnce && facts.start.by === "laptop") model.fail(`${by} reads a list once that repeats events`);
+  if (earlier.length > 2) model.fail(`${by} reads a list more than three times`);
+  const all = earlier.reduce((union, reading) => union.union(reading), newest);
+  const common = earlier.reduce((both, reading) => both.intersection(reading), newest);
+  model.lists.set(runId, { uuids: all, unstable: isReadOnce ? overlapping : all.size - common.size });
+}
