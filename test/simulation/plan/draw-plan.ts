@@ -50,7 +50,7 @@ function drawSetting(chance: Chance, guard: Chance, list: Chance): Setting {
     // A third of the events have a note.
     require: guard.pick([[], [], [], [], ["/note"], ["/date", "/spend"], ["/scope"]]),
     pageSize: chance.pick([undefined, undefined, 5]),
-    isShuffled: list.is(0.2),
+    isShuffled: list.is(0.5),
     session: {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
       maxRequests: chance.pick([undefined, undefined, 5]),
