@@ -25,7 +25,10 @@ const MAX_READINGS = 3;
 /** Lines that are made without a pause: the lease is renewed meanwhile. */
 const UNPAUSED_LINES = 1_000;
 
-/** Another reading is made only where the time left covers the slowest one so far, and the budget gives it at once. */
+/**
+ * Another reading is made only where the time left covers the slowest one so far, and does not wait long for the budget
+ * where an execution could.
+ */
 export async function readList(session: RunSession, service: CountingService): Promise<ReadList> {
   const { logger, signal } = session.ports;
   const timeBudget = session.timeBudget();

@@ -118,6 +118,15 @@ describe("the guard", () => {
     ]);
   });
 
+  test.each([
+    { unstable: 5, expected: "DROPPED" },
+    { unstable: 6, expected: "LIST_UNSTABLE" },
+  ])("says $expected to few events of a list of which $unstable are unstable", ({ unstable, expected }) => {
+    const counts = { ...NONE_MISSING, listed: 50, events: 50, headEvents: 100, readings: 3, unstable };
+
+    expect(guard(counts, limits)?.reason).toBe(expected);
+  });
+
   test("obeys other limits", () => {
     const counts = { ...NONE_MISSING, listed: 60, events: 60, headEvents: 100 };
 
