@@ -1,13 +1,22 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
+import { text } from "node:stream/consumers";
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { expect, test } from "vitest";
 import { awsClient } from "../../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
-import { httpServer } from "../service/http/local-server.ts";
+import { httpServer, neverAnswers, rawServer } from "../service/http/local-server.ts";
 import { proxyServer } from "../service/http/proxy-server.ts";
+import { AUTHORITY, tlsServer } from "../service/http/tls-server.ts";
 
-const read = async (endpoint: string, environment: Readonly<Record<string, string>>): Promise<string> => {
+const read = async (
+  endpoint: string,
+  environment: Readonly<Record<string, string>>,
+  connectionTimeout?: number,
+): Promise<string> => {
   const client = new S3Client({
-    ...awsClient(readProxies(environment)),
+    ...awsClient(readProxies(environment), connectionTimeout),
     maxAttempts: 1,
     endpoint,
     forcePathStyle: true,
@@ -34,6 +43,33 @@ test("a client of AWS opens a tunnel through the proxy of HTTPS_PROXY", async ()
 
   await expect(read("https://s3.test", { HTTPS_PROXY: proxy.url })).rejects.toThrow();
   expect(proxy.requests).toEqual(["CONNECT s3.test:443"]);
+});
+
+test("a client of AWS ends a tunnel that a proxy never finishes, byte by byte", async () => {
+  await using proxy = await rawServer(neverAnswers);
+
+  await expect(read("https://s3.test", { HTTPS_PROXY: proxy.url }, 200)).rejects.toThrow("200 ms");
+
+  expect(proxy.connections).toBe(1);
+  await expect.poll(() => proxy.open).toBe(0);
+});
+
+test.each([
+  ["service.test", "through a tunnel"],
+  ["127.0.0.1", "directly"],
+])("a connection to %s that is open in time is left alone (%s)", async (hostname) => {
+  await using server = await httpServer((_, response) => void setTimeout(() => response.end("slow"), 400));
+  await using tls = await tlsServer("service", server.url);
+  await using proxy = await proxyServer(tls.url);
+  const { requestHandler } = awsClient(readProxies({ HTTPS_PROXY: proxy.url }), 200);
+  const { httpsAgent: agent } = { httpsAgent: undefined, ...requestHandler };
+  const { port } = new URL(tls.url);
+
+  const request = httpsRequest({ hostname, port, agent, ca: readFileSync(AUTHORITY) }).end();
+  const [response] = await once(request, "response");
+
+  expect(await text(response)).toBe("slow");
+  agent?.destroy();
 });
 
 test.each(["127.0.0.1", "localhost"])("a client of AWS reaches %s directly", async (host) => {

@@ -21,11 +21,18 @@ export class ProxyError extends Error {
   }
 }
 
+export interface TunnelLimits {
+  /** From the connection to the proxy until the end of its answer. */
+  readonly timeoutMs: number;
+  /** Ends tunnels that are being opened. */
+  readonly signal: AbortSignal;
+}
+
 /** Wraps a connector: each connection goes through a tunnel of its own. */
-export function proxyTunnel(proxy: URL, connect: Connect, timeoutMs: number): Connect {
+export function proxyTunnel(proxy: URL, connect: Connect, limits: TunnelLimits): Connect {
   return (options, callback) => {
     const port = options.port || (options.protocol === "https:" ? "443" : "80");
-    openTunnel(proxy, `${options.hostname}:${port}`, timeoutMs).then(
+    openTunnel(proxy, `${options.hostname}:${port}`, limits).then(
       (socket) => {
         if (options.protocol === "https:") connect({ ...options, httpSocket: socket }, callback);
         else callback(null, socket);
@@ -35,26 +42,26 @@ export function proxyTunnel(proxy: URL, connect: Connect, timeoutMs: number): Co
   };
 }
 
-async function openTunnel(proxy: URL, target: string, timeoutMs: number): Promise<Socket> {
+async function openTunnel(proxy: URL, target: string, { timeoutMs, signal }: TunnelLimits): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const request = connectRequest(proxy, target, timeoutMs);
+  const request = connectRequest(proxy, target, signal);
   const fail = (code: string): void => {
     reject(new ProxyError(proxy, code));
     request.destroy();
   };
-  request.on("timeout", () => fail("TIMED_OUT"));
+  // Not the time without a byte: a proxy may send one now and then, for ever.
+  const timer = setTimeout(() => fail("TIMED_OUT"), timeoutMs);
   request.once("connect", ({ statusCode = 0 }, socket: Socket) => {
-    socket.setTimeout(0);
     if (statusCode >= 200 && statusCode < 300) return resolve(socket);
     socket.destroy();
     fail(`PROXY_STATUS_${statusCode}`);
   });
   request.on("error", (error) => fail("code" in error ? String(error.code) : "NOT_HTTP"));
   request.end();
-  return promise;
+  return promise.finally(() => clearTimeout(timer));
 }
 
-function connectRequest(proxy: URL, target: string, timeout: number): ClientRequest {
+function connectRequest(proxy: URL, target: string, signal: AbortSignal): ClientRequest {
   const { protocol, username, password } = proxy;
   const userInfo = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const authorization = `Basic ${Buffer.from(userInfo).toString("base64")}`;
@@ -66,7 +73,7 @@ function connectRequest(proxy: URL, target: string, timeout: number): ClientRequ
     port: proxy.port || (protocol === "https:" ? 443 : 80),
     path: target,
     agent: false,
-    timeout,
+    signal,
     headers: { host: target, ...(username === "" ? {} : { "proxy-authorization": authorization }) },
   });
 }

@@ -23,21 +23,22 @@ export interface UndiciTransportOptions {
 export class UndiciTransport implements Transport {
   readonly #agent: Agent;
   readonly #timeoutMs: number;
+  readonly #closed = new AbortController();
 
   constructor(options: UndiciTransportOptions) {
     this.#timeoutMs = options.timeoutMs;
-    const connect = buildConnector({ timeout: options.timeoutMs, allowH2: false });
+    const { signal } = this.#closed;
+    const connect = buildConnector({ timeout: options.timeoutMs, allowH2: false, signal });
     // A proxy gets half of the time, so that the error names it.
     const { proxy } = options;
+    const limits = { timeoutMs: options.timeoutMs / 2, signal };
     this.#agent = new Agent({
       connections: options.connections,
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out in `send` replaces undici's own timers.
-      connect: skippingInterimResponses(
-        proxy === undefined ? connect : proxyTunnel(proxy, connect, options.timeoutMs / 2),
-      ),
+      connect: skippingInterimResponses(proxy === undefined ? connect : proxyTunnel(proxy, connect, limits)),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -59,6 +60,8 @@ export class UndiciTransport implements Transport {
 
   async close(): Promise<void> {
     await this.#agent.destroy();
+    // undici leaves alone what is being opened: a connection, a tunnel, a TLS handshake.
+    this.#closed.abort();
   }
 
   #dispatch({ url, method, headers, body }: TransportRequest, collector: ResponseCollector): void {

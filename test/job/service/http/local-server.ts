@@ -8,6 +8,8 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string;
   /** Connections accepted so far. */
   readonly connections: number;
+  /** Those that are open now. */
+  readonly open: number;
 }
 
 export async function httpServer(listener: RequestListener): Promise<LocalServer> {
@@ -17,6 +19,13 @@ export async function httpServer(listener: RequestListener): Promise<LocalServer
 /** `onRequest` gets the connection once something has come. */
 export async function rawServer(onRequest: (socket: Socket) => void): Promise<LocalServer> {
   return listening(createNetServer((socket) => socket.once("data", () => onRequest(socket))));
+}
+
+/** A proxy or a server whose headers never end. */
+export function neverAnswers(socket: Socket): void {
+  socket.write("HTTP/1.1 200 OK\r\nx: ");
+  const drip = setInterval(() => socket.write("x"), 20);
+  socket.on("close", () => clearInterval(drip));
 }
 
 export async function listening(server: Server): Promise<LocalServer> {
@@ -36,6 +45,9 @@ export async function listening(server: Server): Promise<LocalServer> {
     url: `http://127.0.0.1:${port}`,
     get connections() {
       return connections;
+    },
+    get open() {
+      return sockets.size;
     },
     [Symbol.asyncDispose]: async () => {
       server.close();

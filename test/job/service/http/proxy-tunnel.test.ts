@@ -1,7 +1,8 @@
+import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
-import { httpServer, rawServer } from "./local-server.ts";
+import { httpServer, neverAnswers, rawServer } from "./local-server.ts";
 import { proxyServer } from "./proxy-server.ts";
 import { tlsServer } from "./tls-server.ts";
 import { get } from "./transport-setup.ts";
@@ -11,6 +12,12 @@ afterEach(() => Promise.all(transports.splice(0).map((each) => each.close())));
 
 const through = (proxy: string, timeoutMs = 5_000): UndiciTransport => {
   const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: new URL(proxy) });
+  transports.push(transport);
+  return transport;
+};
+
+const direct = (timeoutMs: number): UndiciTransport => {
+  const transport = new UndiciTransport({ connections: 1, timeoutMs });
   transports.push(transport);
   return transport;
 };
@@ -76,6 +83,34 @@ describe("a tunnel", () => {
 
     expect(error).toBeInstanceOf(NoResponse);
     expect(error).toMatchObject({ reason, proxy: url });
+  });
+
+  it("cannot be opened through a proxy that sends its answer byte by byte, for ever", async () => {
+    await using proxy = await rawServer(neverAnswers);
+
+    const error = await errorOf(through(proxy.url, 200).send(get("https://service.test")));
+
+    expect(error).toMatchObject({ reason: "TIMED_OUT", proxy: proxy.url });
+    await expect.poll(() => proxy.open).toBe(0);
+  });
+
+  it.each([
+    ["a tunnel", neverAnswers, "through"],
+    ["a TLS handshake in a tunnel", (socket: Socket) => socket.write("HTTP/1.1 200 OK\r\n\r\n"), "through"],
+    ["a TLS handshake", () => undefined, "direct"],
+  ])("close ends %s that is being opened", async (_, answer, way) => {
+    await using server = await rawServer(answer);
+    const stop = new AbortController();
+    const transport = way === "through" ? through(server.url, 60_000) : direct(60_000);
+    const url = way === "through" ? "https://service.test" : server.url.replace("http:", "https:");
+    const sent = errorOf(transport.send(get(url), stop.signal));
+    await expect.poll(() => server.open).toBe(1);
+    stop.abort(new Error("stopped"));
+    await sent;
+
+    await transport.close();
+
+    await expect.poll(() => server.open).toBe(0);
   });
 
   it("checks the certificate of the service, whose fault it is", async () => {
