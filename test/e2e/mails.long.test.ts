@@ -127,14 +127,16 @@ describe("the mail about a failed run", () => {
 
   test("whatever is in its message stays one line of text", async () => {
     await using sandbox = await FunctionSandbox.start();
-    const message = 'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 more\r\n';
+    const message = 'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 mo\u200bre\r\n';
     const store = interposed(sandbox.store, async (key) => {
       if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", message);
     });
 
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
 
-    expect(mailOf(sandbox)[1]).toBe("Why: CONFIG_INVALID: a 'quoted' line/with (detail-mail-what) and more");
+    expect(mailOf(sandbox)[1]).toBe(
+      "Why: CONFIG_INVALID: a 'quoted' line/with (detail-mail-what) and mo(U+200B)re",
+    );
     expect(mailOf(sandbox).at(-1)).toBe(`What to do, step by step: ${RUNBOOK}#failed`);
   });
 

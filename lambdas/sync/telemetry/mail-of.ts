@@ -116,6 +116,11 @@ function plain(text: string): string {
     .replaceAll("<", "(")
     .replaceAll(">", ")")
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, invisible)
     .trim();
   return words.length > MAX_TEXT ? `${words.slice(0, MAX_TEXT).toWellFormed()}…` : words;
+}
+
+function invisible(character: string): string {
+  return `(U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")})`;
 }
