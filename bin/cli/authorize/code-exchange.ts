@@ -9,6 +9,7 @@ import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { exchangeCode } from "../../../lambdas/job/service/auth/oauth/exchange-code.ts";
 import { authorizationServer } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
+import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -33,11 +34,10 @@ export function codeExchange(options: CodeExchangeOptions): (code: string) => Pr
   const callbackOf = (code: string): URLSearchParams =>
     validateAuthResponse(authorizationServer(authUrl), client, new URLSearchParams({ code }), skipStateCheck);
   return async (code) => {
-    const transport = new UndiciTransport({
-      connections: 1,
-      timeoutMs: TIMEOUT_MS,
-      proxy: proxyFor(authUrl, proxies),
-    });
+    const secrets = new KnownSecrets();
+    secrets.know(credentials);
+    const proxy = proxyFor(authUrl, proxies);
+    const transport = secrets.watching(new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy }));
     try {
       const tokens = await exchangeCode({
         authUrl,
@@ -49,6 +49,8 @@ export function codeExchange(options: CodeExchangeOptions): (code: string) => Pr
         authorize,
       });
       await store(tokens);
+    } catch (error) {
+      throw secrets.maskedError(error);
     } finally {
       await transport.close();
     }

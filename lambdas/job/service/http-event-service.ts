@@ -16,6 +16,7 @@ import { fetchList } from "./events/list/fetch-list.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
+import { KnownSecrets } from "./known-secrets.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
 import { Cooldown } from "./requests/cooldown.ts";
@@ -69,7 +70,6 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const {
     rateLimiter,
     clock,
-    logger,
     random,
     timeoutMs = 30_000,
     detailCapBytes = 4 * MIB,
@@ -79,8 +79,12 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
   const proxy = options.proxies && proxyFor(baseUrl, options.proxies);
-  const transport =
-    options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy });
+  const secrets = new KnownSecrets();
+  secrets.know(options.credentials);
+  const logger = secrets.logger(options.logger);
+  const transport = secrets.watching(
+    options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy }),
+  );
   const headers = {
     "user-agent":
       options.version === undefined ? "brand-events-sync" : `brand-events-sync/${options.version}`,
@@ -94,7 +98,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
   const shared = { sender, waitReporter, counters, headers, clock, random, logger };
-  const { credentials, readCredentials, versionOf, oauth, proxies } = options;
+  const { credentials, versionOf, oauth, proxies } = options;
+  const readAgain = options.readCredentials;
+  const readCredentials = readAgain && (() => readAgain().then((read) => secrets.know(read)));
   const authentication = createAuthentication({
     ...shared,
     baseUrl,
@@ -103,14 +109,19 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     versionOf,
     oauth,
     proxies,
+    secrets,
   });
   const { authenticator } = authentication;
   const detailUrl = endpointsBelow(baseUrl, "/v1/events/");
   const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });
 
+  const fail = (error: unknown): never => {
+    throw secrets.maskedError(error);
+  };
+
   return {
     logIn: async (signal) => {
-      const authorization = await authenticator.authorize(signal);
+      const authorization = await Promise.resolve(authenticator.authorize(signal)).catch(fail);
       await authorization.settle({ kind: "unanswered" });
     },
     list: (signal) =>
@@ -118,17 +129,19 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
         client,
         { baseUrl, isListed: options.isListed, pointer: listPointer, capBytes: listCapBytes },
         signal,
-      ),
+      ).catch(fail),
     detail: (requestAs, signal) =>
-      client.get(
-        detailRequest({
-          url: detailUrl(requestAs),
-          requestAs,
-          pointer: detailPointer,
-          capBytes: detailCapBytes,
-        }),
-        signal,
-      ),
+      client
+        .get(
+          detailRequest({
+            url: detailUrl(requestAs),
+            requestAs,
+            pointer: detailPointer,
+            capBytes: detailCapBytes,
+          }),
+          signal,
+        )
+        .then((detail) => secrets.nameless(detail), fail),
     close: async () => {
       await authentication.close();
       await transport.close();

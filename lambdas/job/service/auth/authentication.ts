@@ -6,6 +6,7 @@ import { type Proxies, proxyFor } from "../../network/proxies.ts";
 import { parseAuthUrl } from "../../settings/auth-url.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
+import type { KnownSecrets } from "../known-secrets.ts";
 import type { Authenticator } from "../requests/authenticator.ts";
 import { BasicAuthenticator } from "./basic-authenticator.ts";
 import { CurrentCredentials } from "./current-credentials.ts";
@@ -32,6 +33,7 @@ export interface AuthenticationOptions extends Omit<SessionLoginOptions, "creden
   readonly versionOf: ((credentials: ServiceCredentials) => string | undefined) | undefined;
   readonly oauth: OAuthOptions | undefined;
   readonly proxies: Proxies | undefined;
+  readonly secrets: KnownSecrets;
 }
 
 export interface Authentication {
@@ -75,8 +77,9 @@ function byTokens(
     throw new TypeError("the method oauth needs the identity provider and a token store");
   const authUrl = parseAuthUrl(oauth.authUrl);
   const proxy = proxies && proxyFor(authUrl, proxies);
-  const transport =
-    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
+  const transport = options.secrets.watching(
+    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy }),
+  );
   const credentials = new CurrentCredentials(first, readCredentials, logger);
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counters });
   const { tokens: store, tokensVersion, authorize } = oauth;

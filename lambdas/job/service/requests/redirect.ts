@@ -19,14 +19,18 @@ export function redirected(request: string, url: Address, response: HttpResponse
   );
 }
 
-/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
 export function redirectTarget(url: Address, response: HttpResponse): string {
   const location = response.headers.get("location")?.[0];
-  if (location === undefined) return "nowhere (no Location header)";
-  const target = URL.parse(location, url.href);
+  return location === undefined
+    ? "nowhere (no Location header)"
+    : shownTarget(URL.parse(location, url.href), url);
+}
+
+/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
+export function shownTarget(target: URL | null, { origin }: Pick<Address, "origin">): string {
   if (target?.protocol !== "https:" && target?.protocol !== "http:")
     return "something that is not a web address";
-  const [path = ""] = target.origin === url.origin ? target.pathname.split(";", 1) : [];
+  const [path = ""] = target.origin === origin ? target.pathname.split(";", 1) : [];
   const shown = target.origin + path;
   return shown.length > MAX_SHOWN ? "an address that is too long to show" : shown;
 }

@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { HttpResponse } from "../../http/transport.ts";
+import { shownTarget } from "../../requests/redirect.ts";
 import { type Link, readLinkHeader } from "./link-header.ts";
 
 /**
@@ -22,7 +23,7 @@ function resolve(target: string, page: URL): string {
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin) {
     throw unexpected(
-      `name a next page at ${url.origin}${url.pathname}, but credentials go to ${page.origin} only`,
+      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
     );
   }
   return page.origin + url.pathname + url.search;

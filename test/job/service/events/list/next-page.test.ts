@@ -45,11 +45,12 @@ describe("the next page", () => {
   it.each([
     [
       '<https://evil.test/x?secret>; rel="next"',
-      "at https://evil.test/x, but credentials go to https://api.example.com",
+      "at https://evil.test, but credentials go to https://api.example.com",
     ],
-    ['<http://api.example.com/x>; rel="next"', "at http://api.example.com/x"],
-    ['<//evil.test/x>; rel="next"', "at https://evil.test/x"],
-    ['<https://api.example.com:444/x>; rel="next"', "at https://api.example.com:444/x"],
+    ['<http://api.example.com/x>; rel="next"', "at http://api.example.com, but"],
+    ['<//evil.test/x>; rel="next"', "at https://evil.test, but"],
+    ['<https://api.example.com:444/x>; rel="next"', "at https://api.example.com:444, but"],
+    ['<javascript:alert(1)>; rel="next"', "at something that is not a web address, but"],
     ['<https://[>; rel="next"', "not a URL"],
     ['</x>; rel="next", </y>; rel="next"', "two different next pages"],
     ['/x; rel="next"', "cannot be read"],
@@ -62,6 +63,12 @@ describe("the next page", () => {
       expect.objectContaining({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(problem) }),
     );
     expect(() => next(header)).not.toThrow("secret");
+  });
+
+  it("elsewhere, at an address of 14,000 characters, is not repeated", () => {
+    expect(() => next(`<https://${"x.".repeat(7_000)}test/>; rel="next"`)).toThrow(
+      "at an address that is too long to show, but",
+    );
   });
 
   it("is looked for in linear time", () => {

@@ -1,0 +1,165 @@
+// The secrets that a client sends and gets, and its messages without them: a service may echo what it was sent, in an
+// address or as a key of its JSON.
+
+import type { ServiceCredentials } from "../credentials/credentials.ts";
+import { type ErrorFields, SyncError } from "../errors/sync-error.ts";
+import type { LogFields, Logger } from "../runtime/logger.ts";
+import type { Detail } from "./event-service.ts";
+import type { Transport, TransportRequest } from "./http/transport.ts";
+
+/** A shorter one would be found in any text. */
+const MIN_CHARS = 6;
+/** Tokens and cookies, the newest: some services set another cookie with each response. */
+const MAX_PASSING = 50;
+/** A cookie may hold a word, such as `accepted`, that messages use as well. */
+const WORD = /^[a-z_-]{0,15}$/i;
+const SHOWN = "<secret>";
+/** Of a request to the identity provider (RFC 6749 §4.1.3 and §6). */
+const FORM_SECRETS = ["client_secret", "refresh_token", "code", "code_verifier"];
+
+export class KnownSecrets {
+  readonly #lasting = new Set<string>();
+  readonly #passing = new Set<string>();
+  /** Of all of them; undefined until a message asks. */
+  #pattern: RegExp | undefined;
+  #lastAuthorization: string | undefined;
+
+  /** The e-mail address is none, but belongs into no message either. */
+  know<Known extends ServiceCredentials>(credentials: Known): Known {
+    const { method } = credentials;
+    const known =
+      method === "oauth" ? [credentials.client_secret] : [credentials.password, credentials.email];
+    for (const secret of known) if (secret.length >= MIN_CHARS) this.#lasting.add(secret);
+    this.#pattern = undefined;
+    return credentials;
+  }
+
+  /** The same transport. What it sends and gets as tokens and cookies is known from then on. */
+  watching(transport: Transport): Transport {
+    return {
+      send: async (request, signal) => {
+        this.#sent(request);
+        const response = await transport.send(request, signal);
+        for (const setCookie of response.headers.get("set-cookie") ?? []) {
+          const [, value = ""] = /^[^=;]*=\s*"?([^;"]*)/.exec(setCookie) ?? [];
+          if (!WORD.test(value)) this.#pass(value.trim());
+        }
+        return response;
+      },
+      close: () => transport.close(),
+    };
+  }
+
+  #sent({ headers, body = "" }: TransportRequest): void {
+    const { authorization } = headers;
+    if (authorization !== undefined && authorization !== this.#lastAuthorization) {
+      this.#lastAuthorization = authorization;
+      this.#pass(authorization.slice(authorization.indexOf(" ") + 1));
+    }
+    if (headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return;
+    const form = new URLSearchParams(body);
+    for (const name of FORM_SECRETS) this.#pass(form.get(name) ?? "");
+  }
+
+  #pass(secret: string): void {
+    if (secret.length < MIN_CHARS) return;
+    this.#passing.delete(secret);
+    this.#passing.add(secret);
+    const [oldest] = this.#passing;
+    if (oldest !== undefined && this.#passing.size > MAX_PASSING) this.#passing.delete(oldest);
+    this.#pattern = undefined;
+  }
+
+  masked(text: string): string {
+    this.#pattern ??= anyOf([...this.#lasting, ...this.#passing]);
+    return text.replaceAll(this.#pattern, SHOWN);
+  }
+
+  /** The error itself where it has nothing to hide. */
+  maskedError(error: unknown): unknown {
+    if (!(error instanceof Error)) return error;
+    const message = this.masked(error.message);
+    const stack = error.stack && this.masked(error.stack);
+    const cause = this.maskedError(error.cause);
+    const fields = error instanceof SyncError ? this.#fields(error.fields) : {};
+    const isClean = message === error.message && stack === error.stack && cause === error.cause;
+    if (isClean && !(error instanceof SyncError && !isSame(fields, error.fields))) return error;
+    const masked =
+      error instanceof SyncError
+        ? new SyncError(error.code, message, { fields, cause })
+        : Object.assign(new Error(message, { cause }), { name: error.name });
+    return Object.assign(masked, { stack });
+  }
+
+  /** What is logged, without secrets. */
+  logger(logger: Logger): Logger {
+    const line =
+      (level: keyof Logger) =>
+      (message: string, fields?: LogFields): void =>
+        logger[level](this.masked(message), fields && this.#fields(fields));
+    return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+  }
+
+  /** The row stays as it came. The names of its fields go into logs, manifests and the report. */
+  nameless(detail: Detail): Detail {
+    if (detail.kind !== "event") return detail;
+    const { event, value } = detail;
+    const isIn = (secret: string): boolean =>
+      event.includes(secret) || event.includes(JSON.stringify(secret).slice(1, -1));
+    if (![...this.#lasting, ...this.#passing].some(isIn)) return detail;
+    return { ...detail, value: renamed(value, (name) => this.masked(name)) };
+  }
+
+  #fields<Fields extends ErrorFields | LogFields>(fields: Fields): Fields;
+  #fields(fields: LogFields): LogFields {
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [
+        name,
+        typeof value === "string" ? this.masked(value) : value,
+      ]),
+    );
+  }
+}
+
+function isSame(one: LogFields, other: LogFields): boolean {
+  return Object.entries(one).every(([name, value]) => other[name] === value);
+}
+
+function renamed(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, rename));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [rename(name), renamed(each, rename)]),
+  );
+}
+
+/** Matches each of them in the forms of `formsOf`, in any case: a host name comes back in lower case. */
+function anyOf(secrets: readonly string[]): RegExp {
+  const forms = secrets.toSorted((one, other) => other.length - one.length).flatMap(formsOf);
+  return new RegExp(forms.join("|") || "(?!)", "giu");
+}
+
+/** As it is, each character perhaps percent-encoded or escaped as JSON, also more than once; and within base64. */
+function formsOf(secret: string): readonly string[] {
+  return [[...secret].map(characterForms).join(""), ...[0, 1, 2].map((offset) => base64At(secret, offset))];
+}
+
+function characterForms(character: string): string {
+  const bytes = [...Buffer.from(character, "utf8")].map((byte) => byte.toString(16).padStart(2, "0"));
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  const forms = [
+    String.raw`\\{0,3}\u{${character.codePointAt(0)?.toString(16)}}`,
+    bytes.map((byte) => `%(?:25){0,3}${byte}`).join(""),
+    units.map((unit) => String.raw`\\{1,3}u${unit.toString(16).padStart(4, "0")}`).join(""),
+    ...(character === " " ? [String.raw`\+`] : []),
+  ];
+  return `(?:${forms.join("|")})`;
+}
+
+/** What stays the same of its base64 (both alphabets), wherever the secret begins in the encoded text. */
+function base64At(secret: string, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret, "utf8")]);
+  const from = Math.ceil((offset * 8) / 6);
+  const whole = bytes.toString("base64").slice(from, Math.floor((bytes.length * 8) / 6));
+  return whole.replaceAll("+", "[+-]").replaceAll("/", "[/_]");
+}
