@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { startAuthorize } from "../cli/authorize/authorize-process.ts";
 import { freeRedirectUri } from "../cli/authorize/free-port.ts";
 import { against, lastJson, sync } from "../cli/command-line.ts";
+import { httpServer } from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../simulator/account.ts";
 import { IdentityProvider } from "../simulator/identity/identity-provider.ts";
@@ -96,18 +97,51 @@ inBrowser("authorize with a real browser", () => {
     await expect(readFile(join(cwd, "credentials.tokens.json"))).rejects.toThrow("ENOENT");
   });
 
-  test("refuses an answer whose state is not its own", async () => {
+  test("refuses an answer whose state is not its own, and takes its own afterwards", async () => {
     const { address, ended } = await begin();
     const other = new URL(address);
     other.searchParams.set("state", "of-another-authorization");
     await logIn(other.href);
     await decide("Allow");
 
-    await page.getByRole("heading", { name: "Access is not authorized" }).waitFor();
+    await page.getByRole("heading", { name: "This is not the awaited answer" }).waitFor();
 
     expect(await page.locator("main").innerText()).toContain("its state is another one");
-    expect((await ended).stderr).toContain("AUTHORIZATION_EXPIRED: The answer does not belong");
     expect(provider.counts.codeExchanges).toBe(0);
+    await logIn(address);
+    await decide("Allow");
+    await page.getByRole("heading", { name: "Access is authorized" }).waitFor();
+    expect(await ended).toMatchObject({ exitCode: 0 });
+    expect((await ended).stderr).toContain("does not belong to this authorization");
+  });
+
+  test("takes nothing that a page in the same browser sends meanwhile, whatever way it does", async () => {
+    const { address, ended } = await begin();
+    const attacker = await httpServer((_, response) => {
+      const target = `${redirectUri}?code=attacker`;
+      const html = `<img src="${target}&way=img"><iframe src="${target}&way=frame"></iframe><script>fetch("${target}&way=fetch", { mode: "no-cors" }).catch(() => 0); open("${target}&way=popup");</script>`;
+      response.writeHead(200, { "content-type": "text/html" }).end(html);
+    });
+    const answered: string[] = [];
+    context.on("response", (response) => {
+      const { searchParams } = new URL(response.url());
+      answered.push(`${searchParams.get("way")} ${response.status()}`);
+    });
+    const other = await context.newPage();
+
+    await other.goto(attacker.url);
+
+    const ways = ["fetch 403", "frame 403", "img 403", "popup 403"];
+    await expect.poll(() => answered.filter((each) => each.endsWith("403")).sort()).toEqual(ways);
+    await logIn(address);
+    await decide("Allow");
+    await page.getByRole("heading", { name: "Access is authorized" }).waitFor();
+    expect(provider.counts.codeExchanges).toBe(1);
+    const { exitCode, stderr } = await ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("An answer came from inside another page");
+    expect(stderr).toContain("An answer came without state");
+    await attacker[Symbol.asyncDispose]();
   });
 
   test("shows its page in light and dark, and on a phone without scrolling sideways", async () => {

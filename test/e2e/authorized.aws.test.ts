@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { awsEnvironment, onEmulator } from "../aws/emulator.ts";
 import { startAuthorize } from "../cli/authorize/authorize-process.ts";
 import { freeRedirectUri } from "../cli/authorize/free-port.ts";
+import { visit } from "../cli/authorize/visit.ts";
 import { printedCommand } from "../cli/command-line.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../simulator/account.ts";
@@ -59,7 +60,7 @@ onEmulator("a deployed account with OAuth", () => {
       env: awsEnvironment(),
     });
     const sentTo = await decide(address, { user: provider.user, decision: "allow" });
-    await (await fetch(sentTo)).text();
+    await visit(sentTo);
     return (await ended).exitCode;
   }
 

@@ -1,7 +1,13 @@
 // Listens on the redirect address for the identity provider's answer, and shows the person how it ended.
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isAnswer } from "./read-answer.ts";
 import { type PageText, resultPage, SAFE_HEADERS } from "./result-page.ts";
@@ -9,12 +15,19 @@ import { type PageText, resultPage, SAFE_HEADERS } from "./result-page.ts";
 /** An answer is an address: far shorter than the headers that Node accepts by default. */
 const MAX_HEADER_BYTES = 16_384;
 
+/** Undefined for the awaited answer; else the page that says why it is not. */
+export type Judge = (
+  parameters: URLSearchParams,
+  headers: IncomingHttpHeaders,
+) => Promise<PageText | undefined>;
+
 /**
  * The answer's request waits until the outcome is known. Then the browser is sent on to an address without code and state,
  * so that neither stays in its history.
  */
 export class CallbackListener {
   readonly #redirect: URL;
+  readonly #judge: Judge;
   readonly #resultPath: string;
   readonly #answer = Promise.withResolvers<URLSearchParams>();
   readonly #shown = Promise.withResolvers<void>();
@@ -22,19 +35,20 @@ export class CallbackListener {
   #waiting: ServerResponse[] = [];
   #result: PageText | undefined;
 
-  private constructor(redirectUri: string) {
+  private constructor(redirectUri: string, judge: Judge) {
     this.#redirect = new URL(redirectUri);
+    this.#judge = judge;
     this.#resultPath = `${this.#redirect.pathname.replace(/\/$/, "")}/done`;
   }
 
   /** Throws `CONFIG_INVALID` where the address is taken. */
-  static async start(redirectUri: string): Promise<CallbackListener> {
-    const listener = new CallbackListener(redirectUri);
+  static async start(redirectUri: string, judge: Judge): Promise<CallbackListener> {
+    const listener = new CallbackListener(redirectUri, judge);
     await listener.#listen();
     return listener;
   }
 
-  /** The parameters of the first request that brings an answer. */
+  /** The parameters of the awaited answer. */
   get answer(): Promise<URLSearchParams> {
     return this.#answer.promise;
   }
@@ -81,15 +95,14 @@ export class CallbackListener {
     const target = URL.parse(url, this.#redirect.origin);
     const isOwn = method === "GET" && target !== null && headers.host === this.#redirect.host;
     if (isOwn && target.pathname === this.#redirect.pathname && isAnswer(target.searchParams)) {
-      if (this.#result === undefined) this.#waiting.push(response);
-      else this.#sendOn(response);
-      this.#answer.resolve(target.searchParams);
+      void this.#judge(target.searchParams, headers).then((refusal) =>
+        this.#take(target.searchParams, response, refusal),
+      );
       return;
     }
     if (isOwn && target.pathname === this.#resultPath && this.#result !== undefined) {
-      const { headers: pageHeaders, body } = resultPage(this.#result);
       response.once("close", () => this.#shown.resolve());
-      response.writeHead(200, { ...pageHeaders, connection: "close" }).end(body);
+      sendPage(response, 200, this.#result);
       return;
     }
     response
@@ -97,9 +110,21 @@ export class CallbackListener {
       .end("There is nothing here. The answer of the identity provider is awaited at another address.\n");
   }
 
+  #take(parameters: URLSearchParams, response: ServerResponse, refusal: PageText | undefined): void {
+    if (refusal) sendPage(response, 403, refusal);
+    else if (this.#result === undefined) this.#waiting.push(response);
+    else this.#sendOn(response);
+    if (!refusal) this.#answer.resolve(parameters);
+  }
+
   #sendOn(response: ServerResponse): void {
     response.writeHead(303, { ...SAFE_HEADERS, location: this.#resultPath, "content-length": "0" }).end();
   }
+}
+
+function sendPage(response: ServerResponse, status: number, text: PageText): void {
+  const { headers, body } = resultPage(text);
+  response.writeHead(status, { ...headers, connection: "close" }).end(body);
 }
 
 /** False where this machine does not have the address at all, and can do without it. */

@@ -8,20 +8,24 @@ export function isAnswer(parameters: URLSearchParams): boolean {
   return Boolean(parameters.get("code")) || Boolean(parameters.get("error"));
 }
 
-/** A provider that knows only the documented parameters returns no `state` (docs/service-interface.md §4.3). */
-export function hasState(parameters: URLSearchParams): boolean {
-  return parameters.has("state");
-}
-
 /**
- * The code. An answer without any `state` is taken, another `state` is not. Throws `SyncError`, which never repeats a part
- * of the answer but the kinds of refusal that the RFC names.
+ * Whether it answers this attempt, or another, or does not say: a provider that knows only the documented parameters
+ * returns no `state` (docs/service-interface.md §4.3).
  */
-export function readAnswer(parameters: URLSearchParams, state: string): string {
+export function originOf(parameters: URLSearchParams, state: string): "own" | "foreign" | "unknown" {
   // RFC 6749 §3.1: no parameter comes twice.
   const isRepeated = ["code", "error", "state"].some((name) => parameters.getAll(name).length > 1);
   const given = parameters.get("state");
-  if (isRepeated || (given !== null && !isEqual(given, state))) throw foreign();
+  if (isRepeated || (given !== null && !isEqual(given, state))) return "foreign";
+  return given === null ? "unknown" : "own";
+}
+
+/**
+ * The code of an answer that is not foreign. Throws `SyncError`, which never repeats a part of the answer but the kinds of
+ * refusal that the RFC names.
+ */
+export function readAnswer(parameters: URLSearchParams, state: string): string {
+  if (originOf(parameters, state) === "foreign") throw foreign();
   const error = parameters.get("error");
   if (error !== null) throw refused(error);
   return parameters.get("code") ?? "";

@@ -5,7 +5,9 @@ import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import { CallbackListener } from "./callback-listener.ts";
-import { hasState, readAnswer } from "./read-answer.ts";
+import { judgeAnswers } from "./judge-answers.ts";
+import type { Input } from "./paste-answer.ts";
+import { originOf, readAnswer } from "./read-answer.ts";
 import type { PageText } from "./result-page.ts";
 import type { OpenBrowser } from "./system-browser.ts";
 import { waitForAnswer } from "./wait-for-answer.ts";
@@ -17,6 +19,10 @@ export interface ReceiveAnswerOptions {
   readonly request: AuthorizationRequest;
   /** Undefined: the person opens the address. */
   readonly openBrowser: OpenBrowser | undefined;
+  /** An answer without state counts as the person's own. */
+  readonly takesWithoutState: boolean;
+  /** The terminal at which a person says whether it is; undefined where there is none. */
+  readonly input: Input | undefined;
   readonly terminal: Pick<Terminal, "lines">;
   readonly clock: Pick<Clock, "sleep">;
   readonly signal: AbortSignal;
@@ -32,7 +38,8 @@ export async function receiveAnswer(
   exchange: (code: string) => Promise<void>,
 ): Promise<void> {
   const { request, terminal } = options;
-  const listener = await CallbackListener.start(request.redirectUri);
+  const judge = judgeAnswers(options);
+  const listener = await CallbackListener.start(request.redirectUri, judge.judge);
   try {
     announce(options);
     const parameters = await waitForAnswer(listener.answer, options);
@@ -42,9 +49,11 @@ export async function receiveAnswer(
       await shown(listener, failurePage(error), options);
       throw error;
     }
-    terminal.lines(hasState(parameters) ? [ANSWERED] : [ANSWERED, WITHOUT_STATE]);
+    const isUnsure = options.takesWithoutState && originOf(parameters, request.state) === "unknown";
+    terminal.lines(isUnsure ? [ANSWERED, WITHOUT_STATE] : [ANSWERED]);
     await shown(listener, DONE_PAGE, options);
   } finally {
+    judge.end();
     await listener.close();
   }
 }

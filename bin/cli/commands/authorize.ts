@@ -23,7 +23,7 @@ import { openCredentials } from "../wiring/open-credentials.ts";
 import { openTokens } from "../wiring/open-tokens.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "json"] as const;
+const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -60,7 +60,9 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (paste) await exchange(await pasteAnswer({ ...shared, input: context.stdin() }));
     else {
       const openBrowser = values.noBrowser ? undefined : context.openBrowser;
-      await receiveAnswer({ ...shared, openBrowser }, exchange);
+      const stdin = values.credentials === STANDARD_INPUT ? undefined : context.stdin();
+      const input = stdin?.isTTY === true ? stdin : undefined;
+      await receiveAnswer({ ...shared, openBrowser, input, takesWithoutState: values.yes }, exchange);
     }
     if (values.json) stdout.json({ ok: true });
     else stdout.message(`Authorized: the tokens are stored in ${tokens.place}. Runs use and renew them.`);

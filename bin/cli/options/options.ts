@@ -120,7 +120,8 @@ export const OPTIONS = {
   },
   yes: {
     flag: "--yes",
-    description: "really delete the account",
+    description:
+      "your confirmation: remove really deletes the account, authorize takes an answer without state",
     fallback: "false",
     parse: switchValue,
   },

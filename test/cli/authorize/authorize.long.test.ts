@@ -11,6 +11,7 @@ import { decide } from "../../simulator/identity/person.ts";
 import { startSync, syncProcess } from "../command-line.ts";
 import { printedAddress, startAuthorize } from "./authorize-process.ts";
 import { freeRedirectUri } from "./free-port.ts";
+import { visit } from "./visit.ts";
 
 let cwd: string;
 let redirectUri: string;
@@ -51,7 +52,7 @@ test.skipIf(process.platform === "win32")(
     provider.configure({ latencyMs: 300 });
     const sentTo = await decide(address, { user: provider.user, decision: "allow" });
 
-    const page = fetch(sentTo).then((response) => response.text());
+    const page = visit(sentTo);
     await expect.poll(() => provider.counts.codeExchanges).toBe(1);
     const processes = execFileSync("ps", ["-o", "args=", "-p", String(child.pid)], { encoding: "utf8" });
     await page;

@@ -11,6 +11,7 @@ import { Simulator } from "../../simulator/simulator.ts";
 import { against, type Ended, lastJson, type SyncOptions, sync } from "../command-line.ts";
 import { printedAddress } from "./authorize-process.ts";
 import { freeRedirectUri } from "./free-port.ts";
+import { ask, visit } from "./visit.ts";
 
 const ELSEWHERE = "https://app.example/brand/callback";
 
@@ -48,7 +49,7 @@ const person =
   (decision: "allow" | "deny" = "allow", change = (address: string): string => address) =>
   async (address: string): Promise<boolean> => {
     const sentTo = await decide(address, { user: provider.user, decision });
-    void fetch(change(sentTo)).then((page) => page.text());
+    void visit(change(sentTo));
     return true;
   };
 
@@ -113,12 +114,6 @@ describe("authorize", () => {
   test.each([
     ["a denial", person("deny"), 1, "AUTHORIZATION_EXPIRED: The access was denied"],
     [
-      "another state",
-      person("allow", (address) => address.replace(/state=[^&]*/, "state=x")),
-      1,
-      "AUTHORIZATION_EXPIRED: The answer does not belong to this authorization",
-    ],
-    [
       "another code",
       person("allow", (address) => address.replace(/code=[^&]*/, "code=other")),
       1,
@@ -133,13 +128,47 @@ describe("authorize", () => {
     await expect(stat(join(cwd, "uk.tokens.json"))).rejects.toThrow("ENOENT");
   });
 
-  test("works with a provider that returns no state", async () => {
+  const withoutState = person("allow", (address) => address.replace(/&state=[^&]*/, ""));
+  const atTerminal = (): PassThrough & { isTTY: true } =>
+    Object.assign(new PassThrough(), { isTTY: true as const });
+
+  test("works with a provider that returns no state, once the person has confirmed it", async () => {
+    const stdin = atTerminal();
+
     const ended = await authorize([], {
-      openBrowser: person("allow", (address) => address.replace(/&state=[^&]*/, "")),
+      openBrowser: withoutState,
+      stdin,
+      onStderr: (text) => void (text.includes("Then type yes") && stdin.write("yes\n")),
     });
 
     expect(ended.exitCode).toBe(0);
     expect((await stat(join(cwd, "uk.tokens.json"))).isFile()).toBe(true);
+  });
+
+  test("takes an answer without state at once with --yes, and says so", async () => {
+    const ended = await authorize(["--yes"], { openBrowser: withoutState });
+
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr).toContain("Its answer has no state");
+  });
+
+  test("tells of foreign answers, exchanges none of them, and takes the person's own", async () => {
+    const own = person();
+    const pages: string[] = [];
+    const ended = await authorize([], {
+      openBrowser: async (address) => {
+        for (const query of ["code=attacker", "code=attacker&state=x", "error=access_denied"])
+          pages.push((await ask(`${redirectUri}?${query}`)).body);
+        return own(address);
+      },
+    });
+
+    expect(ended.exitCode).toBe(0);
+    expect(provider.counts.codeExchanges).toBe(1);
+    expect(pages.every((page) => page.includes("This is not the awaited answer"))).toBe(true);
+    expect(ended.stderr).toContain("An answer came without state");
+    expect(ended.stderr).toContain("An answer came that does not belong to this authorization");
+    expect(ended.stderr).not.toContain("attacker");
   });
 
   test("ends with CREDENTIALS_INVALID at a wrong client secret", async () => {
@@ -155,7 +184,7 @@ describe("authorize", () => {
   test("works with a provider that ignores PKCE, state and the redirect address", async () => {
     provider.configure({ extras: "ignores" });
 
-    const listened = await authorize([], { openBrowser: person() });
+    const listened = await authorize(["--yes"], { openBrowser: person() });
     const pasted = await paste(redirectUri, (address) => address);
 
     expect([listened.exitCode, pasted.exitCode]).toEqual([0, 0]);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { authorizationRequest } from "../../../bin/cli/authorize/authorization-request.ts";
 import { receiveAnswer } from "../../../bin/cli/authorize/receive-answer.ts";
@@ -8,6 +9,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { freeRedirectUri } from "./free-port.ts";
+import { ask, NAVIGATION, type Visited } from "./visit.ts";
 
 interface Begun {
   readonly lines: readonly string[];
@@ -18,7 +20,12 @@ interface Begun {
   readonly stop: () => void;
   /** The code of the error that the wait ended with; undefined: none. */
   readonly ended: Promise<string | undefined>;
-  readonly get: (query: string, init?: RequestInit & { readonly path?: string }) => Promise<Response>;
+  /** What the person types. */
+  readonly input: PassThrough;
+  readonly get: (
+    query: string,
+    init?: { readonly path?: string; readonly headers?: object; readonly method?: string },
+  ) => Promise<Visited>;
 }
 
 async function begin(
@@ -26,6 +33,8 @@ async function begin(
     readonly exchange?: (code: string) => Promise<void>;
     readonly openBrowser?: OpenBrowser;
     readonly redirectUri?: string;
+    readonly takesWithoutState?: boolean;
+    readonly hasTerminal?: boolean;
   } = {},
 ): Promise<Begun> {
   const redirectUri = options.redirectUri ?? (await freeRedirectUri());
@@ -39,10 +48,13 @@ async function begin(
   const codes: string[] = [];
   const clock = new ManualClock(0);
   const stop = new AbortController();
+  const input = new PassThrough();
   const ended = receiveAnswer(
     {
       request,
       openBrowser: options.openBrowser,
+      takesWithoutState: options.takesWithoutState ?? false,
+      input: options.hasTerminal === false ? undefined : input,
       terminal: { lines: (texts) => void lines.push(...texts) },
       clock,
       signal: stop.signal,
@@ -58,9 +70,19 @@ async function begin(
   await Promise.race([ended, expect.poll(() => lines.length, { interval: 1 }).toBeGreaterThan(0)]);
   const get: Begun["get"] = (query, { path, ...init } = {}) => {
     const url = new URL(redirectUri);
-    return fetch(`${url.origin}${path ?? url.pathname}${query}`, { redirect: "manual", ...init });
+    return ask(`${url.origin}${path ?? url.pathname}${query}`, init);
   };
-  return { lines, codes, clock, redirectUri, state: request.state, stop: () => stop.abort(), ended, get };
+  return {
+    lines,
+    codes,
+    clock,
+    input,
+    redirectUri,
+    state: request.state,
+    stop: () => stop.abort(),
+    ended,
+    get,
+  };
 }
 
 /** What a browser does: it follows the redirect and shows the page. */
@@ -69,13 +91,13 @@ async function browse(
   query: string,
 ): Promise<{ location: string; page: string }> {
   const response = await get(query);
-  const location = new URL(response.headers.get("location") ?? "", redirectUri).href;
+  const location = new URL(response.headers.location ?? "", redirectUri).href;
   expect(response.status).toBe(303);
-  expect(response.headers.get("referrer-policy")).toBe("no-referrer");
-  expect(response.headers.get("cache-control")).toBe("no-store");
-  const page = await fetch(location);
-  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
-  return { location, page: await page.text() };
+  expect(response.headers["referrer-policy"]).toBe("no-referrer");
+  expect(response.headers["cache-control"]).toBe("no-store");
+  const page = await ask(location);
+  expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  return { location, page: page.body };
 }
 
 describe("the listener", () => {
@@ -94,7 +116,6 @@ describe("the listener", () => {
   });
 
   test.each([
-    ["?code=c&state=wrong", "AUTHORIZATION_EXPIRED", "its state is another one"],
     ["?error=access_denied&state=STATE", "AUTHORIZATION_EXPIRED", "The access was denied"],
     ["?error=unauthorized_client&state=STATE", "CREDENTIALS_INVALID", "Check client_id"],
   ])("given %s ends with %s, and the page says: %s", async (query, code, text) => {
@@ -109,8 +130,136 @@ describe("the listener", () => {
     expect(begun.codes).toEqual([]);
   });
 
-  test("takes a code without state, and says so", async () => {
+  test.each([
+    ["another state", "?code=c&state=wrong"],
+    ["another state, with an error", "?error=access_denied&state=wrong"],
+    ["two states", "?code=c&state=STATE&state=STATE"],
+  ])("tells of an answer with %s once, shows a page, and waits on", async (_, query) => {
     const begun = await begin();
+
+    const answers = [1, 2].map(() => begun.get(query.replaceAll("STATE", begun.state)));
+
+    for (const { status, body } of await Promise.all(answers)) {
+      expect(status).toBe(403);
+      expect(body).toContain("<h1>This is not the awaited answer</h1>");
+    }
+    const told = begun.lines.filter((line) => line.includes("does not belong to this authorization"));
+    expect(told).toHaveLength(1);
+    await browse(begun, `?code=own&state=${begun.state}`);
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["own"]);
+  });
+
+  test.each([
+    ["a script", { "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }],
+    ["an image", { "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" }],
+    ["a frame", { "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }],
+    ["a page that is only prepared", { ...NAVIGATION, "sec-purpose": "prefetch;prerender" }],
+  ])("refuses an answer from %s, even with the own state, tells it and waits on", async (_, headers) => {
+    const begun = await begin({ takesWithoutState: true });
+
+    const refused = [
+      await begun.get(`?code=c&state=${begun.state}`, { headers }),
+      await begun.get("?code=c", { headers }),
+    ];
+
+    expect(refused.map(({ status }) => status)).toEqual([403, 403]);
+    expect(begun.lines.filter((line) => line.includes("from inside another page"))).toHaveLength(1);
+    await browse(begun, `?code=own&state=${begun.state}`);
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["own"]);
+  });
+
+  test.each([
+    ["another site", NAVIGATION],
+    ["an address that is typed", { ...NAVIGATION, "sec-fetch-site": "none" }],
+    ["a browser without Fetch Metadata", {}],
+  ])("takes an answer with the own state from %s", async (_, headers) => {
+    const begun = await begin();
+
+    expect((await begun.get(`?code=c&state=${begun.state}`, { headers })).status).toBe(303);
+
+    await ask(`${begun.redirectUri}/done`);
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["c"]);
+  });
+
+  const asked = ({ lines }: Begun): Promise<void> =>
+    expect.poll(() => lines.at(-1), { interval: 1 }).toContain("Then type yes");
+
+  test.each([
+    ["?code=the-code", undefined, ["the-code"]],
+    ["?error=access_denied", "AUTHORIZATION_EXPIRED", []],
+  ])("takes %s without state once the person has confirmed it", async (query, code, codes) => {
+    const begun = await begin();
+    const browsed = browse(begun, query);
+    await asked(begun);
+    expect(begun.codes).toEqual([]);
+
+    begun.input.write("\n yes \n");
+
+    await browsed;
+    expect(await begun.ended).toBe(code);
+    expect(begun.codes).toEqual(codes);
+  });
+
+  test("does not take an answer without state that is not confirmed, and asks again for the next", async () => {
+    const begun = await begin();
+    const first = begun.get("?code=attacker");
+    await asked(begun);
+    begun.input.write("no\n");
+    expect((await first).body).toContain("was not confirmed");
+
+    const second = browse(begun, "?code=own");
+    await asked(begun);
+    begun.input.write("y\n");
+
+    await second;
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["own"]);
+  });
+
+  test("takes the own answer that comes while the question about another one is open", async () => {
+    const begun = await begin();
+    const foreign = begun.get("?code=attacker");
+    await asked(begun);
+
+    await browse(begun, `?code=own&state=${begun.state}`);
+
+    expect((await foreign).status).toBe(403);
+    expect(await begun.ended).toBeUndefined();
+    expect(begun.codes).toEqual(["own"]);
+  });
+
+  test("takes neither of two answers without state, whatever is typed then", async () => {
+    const begun = await begin();
+    const first = begun.get("?code=one");
+    await asked(begun);
+
+    const second = await begun.get("?code=other");
+
+    begun.input.write("yes\n");
+    expect([(await first).status, second.status]).toEqual([403, 403]);
+    expect(begun.lines.filter((line) => line.startsWith("Two different answers"))).toHaveLength(1);
+    begun.stop();
+    expect(await begun.ended).toBe("INTERRUPTED");
+    expect(begun.codes).toEqual([]);
+  });
+
+  test("says what to do where nobody can be asked, and waits on", async () => {
+    const begun = await begin({ hasTerminal: false });
+
+    const { status, body } = await begun.get("?code=c");
+
+    expect(status).toBe(403);
+    expect(body).toContain("--paste or --yes");
+    expect(begun.lines.at(-1)).toContain("--paste or --yes");
+    await browse(begun, `?code=own&state=${begun.state}`);
+    expect(await begun.ended).toBeUndefined();
+  });
+
+  test("takes a code without state where that is wanted, and says so", async () => {
+    const begun = await begin({ takesWithoutState: true });
 
     const { page } = await browse(begun, "?code=the-code");
 
@@ -118,6 +267,18 @@ describe("the listener", () => {
     expect(await begun.ended).toBeUndefined();
     expect(begun.codes).toEqual(["the-code"]);
     expect(begun.lines.join("\n")).toContain("Its answer has no state");
+  });
+
+  test("ends after ten minutes although a question is open", async () => {
+    const begun = await begin();
+    const open = begun.get("?code=c").catch(() => undefined);
+    await asked(begun);
+
+    begun.clock.advance(600_000);
+
+    expect(await begun.ended).toBe("AUTHORIZATION_EXPIRED");
+    expect(begun.lines.join("\n")).not.toContain("was not confirmed");
+    await open;
   });
 
   test("shows an error of the exchange, escaped", async () => {
@@ -170,7 +331,7 @@ describe("the listener", () => {
     const begun = await begin({ redirectUri: (await freeRedirectUri()).replace("127.0.0.1", "localhost") });
     const { port } = new URL(begun.redirectUri);
 
-    const foreign = await fetch(`http://127.0.0.1:${port}/callback?code=c&state=${begun.state}`);
+    const foreign = await ask(`http://127.0.0.1:${port}/callback?code=c&state=${begun.state}`);
 
     expect(foreign.status).toBe(404);
     begun.stop();

@@ -10,6 +10,7 @@ import { decide } from "../../simulator/identity/person.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { freeRedirectUri } from "../authorize/free-port.ts";
+import { visit } from "../authorize/visit.ts";
 import { type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
 
 export type PrintedWorld = Awaited<ReturnType<typeof printedWorld>>;
@@ -44,7 +45,7 @@ export async function printedWorld(asks: "tokens" | "cookies" = "cookies") {
   /** A person at the browser allows the access; `change` is what happens to the address that it is sent to. */
   const allows = async (address: string, change = (sentTo: string): string => sentTo): Promise<boolean> => {
     const sentTo = await decide(address, { user: provider.user, decision: "allow" });
-    void fetch(change(sentTo)).then((page) => page.text());
+    void visit(change(sentTo));
     return true;
   };
   const command = (args: readonly string[], { env, ...options }: Partial<SyncOptions> = {}): Promise<Ended> =>
