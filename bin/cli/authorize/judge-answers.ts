@@ -56,7 +56,7 @@ export function judgeAnswers({ request, takesWithoutState, input, terminal }: Ju
     if (origin === "foreign") return refuse(FOREIGN);
     if (origin === "own") asked?.withdrawn.abort(FOREIGN);
     if (origin === "own" || takesWithoutState || taken !== undefined) return take(answer);
-    if (input === undefined) return refuse(NOBODY_TO_ASK);
+    if (input === undefined) return refuse(NO_TERMINAL);
     if (asked !== undefined && asked.answer !== answer) {
       asked.withdrawn.abort(SEVERAL);
       return refuse(SEVERAL);
@@ -100,7 +100,7 @@ async function isConfirmed(input: Input, withdrawn: AbortSignal): Promise<boolea
 const WAITS_ON = "It is not taken, and the wait goes on.";
 const NO_PAGE = `An answer came from inside another page, not from a page that the browser went to. ${WAITS_ON}`;
 const FOREIGN = `An answer came that does not belong to this authorization: its state is another one, or missing. It is from an earlier attempt, or from another page. ${WAITS_ON} Use the newest address only.`;
-const NOBODY_TO_ASK = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
+const NO_TERMINAL = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
 const SEVERAL = `Two different answers without state came, and one at least is from another page. Neither is taken, and the wait goes on. Close other pages and open the address again, or authorize again with --paste.`;
 const NOT_CONFIRMED = `An answer without state came, and was not confirmed. ${WAITS_ON}`;
 const QUESTION = [

@@ -246,7 +246,7 @@ describe("the listener", () => {
     expect(begun.codes).toEqual([]);
   });
 
-  test("says what to do where nobody can be asked, and waits on", async () => {
+  test("says what to do where there is no terminal to ask at, and waits on", async () => {
     const begun = await begin({ hasTerminal: false });
 
     const { status, body } = await begun.get("?code=c");
