@@ -2,9 +2,10 @@
 
 import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { BuildAhead } from "../../../../lambdas/job/run/build/build-ahead.ts";
+import { SnapshotBuilder } from "../../../../lambdas/job/run/build/snapshot-builder.ts";
 import { newWork } from "../../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { DeflatedBlock } from "../../../../lambdas/job/snapshot/files/gzip/line-blocks.ts";
@@ -296,6 +297,24 @@ describe("a store that is slower than the service", () => {
     const { manifest } = await build.finish();
     return { taken, begun, errors, manifest };
   }
+});
+
+test("a snapshot is not made where rows and events that are left out are not as many as planned", async () => {
+  const events = ["a1", "b2"].map((uuid) => ({ uuid, requestAs: uuid, listing: "{}" }));
+  const draft = { run_id: RUN, account: ACCOUNT, fingerprint: "f", created_at: "2026-06-01T06:00:00.000Z" };
+  const counts = { rejected: 0, repeated: 0, shard_size: 2 };
+  const plan = await createPlan(world.store, layout.plan(ACCOUNT, RUN), { ...draft, ...counts, events });
+  const { settings } = world;
+  const builder = new SnapshotBuilder({ ports: world.ports(), settings, plan, base: null, isAhead: true });
+  await builder.readBase();
+  await builder.endShard([{ uuid: "a1", reason: "gone" }]);
+
+  await expect(builder.finish()).rejects.toMatchObject({
+    code: "SNAPSHOT_INCOMPLETE",
+    message: expect.stringContaining("Of 2 planned events 0 have a row and 1 were left out"),
+    isRetryable: false,
+  });
+  expect(world.store.keys(layout.manifest(ACCOUNT, RUN))).toEqual([]);
 });
 
 /** The files of the snapshot; of the manifest what does not depend on the clock. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { Account, KEY } from "./lease-world.ts";
 
 describe("a lease that is held", () => {
@@ -78,6 +79,20 @@ describe("a lease that is held", () => {
     expect(lease.lost.reason).toMatchObject({ name: "LeaseLost", takenBy: "run-2" });
     await lease.release();
     expect(account.lease().run_id).toBe("run-2");
+  });
+
+  test.each([
+    ["handed over", (lease: Lease) => lease.handOver("arn", 1)],
+    ["left to its execution", (lease: Lease) => lease.leave()],
+  ])("is not %s after another process has taken it", async (_, passOn) => {
+    const account = new Account(1);
+    const lease = await account.held("a", "run-1");
+    account.leave("b", "run-2");
+
+    await expect(passOn(lease)).rejects.toMatchObject({ name: "LeaseLost", takenBy: "run-2" });
+
+    await lease.release();
+    expect(account.lease()).toMatchObject({ run_id: "run-2", holder: { token: "b" } });
   });
 
   test("stays its owner's when only the response to its own write was lost", async () => {

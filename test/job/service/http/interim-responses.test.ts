@@ -110,7 +110,7 @@ describe("interim responses", () => {
     ["what is not HTTP", `${CONTINUE}garbage`, "NOT_HTTP"],
     [
       "a change of protocols that was not requested",
-      "HTTP/1.1 101 Up\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+      `HTTP/1.1 101 Up\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n${RESPONSE}`,
     ],
   ])("followed by %s are not a response", async (_, text, reason = "CONNECTION_LOST") => {
     await using service = await rawServer((socket) => socket.end(text));

@@ -1,4 +1,5 @@
-// A store that fails in mid-shard ends the run at once: it waits for no result that it cannot store.
+// A store that fails: in mid-shard it ends the run at once, which waits for no result that it cannot store; at the end of
+// a failed run it hides nothing.
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
@@ -48,4 +49,20 @@ test("a store that fails while a request is in flight", async () => {
 
   expect(error).toBe(full);
   expect(aborted).toBeGreaterThan(0);
+});
+
+test("a store that fails when the outcome of a failed run is written hides nothing of the failure", async () => {
+  const world = new SmallWorld();
+  const store = interposed(world.store, async (key) => {
+    if (key.endsWith("/outcome.json")) throw new SyncError("STORE_FAILED", "the disk is full");
+  });
+  const openService: RunPorts["openService"] = () => {
+    throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
+  };
+
+  const { row, error } = await world.run({}, { store, openService });
+
+  expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
+  expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+  expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
 });
