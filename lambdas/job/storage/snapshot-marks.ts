@@ -9,7 +9,7 @@ import type { Store, StoredKey } from "./store.ts";
 /** Everything below one snapshot's prefix. */
 export interface SnapshotFiles {
   readonly snapshotId: string;
-  readonly keys: readonly string[];
+  readonly files: readonly StoredKey[];
   readonly isHeld: boolean;
   readonly isRetired: boolean;
   /** Of all files together, as they are stored. */
@@ -33,7 +33,7 @@ export async function listSnapshots(store: Store, account: string): Promise<read
     const keys = files.map(({ key }) => key);
     return {
       snapshotId,
-      keys,
+      files,
       isHeld: keys.includes(layout.held(account, snapshotId)),
       isRetired: keys.includes(layout.retired(account, snapshotId)),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),

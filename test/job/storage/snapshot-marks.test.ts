@@ -22,17 +22,20 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
   for (const key of [...parts, layout.held("uk", SECOND), layout.part("us", FIRST, 0)]) store.put(key, "x");
   await markRetired(store, "uk", FIRST);
 
-  expect(await listSnapshots(store, "uk")).toEqual([
+  expect(await listSnapshots(store, "uk")).toMatchObject([
     {
       snapshotId: FIRST,
-      keys: [layout.retired("uk", FIRST), parts[0]],
+      files: [
+        { key: layout.retired("uk", FIRST), bytes: 3 },
+        { key: parts[0], bytes: 1 },
+      ],
       isHeld: false,
       isRetired: true,
       bytes: "x{}\n".length,
     },
     {
       snapshotId: SECOND,
-      keys: [layout.held("uk", SECOND), parts[1]],
+      files: [{ key: layout.held("uk", SECOND) }, { key: parts[1] }],
       isHeld: true,
       isRetired: false,
       bytes: 2,

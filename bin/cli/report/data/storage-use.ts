@@ -43,9 +43,9 @@ export async function readStorage(
   const found = await listSnapshots(store, account);
   return {
     snapshots: found
-      .filter(({ snapshotId, keys }) => {
+      .filter(({ snapshotId, files }) => {
         const marks = [layout.held(account, snapshotId), layout.retired(account, snapshotId)];
-        return keys.some((key) => !marks.includes(key));
+        return files.some(({ key }) => !marks.includes(key));
       })
       .map((files) => ({ snapshotId: files.snapshotId, state: stateOf(files), bytes: files.bytes })),
     changesBytes: await bytesBelow(store, `${FOLDERS.changes}${account}/`),

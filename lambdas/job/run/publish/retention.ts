@@ -76,9 +76,9 @@ function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, no
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
 async function deleteFiles({ ports, account }: RetentionTask, snapshot: SnapshotFiles): Promise<void> {
   const { store, logger } = ports;
-  const { snapshotId, keys } = snapshot;
-  const files = keys.filter((key) => key !== layout.retired(account, snapshotId));
+  const { snapshotId } = snapshot;
+  const files = snapshot.files.filter(({ key }) => key !== layout.retired(account, snapshotId));
   if (files.length === 0) return;
-  for (const key of files) await store.delete(key);
+  for (const { key } of files) await store.delete(key);
   logger.info(`deleted the retired snapshot ${snapshotId}`);
 }

@@ -1,0 +1,121 @@
+// What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
+
+import { isDamage } from "../../errors/is-damage.ts";
+import type { SyncError } from "../../errors/sync-error.ts";
+import { FOLDERS, layout } from "../../storage/layout.ts";
+import type { Publication } from "../../storage/publication-log.ts";
+import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
+import type { Store, StoredKey } from "../../storage/store.ts";
+import { damaged, RESTORE } from "./damaged.ts";
+import { readManifest } from "./manifest.ts";
+import { verifyPart } from "./verify-part.ts";
+
+export interface Unit {
+  readonly account: string;
+  readonly holds: "snapshot" | "changes";
+  /** Whose changes they are; of a snapshot the newest one. */
+  readonly publication: Publication;
+}
+
+export interface DamagedUnit extends Unit {
+  /** Names the file. */
+  readonly damage: SyncError;
+}
+
+/** Manifests that are read at the same time. */
+const AT_ONCE = 16;
+const PART = /^part-\d{5,}\.ndjson\.gz$/;
+
+/** The newest publication of each snapshot that is published and not retired, or the head. */
+export function keptSnapshots(
+  log: readonly Publication[],
+  retired: ReadonlySet<string>,
+): readonly Publication[] {
+  const kept = log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1);
+  return [...new Map(kept.map((each) => [each.snapshot_id, each])).values()];
+}
+
+/**
+ * The units of the account that have no manifest that can be read, or a part that is missing or cut. Of changes no file
+ * says how many parts they have, so a gap in their numbers is found and a missing last one is not. Parts are listed and
+ * not read, but for one whose size is not the manifest's: it may have been compressed again.
+ * @param log read before `snapshots` was listed: the files of a publication are there before it is
+ */
+export async function incompleteUnits(
+  store: Store,
+  account: string,
+  log: readonly Publication[],
+  snapshots: readonly SnapshotFiles[],
+): Promise<readonly DamagedUnit[]> {
+  const found: DamagedUnit[] = [];
+  const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
+  const retired = new Set(snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId));
+  const kept = keptSnapshots(log, retired);
+  for (let at = 0; at < kept.length; at += AT_ONCE) {
+    const looked = kept.slice(at, at + AT_ONCE).map(async (publication) => {
+      const { snapshot_id: snapshotId } = publication;
+      const damage = await damageOf(requireParts(store, account, snapshotId, files.get(snapshotId) ?? []));
+      return damage ? [{ account, holds: "snapshot", publication, damage } as const] : [];
+    });
+    found.push(...(await Promise.all(looked)).flat());
+  }
+  const changes = await partsOfChanges(store, account);
+  for (const publication of log) {
+    const damage = missingChanges(account, publication, changes);
+    if (damage) found.push({ account, holds: "changes", publication, damage });
+  }
+  return found;
+}
+
+/** Throws `STORE_CORRUPT` naming the first file that is missing or cut. */
+async function requireParts(
+  store: Store,
+  account: string,
+  snapshotId: string,
+  files: readonly StoredKey[],
+): Promise<void> {
+  const { parts, stored } = await readManifest(store, account, snapshotId);
+  const bytesOf = new Map(files.map(({ key, bytes }) => [key, bytes]));
+  for (const [index, part] of parts.entries()) {
+    const key = `${layout.snapshot(account, snapshotId)}${part.file}`;
+    const bytes = bytesOf.get(key);
+    if (bytes === undefined) throw damaged(key, "it is missing", RESTORE);
+    if (stored && bytes !== stored[index]?.bytes) await verifyPart(store, key, part);
+  }
+}
+
+async function damageOf(work: Promise<void>): Promise<SyncError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return error;
+  }
+}
+
+/** By the folder that they lie in. */
+async function partsOfChanges(store: Store, account: string): Promise<ReadonlyMap<string, Set<string>>> {
+  const found = new Map<string, Set<string>>();
+  for await (const { key } of store.list(`${FOLDERS.changes}${account}/`)) {
+    const folder = key.slice(0, key.lastIndexOf("/") + 1);
+    if (!PART.test(key.slice(folder.length))) continue;
+    found.set(folder, (found.get(folder) ?? new Set()).add(key));
+  }
+  return found;
+}
+
+function missingChanges(
+  account: string,
+  { publication, snapshot_id: snapshotId, added, changed, removed }: Publication,
+  changes: ReadonlyMap<string, ReadonlySet<string>>,
+): SyncError | undefined {
+  if (added + changed + removed === 0) return undefined;
+  const parts = changes.get(layout.changes(account, publication, snapshotId)) ?? new Set();
+  // So many have these numbers, unless one of them is missing.
+  for (let index = 0; index < Math.max(parts.size, 1); index += 1) {
+    const key = layout.changesPart(account, publication, snapshotId, index);
+    if (!parts.has(key)) return damaged(key, "it is missing", RESTORE);
+  }
+  return undefined;
+}
