@@ -20,7 +20,7 @@ import { openDirectory } from "../wiring/open-warehouse.ts";
 import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
-const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "json"] as const;
+const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;
 const OPTIONS = [...PRINTED_OPTIONS, "file"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
@@ -45,15 +45,16 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       );
     }
     const form = formOf(values);
-    const { signal, cwd, stdin, stdout } = context;
+    const { signal, cwd, stdin, stdout, stderr } = context;
     const again = commandLineText(["query", "-"], PRINTED_OPTIONS, values);
     const sql = await readSql({ argument, file: values.file, again, cwd, stdin, signal });
-    const { store, views } = openDirectory(resolve(cwd, values.warehouse));
+    const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);
     const { directory } = views;
     await refuseMissingWarehouse(store, directory);
+    const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
     const options: QueryOptions = {
       signal,
-      verify: (tables) => verifyTables({ store, directory, signal, ...tables }),
+      verify: (use) => verifyTables({ store, directory, signal, onLeftOut, ...use }),
     };
     // DuckDB loads for this command alone.
     const { queryRows } = await import("../query/query.ts");

@@ -3,6 +3,7 @@
 import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
 import { collect, type ResultRows, type Row } from "../formats/result-rows.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
 import { prepareReadOnly, type ReadOnly } from "./prepare-read-only.ts";
@@ -17,8 +18,10 @@ export interface QueryResult {
 
 export interface QueryOptions {
   readonly signal?: AbortSignal;
-  /** Asked before the files of these tables are read; throws if one is damaged. */
-  readonly verify?: (use: Pick<VerifyTablesOptions, "accounts" | "tables">) => Promise<void>;
+  /** Asked before the files of these tables are read; throws if one is damaged, or returns what to leave out. */
+  readonly verify?: (
+    use: Pick<VerifyTablesOptions, "accounts" | "tables">,
+  ) => Promise<readonly DamagedUnit[]>;
 }
 
 interface PrepareOptions extends QueryOptions {
@@ -63,17 +66,21 @@ export function queryRows<T>(
 export async function withPrepared<T>(
   views: Views,
   sql: string,
-  { signal = new AbortController().signal, verify = async () => undefined, file }: PrepareOptions,
+  { signal = new AbortController().signal, verify = async () => [], file }: PrepareOptions,
   use: (connection: DuckDBConnection, prepared: ReadOnly) => Promise<T>,
 ): Promise<T> {
-  const { sql: definitions, accounts } = await views.read();
+  const { sql: definitions, accounts, without } = await views.read();
   return withLockedDuckDB({ directory: views.directory, file }, async (connection) => {
     const stop = (): void => connection.interrupt();
     signal.addEventListener("abort", stop);
     try {
       await define(connection, definitions);
-      const prepared = await prepare(connection, sql);
-      await verify({ accounts, tables: prepared.tables });
+      let prepared = await prepare(connection, sql);
+      const leftOut = await verify({ accounts, tables: prepared.tables });
+      if (leftOut.length > 0) {
+        await define(connection, without(leftOut));
+        prepared = await prepare(connection, sql);
+      }
       return await use(connection, prepared);
     } catch (error) {
       signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL

@@ -1,18 +1,19 @@
 // What a query shows is what was published: the files of its tables are verified before their first use.
 
-import {
-  type AccountLog,
-  changesOf,
-  headsOf,
-  keptOf,
-  type Published,
-} from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
+import { isDamage } from "../../../lambdas/job/errors/is-damage.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { addDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
+import {
+  type DamagedUnit,
+  describeUnit,
+  folderOf,
+  type Unit,
+} from "../../../lambdas/job/snapshot/files/units.ts";
 import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { VerifiedFolders } from "./verified-folders.ts";
 
@@ -23,41 +24,82 @@ export interface VerifyTablesOptions {
   /** Names in lower case, of tables and of views over them; others are left aside. */
   readonly tables: ReadonlySet<string>;
   readonly signal: AbortSignal;
+  /** Called with what is left out; without it, damage is thrown. */
+  readonly onLeftOut?: ((text: string) => void) | undefined;
 }
 
 /**
  * Parts of snapshots against the checksums of their manifests; parts of changes, which have none, against gzip's
- * own and the counts of their publication. Throws `STORE_CORRUPT` naming the file; the signal's
- * reason when that aborts.
+ * own and the counts of their publication. Returns what the tables must be made without, if that is more than the units
+ * that lack a file. Throws `STORE_CORRUPT` naming the file; the signal's reason when that aborts.
  */
-export async function verifyTables(options: VerifyTablesOptions): Promise<void> {
-  const { store, directory, accounts, signal } = options;
-  const tables = tablesBehind(options.tables);
-  const proceed = (): void => signal.throwIfAborted();
+export async function verifyTables(options: VerifyTablesOptions): Promise<readonly DamagedUnit[]> {
+  const { store, directory, accounts, signal, onLeftOut } = options;
+  const behind = tablesBehind(options.tables);
+  const tables = UNIT_TABLES.filter((table) => behind.has(table));
+  const units = accounts.flatMap((account) => tables.flatMap((table) => unitsOf(table, account)));
+  const needed = new Map(units.map((unit) => [folderOf(unit), unit]));
+  const incomplete = accounts.flatMap((account) => account.incomplete);
+  const damaged = incomplete.filter((unit) => needed.delete(folderOf(unit)));
+  if (onLeftOut === undefined) {
+    const unknown = accounts.find(({ log, damage }) => damage !== undefined && log.length === 0);
+    if (unknown?.damage && tables.length > 0) throw withRemedy(unknown.damage, ONLY_PARTIAL);
+    if (damaged.length > 0) throw unitsDamaged(damaged, accounts);
+  }
   const verified = await VerifiedFolders.open(directory);
-  if (tables.has("events")) for (const head of headsOf(accounts)) await verifyHead(head);
-  if (tables.has("event_snapshots")) for (const kept of keptOf(accounts)) await verifyRows(kept);
-  if (tables.has("event_changes")) {
-    for (const { account, publication } of changesOf(accounts)) {
-      const folder = layout.changes(account, publication.publication, publication.snapshot_id);
-      await verified.once(folder, () => verifyChanges(store, account, publication, proceed));
+  const proceed = (): void => signal.throwIfAborted();
+  const found: DamagedUnit[] = [];
+  for (const [folder, unit] of needed) {
+    try {
+      await verified.once(folder, () => verify(store, unit, proceed));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      found.push({ ...unit, damage: error });
+      if (onLeftOut === undefined) throw unitsDamaged(found, accounts);
     }
   }
-
-  async function verifyHead(head: Published): Promise<void> {
-    await verifyRows(head).catch((error: unknown) => {
-      throw addDamagedHeadRemedy(error, head.account);
-    });
+  for (const unit of [...damaged, ...found]) {
+    onLeftOut?.(`left out: ${describeUnit(unit)}. ${unit.damage.message}`);
   }
+  return found.length === 0 ? [] : [...incomplete, ...found];
+}
 
-  function verifyRows({ account, publication: { snapshot_id } }: Published): Promise<void> {
-    return verified.once(layout.snapshot(account, snapshot_id), async () =>
-      checkForeign(store, await verifySnapshot(store, account, snapshot_id, proceed), isInView),
-    );
-  }
+async function verify(
+  store: Store,
+  { account, holds, publication }: Unit,
+  proceed: () => void,
+): Promise<void> {
+  if (holds === "changes") return verifyChanges(store, account, publication, proceed);
+  await checkForeign(store, await verifySnapshot(store, account, publication.snapshot_id, proceed), isInView);
 }
 
 /** The views name the files by this pattern. */
 function isInView(file: string): boolean {
   return /^part-.*\.ndjson\.gz$/.test(file);
+}
+
+const ONLY_PARTIAL = "With --partial, query shows everything else.";
+
+/** The first one's error, with what helps. */
+function unitsDamaged(
+  [first, ...others]: readonly DamagedUnit[],
+  accounts: readonly AccountLog[],
+): SyncError {
+  if (first === undefined) throw new Error("nothing is damaged");
+  const heads = accounts.flatMap((account) => unitsOf("events", account)).map(folderOf);
+  const also = others.map((unit) => `${describeUnit(unit)} (${unit.damage.fields["key"]})`);
+  const remedies = [...(also.length > 0 ? [`Damaged as well: ${also.join(", ")}.`] : []), ONLY_PARTIAL].join(
+    " ",
+  );
+  if (heads.includes(folderOf(first))) {
+    const damage = addDamagedHeadRemedy(first.damage, first.account);
+    return damage instanceof SyncError ? withRemedy(damage, remedies) : first.damage;
+  }
+  const id = first.publication.snapshot_id;
+  const retire = `Or give up ${describeUnit(first)}: retire ${id} --yes takes it out of the tables.`;
+  return withRemedy(first.damage, `${retire} ${remedies}`);
+}
+
+function withRemedy({ code, message, fields, cause }: SyncError, remedy: string): SyncError {
+  return new SyncError(code, `${message} ${remedy}`, { fields, cause });
 }

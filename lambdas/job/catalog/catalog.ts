@@ -3,13 +3,14 @@
 export interface Catalog {
   /**
    * Brings the tables up to the account's publication log. Idempotent: every start calls it before it logs
-   * in, which completes a run that died between its commit and this call.
-   * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
+   * in, which completes a run that died between its commit and this call. Damage of another account does not end it.
+   * Throws `SyncError` `CATALOG_FAILED`, and `STORE_CORRUPT` where the account's log is damaged; performs no retries.
    */
   refresh(account: string): Promise<void>;
 
   /**
    * The columns of the tables of events as they are now, in order, without those that come from the path.
+   * Damage of no account ends it: a column that only a damaged manifest knows is absent meanwhile.
    * Reads only; performs no retries.
    */
   columns(): Promise<readonly string[]>;

@@ -8,7 +8,6 @@ import { keptSnapshot, snapshotNotFound } from "./compare/kept-snapshot.ts";
 import { headAsBase, wholeBase } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
-import { refreshCatalog } from "./publish/refresh-catalog.ts";
 import { publishedEnd } from "./record/published-end.ts";
 import { recordUnrecorded } from "./record/published-run.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
@@ -64,7 +63,7 @@ async function publishAgain(
   const { action, snapshotId } = request;
   const baseOf = request.overDamaged ? wholeBase(ports, account) : headAsBase;
   const standing = await readHead(store, account);
-  await refreshCatalog(ports, account, standing, baseOf);
+  await catalog.refresh(account);
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, account, standing);
   const manifest = await requirePublishable(store, account, request);

@@ -14,7 +14,6 @@ import { LeaseLost } from "./lease/lease-lost.ts";
 import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { type BaseOf, headAsBase, wholeBase } from "./publish/base.ts";
-import { refreshCatalog } from "./publish/refresh-catalog.ts";
 import type { Trigger } from "./record/run-log.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -94,7 +93,7 @@ export class RunSession {
     const { account } = this.settings;
     const head = await readHead(this.#ports.store, account);
     const baseOf = overDamaged ? wholeBase(this.#ports, account) : headAsBase;
-    this.#ports = { ...this.#ports, catalog: await refreshCatalog(this.#ports, account, head, baseOf) };
+    await this.#ports.catalog.refresh(account);
     return { head, baseOf };
   }
 

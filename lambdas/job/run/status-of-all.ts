@@ -1,7 +1,7 @@
 // The status of several accounts: damage of one does not hide the others.
 
+import { type DamagedAccount, orDamage } from "../storage/damaged-account.ts";
 import type { Store } from "../storage/store.ts";
-import { type DamagedAccount, orDamage } from "./damaged-account.ts";
 import { type Status, status } from "./status.ts";
 
 export type AccountStatus = Status | DamagedAccount;

@@ -1,6 +1,7 @@
 // Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
 
 import * as z from "zod";
+import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { isAccountName } from "../settings/account-name.ts";
 import { FOLDERS, layout, publicationId } from "./layout.ts";
@@ -102,6 +103,19 @@ export async function* publicationsSince(
 export async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
   for (const id of (await publicationIds(store, account)).toReversed()) {
     yield await readPublication(store, account, id);
+  }
+}
+
+/** The publications that can be read, each on demand, whatever is damaged beside them: for what no snapshot depends on. */
+export async function* newestReadable(store: Store, account: string): AsyncGenerator<Publication> {
+  const prefix = layout.publications(account);
+  const keys = await Array.fromAsync(store.list(prefix), ({ key }) => key);
+  for (const key of keys.toReversed()) {
+    try {
+      yield await readPublication(store, account, key.slice(prefix.length, -".ndjson".length));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
   }
 }
 

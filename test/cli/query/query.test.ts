@@ -7,7 +7,10 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { aPublication } from "../../job/storage/publications.ts";
 import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
 
-const NO_TABLES = { directory: "/no/warehouse", read: async () => ({ sql: "", accounts: [] }) };
+const NO_TABLES = {
+  directory: "/no/warehouse",
+  read: async () => ({ sql: "", accounts: [], without: () => "" }),
+};
 
 describe("query", () => {
   it.each([
@@ -98,7 +101,7 @@ describe("query", () => {
     const made = await warehouse();
     await made.snapshot("uk", "2026-11-21T06-00-00.000Z", [eventRow("a")]);
     await made.publish("uk", { events: 1, added: 0 });
-    await made.views.refresh();
+    await made.views.refresh("uk");
     await rename(made.directory, `${made.directory}-moved`);
 
     const moved = new Warehouse(`${made.directory}-moved`);

@@ -51,9 +51,9 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a start does not bring the catalog up to the head",
-    file: "run/publish/refresh-catalog.ts",
-    from: "    await catalog.refresh(account);\n    return catalog;",
-    to: "    return catalog;",
+    file: "run/run-session.ts",
+    from: "    await this.#ports.catalog.refresh(account);\n",
+    to: "",
   },
   {
     name: "Glue's events move before the other tables",

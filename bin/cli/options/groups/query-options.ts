@@ -1,4 +1,5 @@
-// The options of `query`, of which `diff` has two: where its SQL comes from, and the form and the place of its result.
+// The options of `query`, of which `diff` has two: where its SQL comes from, the form and the place of its result, and
+// whether damage ends it.
 
 import { filePlace } from "../../../../lambdas/job/settings-file/places.ts";
 import { switchValue, textOf } from "../option-parsers.ts";
@@ -23,6 +24,12 @@ export const QUERY_OPTIONS = {
   full: {
     flag: "--full",
     description: "cut no table to the width of the terminal",
+    fallback: "false",
+    parse: switchValue,
+  },
+  partial: {
+    flag: "--partial",
+    description: "leave out snapshots and changes that are damaged, and name them",
     fallback: "false",
     parse: switchValue,
   },

@@ -1,14 +1,17 @@
 // The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts.
 
 import { resolve, sep } from "node:path";
+import { isDamage } from "../../errors/is-damage.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import { type DamagedUnit, incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
+import type { DamagedAccount } from "../../storage/damaged-account.ts";
 import { FOLDERS, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Store, StoredObject } from "../../storage/store.ts";
 import type { RemovableCatalog } from "../catalog.ts";
-import type { AccountLog } from "./table-folders.ts";
+import { type AccountLog, listedIn } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
 
 const MAX_TRIES = 10;
@@ -17,20 +20,30 @@ export interface DuckdbCatalogOptions {
   readonly store: Store;
   /** Where the store's files lie. */
   readonly directory: string;
+  /** Called once for each account that cannot be read, when that is found. */
+  readonly onDamage?: ((damaged: DamagedAccount) => void) | undefined;
 }
 
 export interface ReadTables {
-  readonly sql: string;
   readonly accounts: readonly AccountLog[];
+  /** Defines the tables, without the units that lack a file. */
+  readonly sql: string;
+  /** The same, without these units. */
+  readonly without: (units: readonly DamagedUnit[]) => string;
 }
+
+type Lists = ReturnType<typeof listedIn>;
 
 export class DuckdbCatalog implements RemovableCatalog {
   readonly directory: string;
   readonly #store: Store;
+  readonly #onDamage: (damaged: DamagedAccount) => void;
+  readonly #reported = new Set<string>();
 
   /** Throws `CONFIG_INVALID` for a directory that DuckDB's file patterns cannot name. */
-  constructor({ store, directory }: DuckdbCatalogOptions) {
+  constructor({ store, directory, onDamage = () => undefined }: DuckdbCatalogOptions) {
     this.#store = store;
+    this.#onDamage = onDamage;
     this.directory = resolve(directory);
     if (sep === "/" && this.directory.includes("\\")) {
       throw new SyncError(
@@ -46,32 +59,70 @@ export class DuckdbCatalog implements RemovableCatalog {
   }
 
   /** From a fresh reading of all accounts' logs: these, and the SQL that defines the tables over them. */
-  read(): Promise<ReadTables> {
-    return this.#read(undefined);
+  async read(): Promise<ReadTables> {
+    return this.#read(listsOf(await this.#store.read(VIEWS_FILE)), {});
   }
 
-  async #read(without: string | undefined): Promise<ReadTables> {
+  async #read(
+    lists: Lists,
+    { without, own }: { readonly without?: string; readonly own?: string },
+  ): Promise<ReadTables> {
     const [logs, { names: columns, types }, hasRunLogs] = await Promise.all([
-      this.#logs(without),
+      this.#logs(lists, { without, own }),
       tableColumns(this.#store, without),
       this.#hasRunLogs(),
     ]);
-    const sql = viewsSql({ directory: this.directory, accounts: logs, columns, types, hasRunLogs });
-    return { sql, accounts: logs };
+    const files = { directory: this.directory, accounts: logs, columns, types, hasRunLogs };
+    const incomplete = logs.flatMap((log) => log.incomplete);
+    return {
+      accounts: logs,
+      sql: viewsSql({ ...files, leftOut: incomplete }),
+      without: (leftOut) => viewsSql({ ...files, leftOut }),
+    };
   }
 
-  async #logs(without: string | undefined): Promise<readonly AccountLog[]> {
+  async #logs(
+    lists: Lists,
+    { without, own }: { readonly without: string | undefined; readonly own: string | undefined },
+  ): Promise<readonly AccountLog[]> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
-      if (account === without) continue;
-      const [snapshots, log] = await Promise.all([
-        listSnapshots(this.#store, account),
-        readLog(this.#store, account),
-      ]);
-      const retired = snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId);
-      logs.push({ account, log, retired: new Set(retired) });
+      if (account !== without) logs.push(await this.#logOf(account, lists, account === own));
     }
     return logs;
+  }
+
+  /** The log is read first: the files of a publication are there before it is. */
+  async #logOf(account: string, lists: Lists, mustBeRead: boolean): Promise<AccountLog> {
+    const listed = lists.get(account);
+    let damage: SyncError | undefined;
+    const log = await readLog(this.#store, account).catch((error: unknown) => {
+      if (!isDamage(error) || mustBeRead) throw error;
+      damage = error;
+      this.#report({ account, damage });
+      return listed?.log ?? [];
+    });
+    const snapshots = await listSnapshots(this.#store, account);
+    const retired = new Set(
+      snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId),
+    );
+    const incomplete = await incompleteUnits(this.#store, account, log, snapshots, listed?.whole);
+    const lacking = new Set(
+      incomplete
+        .filter(({ holds }) => holds === "snapshot")
+        .map(({ publication: { snapshot_id } }) => snapshot_id),
+    );
+    const kept = new Set(keptSnapshots(log, retired).map(({ snapshot_id }) => snapshot_id));
+    const whole = snapshots
+      .filter(({ snapshotId }) => kept.has(snapshotId) && !lacking.has(snapshotId))
+      .map(({ snapshotId, files }) => [snapshotId, partSizes(files)] as const);
+    return { account, log, retired, incomplete, whole: new Map(whole), damage };
+  }
+
+  #report(damaged: DamagedAccount): void {
+    if (this.#reported.has(damaged.account)) return;
+    this.#reported.add(damaged.account);
+    this.#onDamage(damaged);
   }
 
   /** From a fresh reading of all accounts' heads. */
@@ -80,20 +131,21 @@ export class DuckdbCatalog implements RemovableCatalog {
   }
 
   /** One file serves all accounts, so it is rendered from all of them. */
-  refresh(): Promise<void> {
-    return this.#replace(undefined);
+  refresh(account: string): Promise<void> {
+    return this.#replace({ own: account });
   }
 
   /** Renders it from the other accounts. Nothing of this account is read, so damage of it does no harm. */
   remove(account: string): Promise<void> {
-    return this.#replace(account);
+    return this.#replace({ without: account });
   }
 
-  async #replace(without: string | undefined): Promise<void> {
+  async #replace(of: { readonly without?: string; readonly own?: string }): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
-      const sql = new TextEncoder().encode((await this.#read(without)).sql);
+      const { sql: text } = await this.#read(listsOf(current), of);
+      const sql = new TextEncoder().encode(text);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
         ? await this.#store.replace(VIEWS_FILE, sql, current.version)
@@ -110,4 +162,8 @@ export class DuckdbCatalog implements RemovableCatalog {
     for await (const _ of this.#store.list(FOLDERS.runLogs)) return true;
     return false;
   }
+}
+
+function listsOf(views: StoredObject | undefined): Lists {
+  return listedIn(views === undefined ? "" : new TextDecoder().decode(views.bytes));
 }

@@ -1,44 +1,98 @@
-// Which folders hold the files of the tables, by the publication logs.
+// Which units each table shows, by the publication logs; and how `views.sql` keeps that for accounts whose log is damaged.
 
-import type { Publication } from "../../storage/publication-log.ts";
+import * as z from "zod";
+import type { SyncError } from "../../errors/sync-error.ts";
+import {
+  type DamagedUnit,
+  keptSnapshots,
+  type PublishedUnits,
+  type Unit,
+} from "../../snapshot/files/units.ts";
+
+/** Tables of units; the others show lines as they come. */
+export const UNIT_TABLES = ["events", "event_snapshots", "event_changes"] as const;
+
+export type UnitTable = (typeof UNIT_TABLES)[number];
 
 export interface AccountLog {
   readonly account: string;
-  /** All publications of the account, oldest first. */
-  readonly log: readonly Publication[];
+  /** What is published, oldest first. */
+  readonly log: readonly PublishedUnits[];
   /** The snapshots that are retired, their files still there or not. */
   readonly retired: ReadonlySet<string>;
+  /** Units that lack a file. */
+  readonly incomplete: readonly DamagedUnit[];
+  /** Of snapshots that lack nothing the sizes of their parts. */
+  readonly whole: ReadonlyMap<string, readonly number[]>;
+  /** Why the log cannot be read. What is said here is then what `views.sql` said before. */
+  readonly damage: SyncError | undefined;
 }
 
-/** A publication and its account. */
-export interface Published {
-  readonly account: string;
-  readonly publication: Publication;
+/** What the table shows of the account where nothing is damaged, each unit once. */
+export function unitsOf(table: UnitTable, { account, log, retired }: AccountLog): readonly Unit[] {
+  if (table === "event_changes") {
+    return log
+      .filter(({ added, changed, removed }) => added + changed + removed > 0)
+      .map((publication) => ({ account, holds: "changes", publication }));
+  }
+  const snapshots = table === "events" ? log.slice(-1) : keptSnapshots(log, retired);
+  // A snapshot without events has no parts.
+  return snapshots
+    .filter(({ events }) => events > 0)
+    .map((publication) => ({ account, holds: "snapshot", publication }));
 }
 
-/** Of `events`: the head of each account. */
-export const headsOf = (accounts: readonly AccountLog[]): readonly Published[] =>
-  accounts.flatMap(({ account, log }) => log.slice(-1).filter(hasRows).map(publishedIn(account)));
+// Identifiers become parts of paths in SQL, so nothing else passes.
+const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
+const count = z.int().nonnegative();
 
-/** Of `event_snapshots`: what is published and not retired, each snapshot once. */
-export const keptOf = (accounts: readonly AccountLog[]): readonly Published[] =>
-  accounts.flatMap(({ account, log, retired }) => {
-    const kept = log.filter(
-      ({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1,
-    );
-    const snapshots = new Map(kept.filter(hasRows).map((each) => [each.snapshot_id, each]));
-    return [...snapshots.values()].map(publishedIn(account));
-  });
+const LIST = z.object({
+  account: identifier,
+  publications: z.array(
+    z.object({
+      publication: z.string().regex(/^\d{10}$/),
+      snapshot_id: identifier,
+      events: count,
+      added: count,
+      changed: count,
+      removed: count,
+    }),
+  ),
+  /** Of snapshots that lacked nothing the sizes of their parts. */
+  whole: z.record(identifier, z.array(count)),
+});
 
-/** Of `event_changes`. */
-export const changesOf = (accounts: readonly AccountLog[]): readonly Published[] =>
-  accounts.flatMap(({ account, log }) =>
-    log.filter(({ added, changed, removed }) => added + changed + removed > 0).map(publishedIn(account)),
+const LINE = "-- has ";
+
+/** A comment for `views.sql`, one line: everything that is needed to list the account's files again. */
+export function listLine({ account, log, whole }: AccountLog): string {
+  const publications = log.map(({ publication, snapshot_id, events, added, changed, removed }) => ({
+    publication,
+    snapshot_id,
+    events,
+    added,
+    changed,
+    removed,
+  }));
+  return `${LINE}${JSON.stringify({ account, publications, whole: Object.fromEntries(whole) })}`;
+}
+
+/** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */
+export function listedIn(sql: string): ReadonlyMap<string, Pick<AccountLog, "account" | "log" | "whole">> {
+  const lists = sql.split("\n").flatMap((line) => parseList(line) ?? []);
+  return new Map(
+    lists.map(({ account, publications, whole }) => [
+      account,
+      { account, log: publications, whole: new Map(Object.entries(whole)) },
+    ]),
   );
+}
 
-/** A snapshot without events has no parts. */
-const hasRows = ({ events }: Publication): boolean => events > 0;
-
-const publishedIn =
-  (account: string) =>
-  (publication: Publication): Published => ({ account, publication });
+function parseList(line: string): z.infer<typeof LIST> | undefined {
+  if (!line.startsWith(LINE)) return undefined;
+  try {
+    return LIST.safeParse(JSON.parse(line.slice(LINE.length))).data;
+  } catch {
+    return undefined;
+  }
+}

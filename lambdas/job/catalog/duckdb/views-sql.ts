@@ -1,9 +1,10 @@
 // The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path; and the views over these.
 
 import { sep } from "node:path";
+import { type DamagedUnit, describeUnit, folderOf } from "../../snapshot/files/units.ts";
 import type { ColumnType } from "../../snapshot/rows/column-type.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
-import { FOLDERS, layout } from "../../storage/layout.ts";
+import { FOLDERS } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../../storage/tables.ts";
 import { DUCKDB } from "../views/dialect.ts";
 import { EVENT_HISTORY_SQL } from "../views/event-history.ts";
@@ -11,7 +12,7 @@ import { eventsTypedSql } from "../views/events-typed.ts";
 import { createView } from "../views/views.ts";
 import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
-import { type AccountLog, changesOf, headsOf, keptOf, type Published } from "./table-folders.ts";
+import { type AccountLog, listLine, type UnitTable, unitsOf } from "./table-folders.ts";
 
 export interface WarehouseFiles {
   /** Absolute, without a closing slash. */
@@ -23,6 +24,8 @@ export interface WarehouseFiles {
   readonly types: ReadonlyMap<string, ColumnType>;
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
+  /** Units that no table shows. */
+  readonly leftOut: readonly DamagedUnit[];
 }
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
@@ -42,7 +45,14 @@ interface Source {
 }
 
 /** Reads nothing: the same publications give the same text. */
-export function viewsSql({ directory, accounts, columns, types, hasRunLogs }: WarehouseFiles): string {
+export function viewsSql(files: WarehouseFiles): string {
+  const { directory, accounts, columns, types, hasRunLogs, leftOut } = files;
+  const absent = new Set(leftOut.map(folderOf));
+  const patternsOf = (table: UnitTable): readonly string[] =>
+    accounts
+      .flatMap((account) => unitsOf(table, account).map(folderOf))
+      .filter((folder) => !absent.has(folder))
+      .map((folder) => `${folder}part-*.ndjson.gz`);
   const gzip = { directory, compression: "gzip" } as const;
   const lifted = columns.slice(TABLES.events.columns.length);
   const rows = { ...gzip, lifted };
@@ -58,33 +68,40 @@ export function viewsSql({ directory, accounts, columns, types, hasRunLogs }: Wa
   return [
     "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
     "-- Replaced whole after each publication, so change nothing here.",
+    ...damageLines(files),
     ATHENA_FUNCTIONS,
-    table("events", { ...rows, patterns: headsOf(accounts).map(snapshotParts), partitions: { account: -3 } }),
+    table("events", { ...rows, patterns: patternsOf("events"), partitions: { account: -3 } }),
     table("event_snapshots", {
       ...rows,
-      patterns: keptOf(accounts).map(snapshotParts),
+      patterns: patternsOf("event_snapshots"),
       partitions: { account: -3, snapshot_id: -2 },
     }),
     table("event_changes", {
       ...gzip,
-      patterns: changesOf(accounts).map(changesParts),
+      patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
     table("publications", { ...lines, folder: FOLDERS.publications }),
     table("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
     createView("events_typed", eventsTypedSql(typed, DUCKDB)),
     createView("event_history", EVENT_HISTORY_SQL),
+    "-- What each account has, for the next replacement. It counts where a log is damaged.",
+    ...accounts.map(listLine),
+    "",
   ].join("\n");
 }
 
-const snapshotParts = ({ account, publication: { snapshot_id } }: Published): string =>
-  partsBelow(layout.snapshot(account, snapshot_id));
-
-/** With the folder of the snapshot: runs that lost the race for the number have left files beside it. */
-const changesParts = ({ account, publication: { publication, snapshot_id } }: Published): string =>
-  partsBelow(layout.changes(account, publication, snapshot_id));
-
-const partsBelow = (prefix: string): string => `${prefix}part-*.ndjson.gz`;
+/** What is not in the tables, and what is not of today, as comments. */
+function damageLines({ accounts, leftOut }: WarehouseFiles): readonly string[] {
+  const damaged = accounts.flatMap(({ account, log, damage }) => {
+    if (damage === undefined) return [];
+    const shown = log.length === 0 ? "it is in no table of events" : "its tables stay as they were";
+    return [`NOT READ: the account ${account}; ${shown}. ${damage.message}`];
+  });
+  const absent = leftOut.map((unit) => `LEFT OUT: ${describeUnit(unit)}. ${unit.damage.message}`);
+  // A key may hold the end of a line.
+  return [...damaged, ...absent].map((text) => `-- ${text.replaceAll(/[\p{Cc}\s]+/gu, " ")}`);
+}
 
 function table(name: TableName, source: Source): string {
   const lifted = (source.lifted ?? []).map((name) => ({ name, type: TYPES.string }));
@@ -115,7 +132,7 @@ ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES}, filename = '${file}', hive_partitioning = false)${where};
+  maximum_object_size = ${MAX_ROW_BYTES},${source.folder ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
 `;
 }
 

@@ -1,11 +1,11 @@
 // The lifted columns that a warehouse has already, where they come from, and their types.
 
 import type { Catalog } from "../../catalog/catalog.ts";
-import { isDamage } from "../../errors/is-damage.ts";
 import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
 import { liftedIn, readManifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, type LiftedColumn, lastTyped } from "../../snapshot/rows/lifted-column.ts";
-import { accounts, readHead } from "../../storage/publication-log.ts";
+import { newestManifest } from "../../snapshot/rows/table-columns.ts";
+import { accounts } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 
 export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "typedBy"> {
@@ -15,7 +15,7 @@ export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "t
 
 /**
  * In the order of the tables. The account's own snapshot says where a column comes from and what its type is; for a
- * column that it lacks, the heads of the other accounts do.
+ * column that it lacks, the heads of the accounts do.
  * @param base the account's snapshot
  */
 export async function warehouseColumns(
@@ -28,7 +28,7 @@ export async function warehouseColumns(
   if (names.length === 0) return [];
   const own = await liftedOf(store, account, base);
   const isComplete = names.every((name) => own.some((column) => column.name === name));
-  const others = isComplete ? [] : await liftedByOthers(store, account);
+  const others = isComplete ? [] : await liftedByHeads(store);
   return names.map((name) => {
     const candidates = [own, others].map((columns) => columns.filter((column) => column.name === name));
     const found = candidates.find((columns) => columns.length > 0) ?? [];
@@ -50,17 +50,12 @@ export async function liftedOf(
   }
 }
 
-/** By the heads of the other accounts. What is damaged there is found when that account runs. */
-async function liftedByOthers(store: Store, account: string): Promise<readonly LiftedColumn[]> {
+/** By what the tables have their columns from. */
+async function liftedByHeads(store: Store): Promise<readonly LiftedColumn[]> {
   const found: LiftedColumn[] = [];
-  for (const other of await accounts(store)) {
-    if (other === account) continue;
-    try {
-      const head = await readHead(store, other);
-      if (head) found.push(...liftedIn(await readManifest(store, other, head.snapshot_id)));
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-    }
+  for (const account of await accounts(store)) {
+    const manifest = await newestManifest(store, account);
+    if (manifest) found.push(...liftedIn(manifest));
   }
   return found;
 }

@@ -1,5 +1,6 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
+import { isDeepStrictEqual } from "node:util";
 import { isDamage } from "../../errors/is-damage.ts";
 import type { SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
@@ -10,11 +11,17 @@ import { damaged, RESTORE } from "./damaged.ts";
 import { readManifest } from "./manifest.ts";
 import { verifyPart } from "./verify-part.ts";
 
+/** What a publication says of its two units. */
+export type PublishedUnits = Pick<
+  Publication,
+  "publication" | "snapshot_id" | "events" | "added" | "changed" | "removed"
+>;
+
 export interface Unit {
   readonly account: string;
   readonly holds: "snapshot" | "changes";
   /** Whose changes they are; of a snapshot the newest one. */
-  readonly publication: Publication;
+  readonly publication: PublishedUnits;
 }
 
 export interface DamagedUnit extends Unit {
@@ -26,11 +33,23 @@ export interface DamagedUnit extends Unit {
 const AT_ONCE = 16;
 const PART = /^part-\d{5,}\.ndjson\.gz$/;
 
+/** Where its files lie. */
+export function folderOf({ account, holds, publication: { publication, snapshot_id } }: Unit): string {
+  return holds === "snapshot"
+    ? layout.snapshot(account, snapshot_id)
+    : layout.changes(account, publication, snapshot_id);
+}
+
+export function describeUnit({ account, holds, publication: { publication, snapshot_id } }: Unit): string {
+  const what = holds === "snapshot" ? `snapshot ${snapshot_id}` : `changes of publication ${publication}`;
+  return `the ${what} of the account ${account}`;
+}
+
 /** The newest publication of each snapshot that is published and not retired, or the head. */
 export function keptSnapshots(
-  log: readonly Publication[],
+  log: readonly PublishedUnits[],
   retired: ReadonlySet<string>,
-): readonly Publication[] {
+): readonly PublishedUnits[] {
   const kept = log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1);
   return [...new Map(kept.map((each) => [each.snapshot_id, each])).values()];
 }
@@ -40,12 +59,14 @@ export function keptSnapshots(
  * says how many parts they have, so a gap in their numbers is found and a missing last one is not. Parts are listed and
  * not read, but for one whose size is not the manifest's: it may have been compressed again.
  * @param log read before `snapshots` was listed: the files of a publication are there before it is
+ * @param whole the sizes of the parts of snapshots that lacked nothing: where they are the same, no manifest is read
  */
 export async function incompleteUnits(
   store: Store,
   account: string,
-  log: readonly Publication[],
+  log: readonly PublishedUnits[],
   snapshots: readonly SnapshotFiles[],
+  whole: ReadonlyMap<string, readonly number[]> = new Map(),
 ): Promise<readonly DamagedUnit[]> {
   const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
@@ -54,7 +75,10 @@ export async function incompleteUnits(
   for (let at = 0; at < kept.length; at += AT_ONCE) {
     const looked = kept.slice(at, at + AT_ONCE).map(async (publication) => {
       const { snapshot_id: snapshotId } = publication;
-      const damage = await damageOf(requireParts(store, account, snapshotId, files.get(snapshotId) ?? []));
+      const own = files.get(snapshotId) ?? [];
+      const hasManifest = own.some(({ key }) => key === layout.manifest(account, snapshotId));
+      if (hasManifest && isDeepStrictEqual(whole.get(snapshotId), partSizes(own))) return [];
+      const damage = await damageOf(requireParts(store, account, snapshotId, own));
       return damage ? [{ account, holds: "snapshot", publication, damage } as const] : [];
     });
     found.push(...(await Promise.all(looked)).flat());
@@ -65,6 +89,12 @@ export async function incompleteUnits(
     if (damage) found.push({ account, holds: "changes", publication, damage });
   }
   return found;
+}
+
+/** Of the parts among these files, in order, as they are stored. */
+export function partSizes(files: readonly StoredKey[]): readonly number[] {
+  const parts = files.filter(({ key }) => PART.test(key.slice(key.lastIndexOf("/") + 1)));
+  return parts.map(({ bytes }) => bytes);
 }
 
 /** Throws `STORE_CORRUPT` naming the first file that is missing or cut. */
@@ -107,7 +137,7 @@ async function partsOfChanges(store: Store, account: string): Promise<ReadonlyMa
 
 function missingChanges(
   account: string,
-  { publication, snapshot_id: snapshotId, added, changed, removed }: Publication,
+  { publication, snapshot_id: snapshotId, added, changed, removed }: PublishedUnits,
   changes: ReadonlyMap<string, ReadonlySet<string>>,
 ): SyncError | undefined {
   if (added + changed + removed === 0) return undefined;

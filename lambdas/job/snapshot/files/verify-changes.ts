@@ -2,10 +2,10 @@
 
 import * as z from "zod";
 import { layout } from "../../storage/layout.ts";
-import type { Publication } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip/read-lines.ts";
+import type { PublishedUnits } from "./units.ts";
 
 const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
 
@@ -17,7 +17,7 @@ const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
 export async function verifyChanges(
   store: Store,
   account: string,
-  publication: Publication,
+  publication: PublishedUnits,
   proceed: () => void = () => undefined,
 ): Promise<void> {
   const prefix = layout.changes(account, publication.publication, publication.snapshot_id);

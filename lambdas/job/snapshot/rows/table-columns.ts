@@ -1,8 +1,8 @@
 // The columns of tables over all snapshots, and their types for readers, as the manifests have them.
 
-import { accounts, readHead } from "../../storage/publication-log.ts";
+import { isDamage } from "../../errors/is-damage.ts";
+import { accounts, newestReadable } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import { addDamagedHeadRemedy } from "../files/add-damaged-head-remedy.ts";
 import { liftedIn, type Manifest, readManifest } from "../files/manifest.ts";
 import type { ColumnType } from "./column-type.ts";
 import { eventColumns, type LiftedColumn, lastTyped } from "./lifted-column.ts";
@@ -17,17 +17,14 @@ export interface TableColumns {
 /**
  * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
  * of every row where nothing is published. A column's type is the one that was named last, by any account's run.
- * Throws `STORE_CORRUPT` for a damaged log or manifest.
  * @param without an account that does not count
  */
 export async function tableColumns(store: Store, without?: string): Promise<TableColumns> {
   let names = eventColumns([]);
   const lifted: LiftedColumn[] = [];
   for (const account of await accounts(store)) {
-    if (account === without) continue;
-    const head = await readHead(store, account);
-    if (head === undefined) continue;
-    const manifest = await manifestOf(store, account, head.snapshot_id);
+    const manifest = account === without ? undefined : await newestManifest(store, account);
+    if (manifest === undefined) continue;
     if (manifest.columns.length > names.length) names = manifest.columns;
     lifted.push(...liftedIn(manifest));
   }
@@ -39,11 +36,14 @@ export async function tableColumns(store: Store, without?: string): Promise<Tabl
   return { names, types };
 }
 
-/** Names the account, which may not be the one of this run. */
-async function manifestOf(store: Store, account: string, snapshotId: string): Promise<Manifest> {
-  try {
-    return await readManifest(store, account, snapshotId);
-  } catch (error) {
-    throw addDamagedHeadRemedy(error, account);
+/** Of the head; where that is damaged, of the newest snapshot of which log and manifest can be read. */
+export async function newestManifest(store: Store, account: string): Promise<Manifest | undefined> {
+  for await (const { snapshot_id: snapshotId } of newestReadable(store, account)) {
+    try {
+      return await readManifest(store, account, snapshotId);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
   }
+  return undefined;
 }

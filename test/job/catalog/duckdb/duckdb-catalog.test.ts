@@ -34,9 +34,12 @@ describe("views.sql", () => {
     const made = await warehouse(name);
     await made.snapshot("uk", ONE, [eventRow("a")]);
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
-    await made.views.refresh();
+    await made.views.refresh("uk");
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
-    const asWritten = { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) };
+    const asWritten = {
+      directory: made.directory,
+      read: async () => ({ sql: file, accounts: [], without: () => "" }),
+    };
 
     expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
       ['{"uuid":"a"}', "uk"],
@@ -77,7 +80,7 @@ describe("views.sql", () => {
       delete: (key) => store.delete(key),
     };
 
-    await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh();
+    await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh("uk");
 
     expect(most).toBe(3);
   });
@@ -85,14 +88,14 @@ describe("views.sql", () => {
   it("shows run logs that are written after it", async () => {
     const made = await warehouse();
     await made.publish("uk", { events: 0, added: 0 });
-    await made.views.refresh();
+    await made.views.refresh("uk");
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     await made.put(`run-log/uk/${ONE}-1.ndjson`, [{ run_id: ONE }]);
 
     expect(
       (
         await query(
-          { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) },
+          { directory: made.directory, read: async () => ({ sql: file, accounts: [], without: () => "" }) },
           "SELECT run_id, account FROM sync_runs",
         )
       ).rows,
@@ -104,28 +107,32 @@ describe("views.sql", () => {
     const text = await views.render();
 
     expect(
-      (await query({ directory, read: async () => ({ sql: text + text, accounts: [] }) }, "FROM events"))
-        .rows,
+      (
+        await query(
+          { directory, read: async () => ({ sql: text + text, accounts: [], without: () => "" }) },
+          "FROM events",
+        )
+      ).rows,
     ).toEqual([]);
   });
 
   it("is not written again when nothing has changed", async () => {
     const made = await warehouse();
     await made.publish("uk", { events: 0, added: 0 });
-    await made.views.refresh();
+    await made.views.refresh("uk");
     const before = await stat(join(made.directory, "views.sql"));
 
-    await made.views.refresh();
+    await made.views.refresh("uk");
 
     expect((await stat(join(made.directory, "views.sql"))).ino).toBe(before.ino);
   });
 
   it("is replaced after a publication", async () => {
     const made = await warehouse();
-    await made.views.refresh();
+    await made.views.refresh("uk");
     await made.publish("uk", { snapshot_id: TWO, events: 1, added: 0 });
 
-    await made.views.refresh();
+    await made.views.refresh("uk");
 
     expect(await readFile(join(made.directory, "views.sql"), "utf8")).toContain(TWO);
   });
@@ -146,7 +153,7 @@ describe("views.sql", () => {
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
-    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh();
+    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
 
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/uk/${ONE}/`);
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/de/${TWO}/`);
@@ -161,7 +168,7 @@ describe("views.sql", () => {
     }
     const views = new DuckdbCatalog({ store: new BusyStore(), directory: "/warehouse" });
 
-    await expect(views.refresh()).rejects.toMatchObject({ code: "CATALOG_FAILED" });
+    await expect(views.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED" });
     expect(tries).toBe(10);
   });
 
@@ -170,7 +177,7 @@ describe("views.sql", () => {
     store.put("publications/uk/0000000001.ndjson", "damaged");
     store.put("views.sql", "as it was");
 
-    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toMatchObject({
       code: "STORE_CORRUPT",
     });
     expect(store.text("views.sql")).toBe("as it was");
@@ -180,7 +187,7 @@ describe("views.sql", () => {
     const store = new MemoryStore();
     await publish(store, "uk", aPublication({ snapshot_id: ONE }));
 
-    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh()).rejects.toMatchObject({
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: layout.manifest("uk", ONE) },
     });
