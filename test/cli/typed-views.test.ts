@@ -138,7 +138,7 @@ test("verification knows the tables behind a view by any case of its name", asyn
   const verified = verifyTables({ ...options, tables: new Set(["events_typed"]), signal });
 
   await expect(verified).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-  await expect(verifyTables({ ...options, tables: new Set(["others"]), signal })).resolves.toBeUndefined();
+  await expect(verifyTables({ ...options, tables: new Set(["others"]), signal })).resolves.toEqual([]);
 });
 
 test("a person names types once, queries values and versions, and later runs name none", async () => {

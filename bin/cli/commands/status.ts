@@ -3,6 +3,9 @@
 
 import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status-of-all.ts";
 import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { orDamage } from "../../../lambdas/job/storage/damaged-account.ts";
+import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
@@ -14,7 +17,7 @@ import { describeStatus } from "../output/status/describe-status.ts";
 import { statusTable } from "../output/status/status-table.ts";
 import { tooOld } from "../output/status/too-old.ts";
 import { formatTable } from "../output/table.ts";
-import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { damagedAccountText, openWarehouse } from "../wiring/open-warehouse.ts";
 import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 import { warehouseAccounts } from "./warehouse-accounts.ts";
@@ -40,6 +43,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
+    if (isOne) await nameDamaged(store, values.account, context);
     return report(context, found, nowMs, values);
   },
 };
@@ -52,6 +56,15 @@ async function statusOfOne(store: Store, { account, config }: Values, nowMs: num
   const isUnknown = !head && !lease && held.length + runs.length === 0;
   if (isUnknown && !config?.accounts.includes(account)) await refuseUnknownAccount(store, account);
   return found;
+}
+
+/** Of the others only the log is looked at. */
+async function nameDamaged(store: Store, account: string, { stderr }: Output): Promise<void> {
+  for (const other of await knownAccounts(store)) {
+    if (other === account) continue;
+    const head = await orDamage(other, () => readHead(store, other));
+    if (head && "damage" in head) stderr.message(damagedAccountText(head));
+  }
 }
 
 function asJson(one: AccountStatus, values: Values): object {
