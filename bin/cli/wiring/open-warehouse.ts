@@ -38,5 +38,5 @@ export function openDirectory(
 
 /** Of an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
-  return `warning: the account ${account} is damaged, and its tables stay as they were: ${damage.message}`;
+  return `warning: the account ${account} cannot be read, and its tables no longer follow it: ${damage.message}`;
 }
