@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { RemovableCatalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { eventColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { Publisher, snapshotOfDay } from "./publisher.ts";
 
@@ -161,6 +162,27 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
       await expect(catalog.refresh("uk")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
       expect(await tables.events("uk")).toEqual(["a"]);
+    });
+
+    it("follows one account while the log or the manifest of another one is damaged, which stays as it was", async () => {
+      const { catalog, store, tables } = await published(2);
+      const other = new Publisher(store, "uk-2");
+      await other.day(1, ["x"]);
+      await catalog.refresh("uk");
+      await catalog.refresh("uk-2");
+      await store.create("publications/uk/0000000003.ndjson", Buffer.from("damaged\n"));
+      await store.delete(layout.manifest("uk-2", FIRST));
+      await store.create(layout.manifest("uk-2", FIRST), Buffer.from("damaged\n"));
+
+      await other.day(2, ["x", "y"]);
+      await catalog.refresh("uk-2");
+
+      expect(await tables.events("uk-2")).toEqual(["x", "y"]);
+      expect([...(await tables.snapshots("uk-2")).keys()]).toEqual([FIRST, SECOND]);
+      expect(await tables.events("uk")).toEqual(["a", "b"]);
+      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
+      expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001", "0000000002"]);
+      expect(await catalog.columns()).toEqual(eventColumns([]));
     });
 
     it("shows nothing of an account that is taken out, whatever its log says, and the others as before", async () => {
