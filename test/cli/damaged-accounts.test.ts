@@ -1,6 +1,6 @@
 // Damage of one account ends no command of another one, which names it; as a person uses them.
 
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -183,11 +183,12 @@ test("an account whose log is damaged and that views.sql does not list is in no 
 
   const refused = await command("query", "--json", EVENTS);
   const partial = await command("query", "--json", "--partial", EVENTS);
-  const others = await command("query", "--json", "SELECT count(*) FROM sync_runs");
+  await damage(join(warehouse, "run-log/uk", (await readdir(join(warehouse, "run-log/uk")))[0] ?? ""));
+  const others = await command("query", "--json", "SELECT count(run_id), count(*) FROM sync_runs");
 
   expect(refused.exitCode).toBe(1);
   expect(refused.stderr).toContain("The publication publications/uk/0000000002.ndjson is damaged");
   expect(lastJson(partial)).toMatchObject({ rows: [["fr", "3"]] });
   expect(partial.stderr).toContain("warning: the account uk cannot be read");
-  expect(lastJson(others)).toMatchObject({ rows: [["4"]] });
+  expect(lastJson(others)).toMatchObject({ rows: [["3", "4"]] });
 });

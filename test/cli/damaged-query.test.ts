@@ -151,7 +151,7 @@ describe("without a file", () => {
 
   test("changes take away the changes of their publication", async () => {
     await using simulator = await Simulator.start({ events: makeEvents(3) });
-    const { warehouse, ids, command, query } = await threeSnapshots(simulator);
+    const { warehouse, ids, command, query, run } = await threeSnapshots(simulator);
     const folder = `changes/default/0000000002/${ids[1]}`;
     await rm(join(warehouse, folder), { recursive: true });
     const sql = "SELECT publication, count(*) FROM event_changes GROUP BY 1 ORDER BY 1";
@@ -162,6 +162,7 @@ describe("without a file", () => {
     await command("check", ...against(simulator));
 
     expect(refused.stderr).toContain(`The file ${folder}/part-00000.ndjson.gz is damaged: it is missing.`);
+    expect(refused.stderr).toContain(`retire ${ids[1]} --yes`);
     expect(history.exitCode).toBe(1);
     expect(lastJson(partial)).toMatchObject({
       rows: [
@@ -178,6 +179,13 @@ describe("without a file", () => {
       ["0000000003", "1"],
     ]);
     expect(await headOf(warehouse)).toContain("-- LEFT OUT: the changes of publication 0000000002 of ");
+
+    const last = `changes/default/0000000003/${ids[2]}/part-00000.ndjson.gz`;
+    await rm(join(warehouse, last));
+    const both = await query(sql);
+    expect(both.stderr).toContain(`Damaged as well: ${last}. With --partial, query shows everything else.`);
+    await run();
+    expect((await query(sql, "--partial")).stderr.match(/^left out: the changes of /gm)).toHaveLength(2);
   });
 
   test("a warehouse of the version before, which has lost files, is read and healed", async () => {

@@ -4,7 +4,7 @@ import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/cata
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage } from "../../../lambdas/job/errors/is-damage.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { addDamagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
+import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
 import {
   type DamagedUnit,
@@ -78,26 +78,31 @@ function isInView(file: string): boolean {
   return /^part-.*\.ndjson\.gz$/.test(file);
 }
 
+/** How many more files one message names. */
+const MAX_NAMED = 10;
 const ONLY_PARTIAL = "With --partial, query shows everything else.";
 
-/** The first one's error, with what helps. */
+/** The first one's error, with what helps. Changes of the head can be given up only once it is the head no longer. */
 function unitsDamaged(
   [first, ...others]: readonly DamagedUnit[],
   accounts: readonly AccountLog[],
 ): SyncError {
   if (first === undefined) throw new Error("nothing is damaged");
-  const heads = accounts.flatMap((account) => unitsOf("events", account)).map(folderOf);
-  const also = others.map((unit) => `${describeUnit(unit)} (${unit.damage.fields["key"]})`);
-  const remedies = [...(also.length > 0 ? [`Damaged as well: ${also.join(", ")}.`] : []), ONLY_PARTIAL].join(
-    " ",
-  );
-  if (heads.includes(folderOf(first))) {
-    const damage = addDamagedHeadRemedy(first.damage, first.account);
-    return damage instanceof SyncError ? withRemedy(damage, remedies) : first.damage;
-  }
-  const id = first.publication.snapshot_id;
-  const retire = `Or give up ${describeUnit(first)}: retire ${id} --yes takes it out of the tables.`;
-  return withRemedy(first.damage, `${retire} ${remedies}`);
+  const { account, holds, publication, damage } = first;
+  const id = publication.snapshot_id;
+  const log = accounts.find((each) => each.account === account)?.log ?? [];
+  const isOfHead = log.at(-1)?.snapshot_id === id;
+  const keys = others.map((unit) => unit.damage.fields["key"]);
+  const more = keys.length > MAX_NAMED ? `, and ${keys.length - MAX_NAMED} more` : "";
+  const remedies = [
+    ...(isOfHead && holds === "snapshot" ? [damagedHeadRemedy(account)] : []),
+    ...(isOfHead
+      ? []
+      : [`Or give up ${describeUnit(first)}: retire ${id} --yes takes it out of the tables.`]),
+    ...(keys.length > 0 ? [`Damaged as well: ${keys.slice(0, MAX_NAMED).join(", ")}${more}.`] : []),
+    ONLY_PARTIAL,
+  ];
+  return withRemedy(damage, remedies.join(" "));
 }
 
 function withRemedy({ code, message, fields, cause }: SyncError, remedy: string): SyncError {

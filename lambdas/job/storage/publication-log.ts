@@ -109,10 +109,12 @@ export async function* newestFirst(store: Store, account: string): AsyncGenerato
 /** The publications that can be read, each on demand, whatever is damaged beside them: for what no snapshot depends on. */
 export async function* newestReadable(store: Store, account: string): AsyncGenerator<Publication> {
   const prefix = layout.publications(account);
-  const keys = await Array.fromAsync(store.list(prefix), ({ key }) => key);
-  for (const key of keys.toReversed()) {
+  const names = await Array.fromAsync(store.list(prefix), ({ key }) => key.slice(prefix.length));
+  for (const name of names.toReversed()) {
+    const [, id] = /^(\d{10})\.ndjson$/.exec(name) ?? [];
+    if (id === undefined) continue;
     try {
-      yield await readPublication(store, account, key.slice(prefix.length, -".ndjson".length));
+      yield await readPublication(store, account, id);
     } catch (error) {
       if (!isDamage(error)) throw error;
     }

@@ -185,6 +185,16 @@ describe("views.sql", () => {
     expect(store.text("views.sql")).toBe("as it was");
   });
 
+  it("is no other SQL, whatever the name of a file is that it warns of", async () => {
+    const store = new MemoryStore();
+    store.put("publications/uk/x\nSELECT 1;\u0085\u2028--.ndjson", "x");
+
+    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("de");
+
+    expect(store.text("views.sql")).toContain("\n-- NOT READ: the account uk; it is in no table of events. ");
+    expect(store.text("views.sql")).toContain("publications/uk/x SELECT 1; --.ndjson");
+  });
+
   it("leaves out a head whose manifest is gone, and names it", async () => {
     const store = new MemoryStore();
     await publish(store, "uk", aPublication({ snapshot_id: ONE, added: 0 }));
