@@ -68,7 +68,7 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
 
 const COLLECT = ["lambdas/job/service/requests/api-client.ts"];
 /** Works while events are collected, too. */
-const BUILDER = "lambdas/job/run/build/snapshot-builder.ts";
+const BUILDER = "lambdas/job/run/build/";
 const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/diff-rows.ts"];
 
 /** In their order. A stage without a phase runs several kinds of work at the same time. */
@@ -94,10 +94,10 @@ const PARSING = [
   "lambdas/job/service/events/list/",
 ];
 const STAGING = [
-  "lambdas/job/snapshot/staging/shard-writer.ts",
+  "lambdas/job/snapshot/files/parts.ts",
   "lambdas/job/snapshot/files/gzip/",
   "lambdas/job/snapshot/staging/plan.ts",
-  "lambdas/job/snapshot/staging/shard.ts",
+  "lambdas/job/snapshot/staging/chain.ts",
   "lambdas/job/storage/directory/directory-store.ts",
   "lambdas/job/storage/directory/durable-file.ts",
   "node:zlib",

@@ -41,7 +41,7 @@ const settings: RunSettings = {
   require: [],
   resumeWithinMinutes: 60,
   retainDays: undefined,
-  shardSize: 20,
+  rangeEvents: 20,
 };
 
 const directory = values.warehouse;
@@ -75,6 +75,7 @@ function crashing(inner: Store): Store {
     open: (key) => inner.open(key),
     list: (prefix, after) => inner.list(prefix, after),
     create: (key, body) => around(key, () => inner.create(key, body)),
+    copy: (from, to) => around(to, () => inner.copy(from, to)),
     replace: (key, bytes, version) => around(key, () => inner.replace(key, bytes, version)),
     delete: (key) => around(key, () => inner.delete(key)),
   };

@@ -11,7 +11,7 @@ import { against, lastJson, start, sync, writeCredentials } from "./command-line
 import { readEvents } from "./warehouse-reader.ts";
 
 const PROGRAM = fileURLToPath(new URL("killed-run.ts", import.meta.url));
-/** The killed run's shards hold 20 of its 72 events. What is staged is not fetched again. */
+/** The killed run's ranges hold 20 of its 72 events. What is staged is not fetched again. */
 const truth = (simulator: Simulator): ReadonlyMap<string, string> =>
   new Map(
     simulator
@@ -23,11 +23,11 @@ const truth = (simulator: Simulator): ReadonlyMap<string, string> =>
 test.each([
   { when: "before the plan", args: ["--at", "plan"], fetches: [72], sees: "old" },
   { when: "after the plan", args: ["--at", "plan", "--moment", "after"], fetches: [72], sees: "old" },
-  { when: "in the middle of the second shard", args: ["--done", "30"], fetches: [52], sees: "old" },
+  { when: "in the middle of the second range", args: ["--done", "30"], fetches: [52], sees: "old" },
   {
-    when: "before the first part, which is begun once a shard is staged",
+    when: "before the first part",
     args: ["--at", "part-00000"],
-    fetches: [52, 32, 12, 0],
+    fetches: [0],
     sees: "old",
   },
   {

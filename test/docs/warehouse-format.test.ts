@@ -17,7 +17,6 @@ const FOLDERS = [
   "runLogs",
   "runs",
   "run",
-  "partialShards",
 ];
 
 const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
@@ -31,8 +30,8 @@ const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
   publication: layout.publication(ACCOUNT, PUBLICATION),
   runLog: layout.runLog(ACCOUNT, RUN, 1).replace("-1.", "-<attempt>."),
   plan: layout.plan(ACCOUNT, RUN),
-  shard: layout.shard(ACCOUNT, RUN, 0),
-  partialShard: layout.partialShard(ACCOUNT, RUN, 0),
+  rows: layout.rows(ACCOUNT, RUN, 0, "<token>"),
+  record: layout.record(ACCOUNT, RUN, 0),
   handOver: layout.handOver(ACCOUNT, RUN),
   outcome: layout.outcome(ACCOUNT, RUN),
   writeCheck: layout.writeCheck(ACCOUNT, "<token>"),
@@ -44,7 +43,7 @@ test("the table of files has every key of the layout, and no other", () => {
   const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
 
   expect(Object.keys(KEYS)).toEqual(Object.keys(layout).filter((name) => !FOLDERS.includes(name)));
-  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) => key.replace("00000", "<5 digits>"));
+  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) => key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"));
   expect(named).toEqual(expected);
 });
 

@@ -33,6 +33,10 @@ export function* takeLease(
   }
 }
 
+/** Before something is recorded. False where another process has the lease by now. */
+export const confirmLease = (token: string): Program<boolean> =>
+  look("confirms the lease", ({ lease }) => lease === token);
+
 export function* freeLease(token: string, has: (defect: Defect) => boolean): Program<void> {
   const isBlind = has("lease freed without condition");
   yield* perform({

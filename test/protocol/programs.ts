@@ -3,7 +3,7 @@
 
 import { type CatalogKind, moveTo, refreshCatalog } from "./catalog.ts";
 import type { Defect } from "./defects.ts";
-import { freeLease, takeLease } from "./lease.ts";
+import { confirmLease, freeLease, takeLease } from "./lease.ts";
 import { create, look, type Memory, type Program, perform, readHead, readLog } from "./step.ts";
 import type { Content, Entry, Head, Outcome } from "./world.ts";
 
@@ -50,6 +50,7 @@ function* underLease(run: number, token: string, memory: Memory, rules: Rules): 
   if (first && first.snapshot >= run) return yield* record(run, memory.keep("records", "SUPERSEDED"));
   const staged = memory.keep("content", yield* collect(run, token, has));
   if (staged === undefined) return yield* record(run, memory.keep("records", "FAILED"));
+  if (staged === "lease lost") return "SKIPPED";
   const content = has("parts overwritten") ? { run, by: token } : staged;
   if (!(yield* createSnapshot(run, content, has))) return "CORRUPT";
   memory.forget("content");
@@ -73,7 +74,11 @@ function* publishedRun(run: number): Program<Outcome | undefined> {
 }
 
 /** Staged work that is there is used as it is. Undefined where the login is refused. */
-function* collect(run: number, token: string, has: Rules["has"]): Program<Content | undefined> {
+function* collect(
+  run: number,
+  token: string,
+  has: Rules["has"],
+): Program<Content | "lease lost" | undefined> {
   const fetched: Content = { run, by: token };
   const isBlind = has("staged work overwritten");
   const found = yield* look(`looks for staged work of ${run}`, ({ staged }) => staged[run]);
@@ -84,6 +89,7 @@ function* collect(run: number, token: string, has: Rules["has"]): Program<Conten
     requestsFor: run,
   });
   if (isRefused) return undefined;
+  if (!(yield* confirmLease(token))) return "lease lost";
   if (yield* create("staged", run, fetched, isBlind)) return fetched;
   return (yield* look(`reads staged work of ${run}`, ({ staged }) => staged[run])) ?? fetched;
 }

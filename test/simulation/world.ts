@@ -170,7 +170,7 @@ export class World {
 }
 
 function settingsOf({ setting }: Plan): RunSettings {
-  const { requestsPerMinute, bytesPerMinute, concurrency, shardSize, retainDays } = setting;
+  const { requestsPerMinute, bytesPerMinute, concurrency, rangeEvents, retainDays } = setting;
   return {
     account: ACCOUNT,
     baseUrl: "https://service.example/",
@@ -189,6 +189,6 @@ function settingsOf({ setting }: Plan): RunSettings {
     require: setting.require,
     resumeWithinMinutes: 60,
     retainDays,
-    shardSize,
+    rangeEvents,
   };
 }

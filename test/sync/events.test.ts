@@ -59,7 +59,7 @@ describe("the event Run Started", () => {
 
   test("is not sent again where an attempt was killed after its plan, before it could write a line of the run log", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    await failedAt(sandbox, "/shard-", { scheduledAt: SCHEDULED_AT });
+    await failedAt(sandbox, "/record-", { scheduledAt: SCHEDULED_AT });
     for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete(key);
 
     await sandbox.retry({ scheduledAt: SCHEDULED_AT });

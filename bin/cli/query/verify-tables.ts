@@ -5,7 +5,7 @@ import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage } from "../../../lambdas/job/errors/is-damage.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
-import { checkForeign } from "../../../lambdas/job/snapshot/files/check-foreign.ts";
+import { checkForeign } from "../../../lambdas/job/snapshot/files/check-listed.ts";
 import {
   type DamagedUnit,
   describeUnit,

@@ -73,13 +73,7 @@ async function publishAgain(
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
-  const published = await commit(
-    ports,
-    { manifest },
-    { action, run_id: state.runId, pinned },
-    decide,
-    baseOf,
-  );
+  const published = await commit(ports, manifest, { action, run_id: state.runId, pinned }, decide, baseOf);
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   state.publication = published.publication;
   state.counts = countsOf(manifest, published);

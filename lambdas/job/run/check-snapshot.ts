@@ -4,7 +4,7 @@ import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
-import { checkForeign } from "../snapshot/files/check-foreign.ts";
+import { checkForeign } from "../snapshot/files/check-listed.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";

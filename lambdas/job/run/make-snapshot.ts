@@ -1,18 +1,15 @@
 // PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import { Chain } from "../snapshot/staging/chain.ts";
+import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
+import { layout } from "../storage/layout.ts";
 import type { Publication } from "../storage/publication-log.ts";
-import { BuildAhead } from "./build/build-ahead.ts";
-import { collect } from "./collect/collect.ts";
+import { SnapshotFacts } from "./build/snapshot-facts.ts";
+import { collect, rangeCut } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
-import { type DetailSource, listAndPlan } from "./collect/list-and-plan.ts";
-import {
-  eventsDone,
-  findAdoptable,
-  findOwnWork,
-  newWork,
-  type UnfinishedRun,
-} from "./collect/unfinished-run.ts";
+import { readList } from "./collect/read-list.ts";
+import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
@@ -20,6 +17,7 @@ import { publishRun, superseded } from "./publish/publish.ts";
 import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun, recordUnrecorded } from "./record/published-run.ts";
+import type { CountingService } from "./run-ports.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
@@ -50,54 +48,69 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const { columns, earlier } = await columnsOfRun(ports, session.settings, await baseOf(head));
 
   const unfinished = await findUnfinished(task, [columns, ...earlier]);
+  if (unfinished === "other-version") return ofOtherVersion(state.runId);
   if (unfinished === undefined) session.useColumns(columns);
-  if (unfinished) session.isPlanned = true;
-  if (unfinished && unfinished.staged.size === unfinished.plan.shards)
-    return buildAndPublish(task, unfinished);
+  else session.isPlanned = true;
+  const chain = unfinished && (await readChain(session, unfinished));
+  if (chain?.isComplete) return publishStaged(task, chain);
   const service = await session.openService();
   const notice = new EstimateNotice(session.budget, ports.logger);
-  if (unfinished) {
-    notice.begin(unfinished.plan.header.events - eventsDone(unfinished));
-    return buildAndPublish(task, unfinished, { service, notice });
+  if (chain) {
+    notice.begin(chain.plan.header.events - chain.end);
+    return stageAndPublish(task, chain, { service, notice });
   }
   await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
-  const { plan, first } = await listAndPlan(session, { service, notice });
-  await using _ = first;
+  const plan = await listAndPlan(session, service);
   session.isPlanned = true;
-  return await buildAndPublish(task, newWork(plan), { service: first, notice });
+  notice.begin(plan.header.events);
+  return stageAndPublish(task, Chain.begin(store, plan), { service, notice });
 }
 
-/** @param source where something is still to be collected */
-async function buildAndPublish(
+/** Where details come from, and what says how long that takes. */
+interface DetailSource {
+  readonly service: CountingService;
+  readonly notice: EstimateNotice;
+}
+
+async function stageAndPublish(task: MakeSnapshotTask, chain: Chain, source: DetailSource): Promise<RunEnd> {
+  const facts = newFacts(task.session, chain);
+  await stage(task.session, source, chain, facts);
+  return publishStaged(task, chain, facts);
+}
+
+function publishStaged(
   { session, head, baseOf }: MakeSnapshotTask,
-  work: UnfinishedRun,
-  source?: DetailSource,
+  chain: Chain,
+  facts = newFacts(session, chain),
 ): Promise<RunEnd> {
-  const { ports, settings } = session;
-  const { plan } = work;
-  // A process with a time limit may stop before the end, and the next one would do all of this again.
-  const isAhead = ports.timeLeftMs === undefined;
-  const build = await BuildAhead.open({ ports, settings, plan, base: await baseOf(head), isAhead }, work);
-  try {
-    if (source) await stage(session, source, work, build);
-    return await publishRun({ session, head, baseOf, plan, build });
-  } catch (error) {
-    await build.stop(error);
-    throw error;
-  }
+  return publishRun({ session, head, baseOf, chain, facts });
+}
+
+function newFacts({ settings }: RunSession, { plan }: Chain): SnapshotFacts {
+  return new SnapshotFacts(plan.header.events, settings.require);
+}
+
+/** A start that finds it continues nothing, and leaves its files as they are. */
+function ofOtherVersion(runId: string): RunEnd {
+  return {
+    outcome: "SKIPPED",
+    reason: "OTHER_VERSION",
+    explanation: `The run ${runId} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
+  };
 }
 
 /** What is staged with one of these lists of columns, which the session then uses. */
 async function findUnfinished(
   task: MakeSnapshotTask,
   possible: readonly (readonly LiftedColumn[])[],
-): Promise<UnfinishedRun | undefined> {
+): Promise<UnfinishedRun | "other-version" | undefined> {
   const { session } = task;
   const columnsBy = new Map(
     possible.map((lifted) => [fingerprint({ ...session.settings, lifted }), lifted] as const),
   );
   const unfinished = await findWork(task, new Set(columnsBy.keys()));
-  const columns = unfinished && columnsBy.get(unfinished.plan.header.fingerprint);
+  if (typeof unfinished !== "object") return unfinished;
+  const columns = columnsBy.get(unfinished.plan.header.fingerprint);
   if (columns) session.useColumns(columns);
   return unfinished;
 }
@@ -105,11 +118,11 @@ async function findUnfinished(
 async function findWork(
   { session, head, mayAdopt }: MakeSnapshotTask,
   fingerprints: ReadonlySet<string>,
-): Promise<UnfinishedRun | undefined> {
-  const { ports, settings, state } = session;
-  const { store, clock, logger } = ports;
+): Promise<UnfinishedRun | "other-version" | undefined> {
+  const { ports, settings } = session;
+  const { store, clock } = ports;
   const { account } = settings;
-  const own = await findOwnWork(store, account, state.runId, fingerprints);
+  const own = await findOwnWork(store, account, session.state.runId, fingerprints);
   if (own || !mayAdopt) return own;
   const unfinished = await findAdoptable(store, account, {
     fingerprints,
@@ -118,42 +131,77 @@ async function findWork(
     settle: (runId) => recordPublishedRun(ports, account, runId),
   });
   if (unfinished === undefined) return undefined;
-  const { plan } = unfinished;
-  await session.adopt(plan.header.run_id);
-  logger.info(
-    `continues ${state.runId}, ${countText(eventsDone(unfinished))} of ${countText(plan.header.events)} done`,
-  );
+  await session.adopt(unfinished.plan.header.run_id);
   return unfinished;
 }
 
+/** Says what is done where this start has adopted the run. */
+async function readChain({ ports, state }: RunSession, { plan, files }: UnfinishedRun): Promise<Chain> {
+  const chain = await Chain.read(ports.store, plan, files);
+  ports.logger.info(
+    `continues ${state.runId}, ${countText(chain.end)} of ${countText(plan.header.events)} done`,
+  );
+  return chain;
+}
+
+/** Freezes the work. A plan that another process of this run wrote first is used as it is. */
+async function listAndPlan(session: RunSession, service: CountingService): Promise<Plan> {
+  const { ports, settings, state } = session;
+  const { store, clock, logger } = ports;
+  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
+  const listed = events.length + rejected;
+  state.counts = { ...state.counts, listed, repeated };
+  logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
+  return createPlan(store, layout.plan(settings.account, state.runId), {
+    run_id: state.runId,
+    account: settings.account,
+    fingerprint: fingerprint(settings),
+    created_at: new Date(clock.now()).toISOString(),
+    rejected,
+    repeated,
+    readings,
+    unstable,
+    events,
+  });
+}
+
+/** Stages what is missing. */
 async function stage(
   session: RunSession,
   { service, notice }: DetailSource,
-  work: UnfinishedRun,
-  build: BuildAhead,
+  chain: Chain,
+  facts: SnapshotFacts,
 ): Promise<void> {
-  const { ports, settings } = session;
-  const total = work.plan.header.events;
-  let doneEvents = eventsDone(work);
-  const report = (): void => ports.onProgress({ done: doneEvents, total, retries: service.counts.retries });
-  report();
+  const { ports, settings, budget } = session;
+  const total = chain.plan.header.events;
+  const cut = rangeCut(total, budget.waitMs(total - chain.end));
+  const report = (done: number): void => ports.onProgress({ done, total, retries: service.counts.retries });
+  let done = chain.end;
+  report(done);
   await collect({
-    store: ports.store,
+    ports,
     logger: ports.logger,
-    account: settings.account,
-    work,
+    chain,
     service,
     concurrency: settings.concurrency,
     lifted: settings.lifted,
     signal: ports.signal,
     timeBudget: session.timeBudget(),
-    beforeShard: () => session.confirmLease(),
+    cut: { ...cut, events: Math.min(cut.events, settings.rangeEvents ?? cut.events) },
+    beforeRecord: () => session.heldLease.confirm(),
+    onRow: (place, row, event) => facts.add(place, row, event),
     onDone: () => {
-      session.hasAdvanced = true;
-      doneEvents += 1;
-      notice.done(total - doneEvents);
-      report();
+      done += 1;
+      notice.done(total - done);
+      report(done);
     },
-    build,
+    onRecorded: (place) => {
+      session.hasAdvanced = true;
+      facts.markCounted(place);
+    },
+    onLost: () => {
+      facts.beginAgain();
+      done = chain.end;
+    },
   });
 }

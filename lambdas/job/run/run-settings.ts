@@ -9,29 +9,18 @@ export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds">
   readonly lifted: readonly LiftedColumn[];
   /** Length of the window of the limits in milliseconds. */
   readonly windowMs: number;
-  /** Events of one shard: 1,000 at most, but for tests. */
-  readonly shardSize: number;
+  /** Events of a staged range at most, where tests want fewer than the run would take. */
+  readonly rangeEvents?: number | undefined;
 }
-
-/** In events. */
-export const LARGEST_SHARD = 1_000;
 
 export interface RunOf {
   readonly account: string;
   readonly lifted: readonly LiftedColumn[];
-  /** Events of one shard, where it should be smaller than usual. */
-  readonly shardSize?: number;
 }
 
 export function runSettings(
   { limitWindowSeconds, ...settings }: AccountSettings,
-  { account, lifted, shardSize = LARGEST_SHARD }: RunOf,
+  { account, lifted }: RunOf,
 ): RunSettings {
-  return {
-    ...settings,
-    account,
-    lifted,
-    windowMs: limitWindowSeconds * 1_000,
-    shardSize: Math.min(shardSize, LARGEST_SHARD),
-  };
+  return { ...settings, account, lifted, windowMs: limitWindowSeconds * 1_000 };
 }

@@ -14,6 +14,7 @@ export const FOLDERS = {
 export const VIEWS_FILE = "views.sql";
 
 const five = (n: number): string => String(n).padStart(5, "0");
+const eight = (n: number): string => String(n).padStart(8, "0");
 
 /** The ten digits that number a publication everywhere: `0000000001`. */
 export const publicationId = (n: number): string => String(n).padStart(10, "0");
@@ -54,13 +55,12 @@ export const layout = {
   runs,
   run,
   plan: (account: string, runId: string) => `${run(account, runId)}plan.ndjson.gz`,
-  shard: (account: string, runId: string, index: number) =>
-    `${run(account, runId)}shard-${five(index)}.ndjson.gz`,
-  /** What the nth interrupted start had finished of shards that it left unfinished. */
-  partialShard: (account: string, runId: string, n: number) =>
-    `${run(account, runId)}kept-${five(n)}.ndjson.gz`,
-  /** What all of them begin with. */
-  partialShards: (account: string, runId: string) => `${run(account, runId)}kept-`,
+  /** Rows of the planned events from a place on; the token is the writer's own. */
+  rows: (account: string, runId: string, place: number, token: string) =>
+    `${run(account, runId)}rows-${eight(place)}-${token}.ndjson.gz`,
+  /** Says which rows those of the events from a place on are, and where the next record begins. */
+  record: (account: string, runId: string, place: number) =>
+    `${run(account, runId)}record-${eight(place)}.json`,
   /** What started a run that was handed over. */
   handOver: (account: string, runId: string) => `${run(account, runId)}hand-over.json`,
   outcome: (account: string, runId: string) => `${run(account, runId)}outcome.json`,

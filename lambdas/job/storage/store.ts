@@ -30,6 +30,11 @@ export interface Store {
    * error passes through unchanged; if the store fails, the body is closed.
    */
   create(key: string, body: Body): Promise<string | undefined>;
+  /**
+   * Creates the object at `to` with the bytes of the one at `from`, which exists, if the key is free; false where it was
+   * taken.
+   */
+  copy(from: string, to: string): Promise<boolean>;
   /** Replaces the object if it still has `version` and returns the new one; undefined where it has changed or is gone. */
   replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined>;
   /** The keys that start with `prefix` and sort after `after` (both compared by code unit), in order. */

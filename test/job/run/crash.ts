@@ -37,6 +37,7 @@ export class CrashPoint {
       create: (key, body) => this.effect(`create ${key}`, () => store.create(key, body)),
       replace: (key, bytes, version) =>
         this.effect(`replace ${key}`, () => store.replace(key, bytes, version)),
+      copy: (from, to) => this.effect(`copy ${to}`, () => store.copy(from, to)),
       delete: (key) => this.effect(`delete ${key}`, () => store.delete(key)),
     };
     const followed: Catalog = {

@@ -11,6 +11,10 @@ export function interposed(store: Store, beforeCreate: (key: string) => Promise<
       await beforeCreate(key);
       return store.create(key, body);
     },
+    copy: async (from, to) => {
+      await beforeCreate(to);
+      return store.copy(from, to);
+    },
     replace: (key, bytes, version) => store.replace(key, bytes, version),
     delete: (key) => store.delete(key),
   };

@@ -73,7 +73,7 @@ export class Sandbox {
       require: [],
       resumeWithinMinutes: 60,
       retainDays: undefined,
-      shardSize: 1_000,
+      rangeEvents: 1_000,
       ...settings,
     };
   }

@@ -51,7 +51,6 @@ export class SmallWorld {
       require: [],
       resumeWithinMinutes: 60,
       retainDays: undefined,
-      shardSize: 4,
       ...settings,
     };
   }

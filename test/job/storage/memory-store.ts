@@ -1,6 +1,7 @@
 // The store's twin in memory: the same contract as the directory, without a disk.
 
 import { createHash } from "node:crypto";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../../../lambdas/job/storage/store.ts";
@@ -52,6 +53,17 @@ export class MemoryStore implements Store {
     const bytes = body instanceof Uint8Array ? body.slice() : await collect(body);
     // No await from here on: the first caller wins, as with a conditional PUT.
     return this.#entries.has(key) ? undefined : this.#set(key, bytes);
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    checkKey(from);
+    checkKey(to);
+    const entry = this.#entries.get(from);
+    if (entry === undefined)
+      throw new SyncError("STORE_FAILED", `Could not copy ${from}: it does not exist.`);
+    if (this.#entries.has(to)) return false;
+    this.#set(to, entry.bytes);
+    return true;
   }
 
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {

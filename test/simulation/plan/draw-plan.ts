@@ -42,7 +42,7 @@ function drawSetting(chance: Chance, guard: Chance, list: Chance): Setting {
     bytesPerMinute: chance.pick(["unlimited", "unlimited", "unlimited", 4_000]),
     stricterRequestsPerMinute: chance.is(0.1) ? chance.between(5, 8) : undefined,
     concurrency: chance.between(1, 6),
-    shardSize: chance.between(2, 6),
+    rangeEvents: chance.between(2, 6),
     retainDays: chance.pick([undefined, 1, 2]),
     maxDropPercent: chance.pick([20, 50]),
     maxGrowthPercent: guard.pick([undefined, undefined, undefined, 50]),

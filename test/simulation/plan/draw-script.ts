@@ -31,7 +31,8 @@ export function drawScript(chance: Chance, setting: Setting, afterMs: number): r
   const second = next("s2", chance.pick([byHand, "schedule"]), RUN, 10 * MINUTE_MS);
   const changing = chance.pick([
     "plan",
-    "shard-",
+    "record-",
+    "rows-",
     "part-",
     "_manifest.json",
     "changes/",

@@ -19,7 +19,7 @@ export interface Setting {
   /** Of the service, where it allows less than the settings say. */
   readonly stricterRequestsPerMinute: number | undefined;
   readonly concurrency: number;
-  readonly shardSize: number;
+  readonly rangeEvents: number;
   readonly retainDays: number | undefined;
   readonly maxDropPercent: number;
   readonly maxGrowthPercent: number | undefined;

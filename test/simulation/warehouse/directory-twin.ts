@@ -35,6 +35,17 @@ export class DirectoryTwin implements Store {
     );
   }
 
+  copy(from: string, to: string): Promise<boolean> {
+    checkKey(from);
+    return this.#call(`copies ${from} to ${to}`, to, () => {
+      const found = this.#objects.get(from);
+      if (found === undefined) throw new SyncError("STORE_FAILED", `There is no ${from} to copy.`);
+      if (this.#objects.get(to) !== undefined) return false;
+      this.#put(to, found.bytes);
+      return true;
+    });
+  }
+
   replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
     return this.#call(`replaces ${key}`, key, () =>
       this.#objects.get(key)?.version === version ? this.#put(key, bytes) : undefined,

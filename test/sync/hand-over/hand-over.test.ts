@@ -82,7 +82,7 @@ test("a turn that stops early asks for the next one, and has its own line in the
   await using _ = sandbox;
   let isStaged = false;
   sandbox.timeLeft = () => {
-    isStaged ||= sandbox.store.keys(layout.run("uk", RUN)).some((key) => key.includes("/shard-"));
+    isStaged ||= sandbox.store.keys(layout.run("uk", RUN)).some((key) => key.includes("/record-"));
     return isStaged ? 1_000 : 900_000;
   };
 

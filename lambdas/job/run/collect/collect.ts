@@ -1,25 +1,22 @@
-// COLLECT: fetches the details of a plan, N at once, and stages them shard by shard in plan order.
+// COLLECT: fetches the details of a plan, N at once, and stages them in plan order, range after range.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { EventService } from "../../service/event-service.ts";
+import { lineBytes } from "../../snapshot/files/gzip/gzip-lines.ts";
+import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { lifter } from "../../snapshot/rows/lifter.ts";
 import { type Row, rowLine } from "../../snapshot/rows/row.ts";
 import { fitsRow } from "../../snapshot/rows/row-size.ts";
+import type { Chain, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import { writeShard } from "../../snapshot/staging/shard.ts";
-import type { PartialShard } from "../../snapshot/staging/shard-writer.ts";
-import type { StagedResult } from "../../snapshot/staging/staged-result.ts";
+import type { LeftOut, StagedResult } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
-import type { BuildAhead } from "../build/build-ahead.ts";
-import { keepPartialShard } from "./keep-partial-shard.ts";
+import { countText } from "../record/count-text.ts";
+import type { RunPorts } from "../run-ports.ts";
 import { mapOrdered } from "./map-ordered.ts";
-import { ShardGate } from "./shard-gate.ts";
-import { ShardResults } from "./shard-results.ts";
-import type { TimeBudget } from "./time-budget.ts";
-import type { UnfinishedRun } from "./unfinished-run.ts";
+import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
 /** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
 const MAX_WAITING_TEXT = 16 * 1024 * 1024;
@@ -36,8 +33,6 @@ export interface FetchOptions {
    * @param place of the event among `events`, counted from 0
    */
   readonly onRow?: (place: number, row: Row, event: unknown) => void;
-  /** Called at the end with the results that were finished but not taken, in order. */
-  readonly onUntaken?: (results: readonly StagedResult[]) => void;
 }
 
 /** The results of `events` in their order: a row's line, or why there is none. */
@@ -45,7 +40,7 @@ export function fetchResults(
   events: Iterable<PlannedEvent>,
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
-  const { service, concurrency, signal, onRow, onUntaken = () => undefined } = options;
+  const { service, concurrency, signal, onRow } = options;
   const lift = lifter(options.lifted);
   const fetchOne = async (planned: PlannedEvent, stop: AbortSignal, place: number): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
@@ -65,92 +60,181 @@ export function fetchResults(
     maxWeight: MAX_WAITING_TEXT,
     weigh: (result) => RESULT_WEIGHT + ("line" in result ? result.line.length : 0),
     signal,
-    onUntaken,
   });
 }
 
-export interface CollectOptions extends FetchOptions {
-  readonly store: Store;
+export interface CollectOptions extends Omit<FetchOptions, "onRow"> {
+  readonly ports: Pick<RunPorts, "store" | "clock" | "random">;
   readonly logger: Logger;
-  readonly account: string;
-  /** The plan, and what an earlier attempt has finished of it. */
-  readonly work: UnfinishedRun;
+  /** The plan, and what is staged of it. */
+  readonly chain: Chain;
   readonly timeBudget: TimeBudget;
-  /** Called before each shard; throws where this process should not work on. */
-  readonly beforeShard: () => Promise<void>;
-  /** Called for each event that was fetched. */
+  /** Where a range is cut, beside the size of a part. */
+  readonly cut: RangeCut;
+  /** Called before each record; throws where this process should not work on. */
+  readonly beforeRecord: () => Promise<void>;
+  /** Called for each row that is fetched, with the place of its event in the plan. */
+  readonly onRow: (place: number, row: Row, event: unknown) => void;
+  /** Called for each event that is done. */
   readonly onDone: () => void;
-  /** Follows what is fetched and staged. */
-  readonly build: Pick<BuildAhead, "rowFetched" | "blockStaged" | "shardStaged">;
+  /** A range of this process is recorded, which begins there. */
+  readonly onRecorded: (place: number) => void;
+  /** The range at this place is another process's, and what was fetched from there on is not used. */
+  readonly onLost: () => void;
+}
+
+export interface RangeCut {
+  /** At most so many events. */
+  readonly events: number;
+  /** After the first event that is done so long after the range began, in milliseconds. */
+  readonly ms: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A 64th of the work, within bounds: what a kill loses is small, and so is the number of files.
+ * @param ms how long all of it takes, as far as the budget tells
+ */
+export function rangeCut(events: number, ms: number): RangeCut {
+  return {
+    events: Math.min(Math.max(Math.ceil(events / 64), 1_000), 5_000),
+    ms: Math.min(Math.max(ms / 64, MINUTE_MS), 15 * MINUTE_MS),
+  };
 }
 
 /**
- * Stages every shard that is missing. One stream of requests runs through all of them, without a stop between
- * shards. Throws `StoppedEarly` between two shards, with nothing fetched beyond, where time or budget do not cover the
- * next one. An error that leaves the run unfinished passes through after finished results of begun shards are kept.
+ * Stages every event that is not staged. Throws `StoppedEarly` where time or budget end; that, and an error that leaves the
+ * run unfinished, comes after what is finished in order is recorded.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  const { store, logger, account, work, timeBudget, beforeShard, onDone, build } = options;
-  const { plan, staged, kept } = work;
-  const missing = Array.from({ length: plan.shards }, (_, index) => index).filter((i) => !staged.has(i));
-  const eventsOf = (index: number): readonly PlannedEvent[] =>
-    kept.size === 0 ? plan.shard(index) : plan.shard(index).filter(({ uuid }) => !kept.has(uuid));
-  const toFetch = (index: number): number => (kept.size === 0 ? plan.sizeOf(index) : eventsOf(index).length);
-  const gate = new ShardGate({ timeBudget, total: plan.header.events, missing, toFetch });
-  let untaken: readonly StagedResult[] = [];
-  const onUntaken = (results: readonly StagedResult[]): void => {
-    untaken = results;
-  };
-  const end = new AbortController();
-  const signal = AbortSignal.any([options.signal, end.signal]);
-  const fetched = fetchResults(eventsOfShards(gate, eventsOf), {
-    ...options,
-    signal,
-    onRow: (place, row, event) => build.rowFetched(place, row, event),
-    onUntaken,
-  });
-  const onFetched = (): void => {
-    gate.advance();
-    onDone();
-  };
-  try {
-    for (const index of gate) {
-      await beforeShard();
-      const results = new ShardResults({ events: plan.shard(index), fetched, kept, onFetched });
-      const unstaged = missing.filter((each) => each >= index);
-      const key = layout.shard(account, plan.header.run_id, index);
-      const keeper = {
-        planSha256: plan.header.sha256,
-        restAfter: (error: unknown) => {
-          const hasNews = results.fetched > 0 || untaken.length > 0;
-          return hasNews && leavesUnfinished(error)
-            ? results.rest(untaken, eventsOfShards(unstaged, plan.shard))
-            : undefined;
-        },
-        keep: (broken: PartialShard) => keepPartialShard({ store, logger, account, work, unstaged }, broken),
-      };
-      const leftOut = await writeShard(store, key, index, results, keeper, (block) =>
-        build.blockStaged(block),
-      );
-      timeBudget.endUnit();
-      build.shardStaged(index, leftOut);
+  while (!options.chain.isComplete) await collectOn(options);
+}
+
+/** From the end of the chain on, until all is staged, or another process has recorded a range there. */
+async function collectOn(options: CollectOptions): Promise<void> {
+  const { chain, timeBudget, onRow, logger } = options;
+  const { plan } = chain;
+  const total = plan.header.events;
+  const first = chain.end;
+  let stop: EarlyStop | undefined;
+  function* events(): Generator<PlannedEvent> {
+    for (const event of plan.events(first)) {
+      stop = timeBudget.stop();
+      if (stop) return;
+      yield event;
     }
-    gate.throwIfClosed();
+  }
+  const end = new AbortController();
+  const results = new Results(
+    fetchResults(events(), {
+      ...options,
+      signal: AbortSignal.any([options.signal, end.signal]),
+      onRow: (place, row, event) => onRow(first + place, row, event),
+    }),
+  );
+  try {
+    while (!chain.isComplete) {
+      const { failure, isLost } = await collectRange(options, results);
+      if (isLost) return;
+      if (failure) throw failure.error;
+      if (stop && (await results.peek()) === undefined)
+        throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
+    }
+  } catch (error) {
+    if (chain.end > first && !chain.isComplete && leavesUnfinished(error))
+      logger.info(
+        `${countText(chain.end)} of ${countText(total)} events are kept for the next start of this run`,
+      );
+    throw error;
   } finally {
     end.abort(); // after a failure of the store, a result still in flight would delay the return
-    await fetched.return();
-    await kept.close();
+    await results.close();
   }
 }
 
-function* eventsOfShards(
-  shards: Iterable<number>,
-  eventsOf: (index: number) => readonly PlannedEvent[],
-): Generator<PlannedEvent> {
-  for (const index of shards) yield* eventsOf(index);
+/** Writes the next range and records it. An error of the results ends it earlier, and is returned. */
+async function collectRange(
+  { ports, chain, cut, beforeRecord, onDone, onRecorded, onLost }: CollectOptions,
+  results: Results,
+): Promise<{ readonly failure: { readonly error: unknown } | undefined; readonly isLost?: true }> {
+  const { store, clock, random } = ports;
+  const { account, run_id: runId } = chain.plan.header;
+  const place = chain.end;
+  const beganAtMs = clock.monotonicMs();
+  const leftOut: LeftOut[] = [];
+  let events = 0;
+  let bytes = 0;
+  let failure: { readonly error: unknown } | undefined;
+
+  /** The next row of the range; undefined at its end. */
+  async function next(): Promise<string | undefined> {
+    while (events < cut.events && (events === 0 || clock.monotonicMs() - beganAtMs < cut.ms)) {
+      const result = await results.peek().catch((error: unknown) => {
+        if (!leavesUnfinished(error)) throw error;
+        failure = { error };
+        return undefined;
+      });
+      if (result === undefined) return undefined;
+      const size = "line" in result ? lineBytes(result.line) : 0;
+      if (bytes > 0 && bytes + size > MAX_PART_BYTES) return undefined;
+      results.take();
+      events += 1;
+      bytes += size;
+      onDone();
+      if ("line" in result) return result.line;
+      leftOut.push({ uuid: result.uuid, reason: result.leftOut });
+    }
+    return undefined;
+  }
+  const firstLine = await next();
+  async function* lines(): AsyncGenerator<string> {
+    for (let line = firstLine; line !== undefined; line = await next()) yield line;
+  }
+  let rows: RangeRows | null = null;
+  const key = layout.rows(account, runId, place, random.token());
+  if (firstLine !== undefined) {
+    const { isNew: _, ...written } = await writeLines(store, key, lines());
+    rows = { file: key.slice(key.lastIndexOf("/") + 1), ...written };
+  }
+  if (events === 0) return { failure };
+
+  await beforeRecord();
+  if (await chain.add({ end: place + events, rows, left_out: leftOut })) {
+    onRecorded(place);
+    return { failure };
+  }
+  onLost();
+  if (rows) await store.delete(key);
+  return { failure, isLost: true };
 }
 
-/** Not a lost lease: another process works on this run, and keeps its own work. */
+/** Results one by one: the next one may be looked at before it is taken. */
+class Results {
+  readonly #source: AsyncGenerator<StagedResult, void>;
+  #next: Promise<IteratorResult<StagedResult, void>> | undefined;
+
+  constructor(source: AsyncGenerator<StagedResult, void>) {
+    this.#source = source;
+  }
+
+  /** Undefined at the end. */
+  async peek(): Promise<StagedResult | undefined> {
+    this.#next ??= this.#source.next();
+    const { done, value } = await this.#next;
+    return done ? undefined : value;
+  }
+
+  take(): void {
+    this.#next = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return();
+  }
+}
+
+/** Not a lost lease: another process works on this run. */
 function leavesUnfinished(error: unknown): boolean {
   return error instanceof SyncError && error.isRetryable;
 }

@@ -1,7 +1,5 @@
 // Work on many items at once, results in the order of the items, within bounds.
 
-import { OrderedResults } from "./ordered-results.ts";
-
 export interface OrderedOptions<Result> {
   /** How many items are worked on at the same time. */
   readonly concurrency: number;
@@ -11,14 +9,13 @@ export interface OrderedOptions<Result> {
   readonly maxWeight: number;
   readonly weigh: (result: Result) => number;
   readonly signal: AbortSignal;
-  /** Called at the end, before a failure is thrown, with the results that were finished but not taken, in the order of their items. */
-  readonly onUntaken?: (results: readonly Result[]) => void;
 }
 
 /**
  * Yields `work(item)` for each item in order; its place is counted from 0. Keeps working ahead while the consumer is busy, and while an item takes
  * longer than those after it, so neither causes a stall until a bound is reached. The first failure aborts everything
- * under way, waits for it to end, and is thrown as it came; so does a consumer that stops early.
+ * under way, waits for it to end, and is thrown as it came, after the results before it that are finished; so does a consumer
+ * that stops early.
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
@@ -78,9 +75,9 @@ export async function* mapOrdered<Item, Result>(
     options.signal.throwIfAborted();
     pump();
     while (results.length > 0) {
-      if (failure) throw failure.error;
       const result = results.take();
       if (result === undefined) {
+        if (failure) throw failure.error;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -99,6 +96,65 @@ export async function* mapOrdered<Item, Result>(
         wake = resolve;
       });
     }
-    options.onUntaken?.(results.rest());
+  }
+}
+
+interface Finished<Result> {
+  readonly value: Result;
+  readonly weight: number;
+}
+
+/** So many empty places at the front are given back at once. */
+const MAX_TAKEN = 1_000;
+
+class OrderedResults<Result> {
+  #places: (Finished<Result> | undefined)[] = [];
+  /** The number of the first place. */
+  #first = 0;
+  /** The number of the next one to take. */
+  #next = 0;
+  /** The number of the first place at or after the next one that has no result. */
+  #unfinished = 0;
+  #weight = 0;
+
+  /** How many items have been begun and not taken. */
+  get length(): number {
+    return this.#first + this.#places.length - this.#next;
+  }
+
+  /** How many results can be taken: no older one is missing. */
+  get ready(): number {
+    return this.#unfinished - this.#next;
+  }
+
+  /** Of all results that are there. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  /** Returns the number of a new place, behind all others. */
+  begin(): number {
+    return this.#first + this.#places.push(undefined) - 1;
+  }
+
+  finish(place: number, value: Result, weight: number): void {
+    this.#places[place - this.#first] = { value, weight };
+    this.#weight += weight;
+    while (this.#places[this.#unfinished - this.#first] !== undefined) this.#unfinished += 1;
+  }
+
+  /** The oldest result; undefined while it is missing. */
+  take(): { readonly value: Result } | undefined {
+    const index = this.#next - this.#first;
+    const finished = this.#places[index];
+    if (finished === undefined) return undefined;
+    this.#places[index] = undefined;
+    this.#next += 1;
+    this.#weight -= finished.weight;
+    if (index === MAX_TAKEN) {
+      this.#places = this.#places.slice(index + 1);
+      this.#first = this.#next;
+    }
+    return finished;
   }
 }

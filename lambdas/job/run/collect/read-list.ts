@@ -3,7 +3,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { EventList, ListedEvent } from "../../service/event-service.ts";
-import { PlanShards } from "../../snapshot/staging/plan-shards.ts";
+import { CompressedLines } from "../../snapshot/staging/compressed-lines.ts";
 import { countText } from "../record/count-text.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
@@ -30,16 +30,17 @@ const UNPAUSED_LINES = 1_000;
  * where an execution could.
  */
 export async function readList(session: RunSession, service: CountingService): Promise<ReadList> {
-  const { logger, signal } = session.ports;
+  const { logger, signal, clock } = session.ports;
   const timeBudget = session.timeBudget();
+  let slowestMs = 0;
   const earlier = new EarlierReadings();
 
   // A list that is not used lives no longer than this: it takes memory.
   const read = async (): Promise<ReadList | undefined> => {
     const { requests } = service.counts;
+    const beganAtMs = clock.monotonicMs();
     const list = await service.list(signal);
-    timeBudget.advance(1);
-    timeBudget.endUnit();
+    slowestMs = Math.max(slowestMs, clock.monotonicMs() - beganAtMs);
     const readings = earlier.length + 1;
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
@@ -52,7 +53,8 @@ export async function readList(session: RunSession, service: CountingService): P
         ? overlap(list.overlapping)
         : `${countText(lacking)} of ${countText(events.length)} events are not in each of ${readings} readings of the list`;
     const isLast =
-      readings === MAX_READINGS || timeBudget.stopBefore(1, service.counts.requests - requests) !== undefined;
+      readings === MAX_READINGS ||
+      timeBudget.stop(slowestMs, service.counts.requests - requests) !== undefined;
     if (isLast) {
       logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
@@ -103,7 +105,7 @@ interface Compared {
 class EarlierReadings {
   #length = 0;
   #repeated = 0;
-  #events = new PlanShards(UNPAUSED_LINES);
+  #events = new CompressedLines();
 
   get length(): number {
     return this.#length;
@@ -131,7 +133,7 @@ class EarlierReadings {
   }
 
   async add(list: EventList): Promise<void> {
-    const events = new PlanShards(UNPAUSED_LINES);
+    const events = new CompressedLines();
     for (const { readings, requestAs, listing } of this.#with(list)) {
       if (events.length % UNPAUSED_LINES === 0) await setImmediate();
       events.add(`${readings} ${requestAs} ${listing}`);
@@ -158,12 +160,10 @@ class EarlierReadings {
   }
 
   *#all(): Generator<Found, void> {
-    for (let index = 0; index < this.#events.shards; index += 1) {
-      for (const line of this.#events.lines(index)) {
-        const [readings = "", requestAs = ""] = line.split(" ", 2);
-        const listing = line.slice(readings.length + requestAs.length + 2);
-        yield { readings: Number(readings), uuid: requestAs.toLowerCase(), requestAs, listing };
-      }
+    for (const line of this.#events.from(0)) {
+      const [readings = "", requestAs = ""] = line.split(" ", 2);
+      const listing = line.slice(readings.length + requestAs.length + 2);
+      yield { readings: Number(readings), uuid: requestAs.toLowerCase(), requestAs, listing };
     }
   }
 }

@@ -1,76 +1,75 @@
-// The one rule for time: a start works until the time left no longer covers its next unit, or until the budget has
-// nothing to give for a long time.
+// The one rule for time: a start sends requests until its time limit is near, or until the budget has nothing to give for
+// a long time.
 
+import { SyncError } from "../../errors/sync-error.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { type EarlyStop, StoppedEarly } from "./stopped-early.ts";
 
-/** For what follows the last unit (run log, lease, event), and for a unit slower than any before. */
+/** For what is in flight, and for what follows: records, run log, lease, event. */
 const RESERVE_MS = 30_000;
 
-type TimePorts = Pick<RunPorts, "clock" | "timeLeftMs" | "reserveMs">;
+const LOOK_AHEAD = 1_000;
 
-/**
- * How long to wait, in milliseconds, before so many requests can be sent without a long pause between two of them; 0
- * where they can be sent now.
- */
-export type LongPauseMs = (requests: number) => number;
+export interface EarlyStop {
+  readonly reason: "TIME_LIMIT" | "BUDGET";
+  /** How long the budget gives nothing useful, in milliseconds; 0 where only the time is over. */
+  readonly waitMs: number;
+}
 
-/** Measures units of work. A unit is done as a whole, or again from its beginning. */
 export class TimeBudget {
-  readonly #ports: TimePorts;
-  readonly #longPauseMs: LongPauseMs;
-  #unitAtMs: number;
-  #unitItems = 0;
-  #slowestMsPerItem: number | undefined;
+  readonly #ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">;
+  readonly #longPauseMs: (requests: number) => number;
 
-  /** @param longPauseMs where something else than this process can wait for the budget */
-  constructor(ports: TimePorts, longPauseMs: LongPauseMs = () => 0) {
+  /**
+   * @param longPauseMs in how many milliseconds the long pauses of the budget are over that lie ahead of so many requests,
+   *   0 where none does; where something else than this process can wait for them
+   */
+  constructor(
+    ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">,
+    longPauseMs: (requests: number) => number = () => 0,
+  ) {
     this.#ports = ports;
     this.#longPauseMs = longPauseMs;
-    this.#unitAtMs = ports.clock.monotonicMs();
   }
 
   /**
-   * Whether there is time for so many items, at the speed of the slowest unit so far, and for the reserve. Always true
-   * without a time limit. While no speed is known the reserve is enough, so every start makes progress.
+   * Why nothing more should be begun now; undefined where it should.
+   * @param neededMs for what cannot be continued, beside the reserve
+   * @param requests those that cannot
    */
-  covers(items: number): boolean {
+  stop(neededMs = 0, requests = 1): EarlyStop | undefined {
     const { timeLeftMs, reserveMs = RESERVE_MS } = this.#ports;
-    const neededMs = items * (this.#slowestMsPerItem ?? this.#speed()) + reserveMs;
-    return timeLeftMs === undefined || timeLeftMs() >= neededMs;
+    if (timeLeftMs !== undefined && timeLeftMs() < reserveMs + neededMs)
+      return { reason: "TIME_LIMIT", waitMs: 0 };
+    if (this.#longPauseMs(requests) === 0) return undefined;
+    // Pauses that follow soon are waited for together.
+    return { reason: "BUDGET", waitMs: this.#longPauseMs(Math.max(requests, LOOK_AHEAD)) };
   }
 
   /**
-   * Why a unit should not begin now; undefined where it should.
-   * @param items what is to be done before the unit is over
-   * @param requests those of the unit
+   * Throws `StoppedEarly` where the time limit is too near for a step that sends no request.
+   * @param soFar what is done, in words: "all 812 events are staged"
    */
-  stopBefore(items: number, requests: number): Pick<EarlyStop, "reason" | "waitMs"> | undefined {
-    const waitMs = this.#longPauseMs(requests);
-    if (waitMs > 0) return { reason: "BUDGET", waitMs };
-    return this.covers(items) ? undefined : { reason: "TIME_LIMIT", waitMs: 0 };
-  }
-
-  /** So many more items of this unit are done. */
-  advance(items: number): void {
-    this.#unitItems += items;
-  }
-
-  /** The unit is done; the next one begins now. A unit without items shows no speed. */
-  endUnit(): void {
-    if (this.#unitItems > 0) {
-      this.#slowestMsPerItem = Math.max(this.#slowestMsPerItem ?? 0, this.#speed());
-    }
-    this.#unitAtMs = this.#ports.clock.monotonicMs();
-    this.#unitItems = 0;
-  }
-
-  #speed(): number {
-    return this.#unitItems === 0 ? 0 : (this.#ports.clock.monotonicMs() - this.#unitAtMs) / this.#unitItems;
+  checkTime(soFar: string, neededMs = 0): void {
+    const stop = this.stop(neededMs);
+    if (stop?.reason === "TIME_LIMIT") throw new StoppedEarly(stop, soFar);
   }
 }
 
-/** @param soFar what is done, in words: "812 of 2000 events are staged". */
-export function outOfTime(soFar: string): StoppedEarly {
-  return new StoppedEarly({ reason: "TIME_LIMIT", soFar, waitMs: 0 });
+/** A run stops, with everything finished staged, because it should not work on now. Retryable: the next start resumes it. */
+export class StoppedEarly extends SyncError {
+  readonly stop: EarlyStop;
+
+  /** @param soFar in words: "812 of 2000 events are staged" */
+  constructor(stop: EarlyStop, soFar: string) {
+    const { reason, waitMs } = stop;
+    const why =
+      reason === "TIME_LIMIT"
+        ? "The time limit is near"
+        : `The budget gives too few requests for ${Math.ceil(waitMs / 1_000)} s`;
+    super(
+      "INTERRUPTED",
+      `${why}, so the run stops here: ${soFar}. What is staged is kept, and the next start of this run resumes there.`,
+    );
+    this.stop = stop;
+  }
 }

@@ -1,7 +1,6 @@
-// Looks for work that an earlier start has left: a plan, staged shards, and finished events of other shards.
+// Looks for work that an earlier start has left: a plan, and what is staged of it.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { PartialShards } from "../../snapshot/staging/partial-shards.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
@@ -9,38 +8,23 @@ import type { Store, StoredKey } from "../../storage/store.ts";
 /** A run that has a plan but is not finished. */
 export interface UnfinishedRun {
   readonly plan: Plan;
-  /** Indices of staged shards. */
-  readonly staged: ReadonlySet<number>;
-  /** Finished events of the other shards. */
-  readonly kept: PartialShards;
-  /** How many files of such events there are: the number of the next one. */
-  readonly keptFiles: number;
+  /** All of its files. */
+  readonly files: readonly StoredKey[];
 }
 
-export function newWork(plan: Plan): UnfinishedRun {
-  return { plan, staged: new Set(), kept: PartialShards.none, keptFiles: 0 };
-}
-
-/** How many events need not be fetched any more. */
-export function eventsDone({ plan, staged, kept }: UnfinishedRun): number {
-  let events = 0;
-  for (let index = 0; index < plan.shards; index += 1) {
-    if (staged.has(index)) events += plan.sizeOf(index);
-    else if (kept.size > 0) events += plan.shard(index).filter(({ uuid }) => kept.has(uuid)).length;
-  }
-  return events;
-}
-
-/** What is staged of this run. Throws `CONFIG_INVALID` when settings that shape rows have changed since. */
+/**
+ * What this run has left. "other-version" where another version of the program has planned it: its work cannot be
+ * continued. Throws `CONFIG_INVALID` when settings that shape rows have changed since.
+ */
 export async function findOwnWork(
   store: Store,
   account: string,
   runId: string,
   fingerprints: ReadonlySet<string>,
-): Promise<UnfinishedRun | undefined> {
+): Promise<UnfinishedRun | "other-version" | undefined> {
   const files = await Array.fromAsync(store.list(layout.run(account, runId)));
   const unfinished = await open(store, account, runId, files);
-  if (unfinished && !fingerprints.has(unfinished.plan.header.fingerprint)) {
+  if (typeof unfinished === "object" && !fingerprints.has(unfinished.plan.header.fingerprint)) {
     throw new SyncError(
       "CONFIG_INVALID",
       `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
@@ -83,7 +67,8 @@ export async function findAdoptable(
     if (finished || progressMs < terms.progressSinceMs) continue;
     if ((await terms.settle(runId)) || runId === terms.head) continue;
     const unfinished = await open(store, account, runId, files);
-    if (unfinished && terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;
+    if (typeof unfinished !== "object") continue;
+    if (terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;
   }
   return undefined;
 }
@@ -93,22 +78,9 @@ async function open(
   account: string,
   runId: string,
   files: readonly StoredKey[],
-): Promise<UnfinishedRun | undefined> {
+): Promise<UnfinishedRun | "other-version" | undefined> {
   const planKey = layout.plan(account, runId);
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
-  const keys = new Set(files.map(({ key }) => key));
-  const indices = Array.from({ length: plan.shards }, (_, index) => index);
-  const staged = new Set(indices.filter((i) => keys.has(layout.shard(account, runId, i))));
-  const keptKeys = [...keys].filter((key) => key.startsWith(layout.partialShards(account, runId)));
-  return { plan, staged, kept: await findKept(store, keptKeys, plan), keptFiles: keptKeys.length };
-}
-
-/** The newest whole file: each one has the events of the files before it that were not staged by then. */
-async function findKept(store: Store, keys: readonly string[], { header }: Plan): Promise<PartialShards> {
-  for (const key of keys.toReversed()) {
-    const kept = await PartialShards.read(store, key, header.sha256);
-    if (kept) return kept;
-  }
-  return PartialShards.none;
+  return plan === undefined ? "other-version" : { plan, files };
 }

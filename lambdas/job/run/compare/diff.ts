@@ -50,7 +50,7 @@ export async function diff(
   const before = other === undefined ? undefined : await snapshotOf(other);
   const proceed = (): void => checkTime(ports);
   try {
-    for await (const change of compareSnapshots(store, before, after, { proceed })) onChange(change);
+    for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);
   } catch (error) {
     throw isDamage(error) ? await locatedDamage(error, ports, [after, before]) : error;
   }

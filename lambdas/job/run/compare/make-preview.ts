@@ -1,7 +1,7 @@
 // Makes the preview of a held snapshot: the changes against the head, and what is missing.
 
 import { isDamage } from "../../errors/is-damage.ts";
-import { type CompareOptions, compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { readLeftOut } from "../../snapshot/files/left-out.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import type { LeftOutReason } from "../../snapshot/staging/staged-result.ts";
@@ -14,10 +14,6 @@ import type { Preview } from "./preview.ts";
 /** Of each kind. Enough to look some of them up. */
 const MOST_UUIDS = 10;
 
-interface ComparedSnapshot extends Pick<CompareOptions, "kept"> {
-  readonly manifest: Manifest;
-}
-
 /**
  * Compares as a publication does. Damage does not keep a snapshot from being held: what cannot be read is left out of the
  * preview.
@@ -25,11 +21,11 @@ interface ComparedSnapshot extends Pick<CompareOptions, "kept"> {
  */
 export async function makePreview(
   ports: Pick<RunPorts, "store" | "signal" | "logger">,
-  snapshot: ComparedSnapshot,
+  manifest: Manifest,
   base: string | null,
 ): Promise<Preview> {
   const { store, logger } = ports;
-  const { account, snapshot_id: snapshotId, counts } = snapshot.manifest;
+  const { account, snapshot_id: snapshotId, counts } = manifest;
   const unlessDamaged = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work;
@@ -41,7 +37,7 @@ export async function makePreview(
   };
   const changes = await unlessDamaged(
     "what publishing the held snapshot would change is not known",
-    changesFrom(ports, base, snapshot),
+    changesFrom(ports, base, manifest),
   );
   const missing = await unlessDamaged(
     "which events are missing is not known",
@@ -65,12 +61,12 @@ export async function makePreview(
 async function changesFrom(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   base: string | null,
-  { manifest, kept }: ComparedSnapshot,
+  manifest: Manifest,
 ): Promise<ChangeSample> {
   const before = base === null ? undefined : await readManifest(store, manifest.account, base);
   const sample = new ChangeSample(MOST_UUIDS);
   const proceed = (): void => signal.throwIfAborted();
-  for await (const change of compareSnapshots(store, before, manifest, { kept, proceed })) sample.add(change);
+  for await (const change of compareSnapshots(store, before, manifest, proceed)) sample.add(change);
   return sample;
 }
 

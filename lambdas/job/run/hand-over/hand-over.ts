@@ -4,7 +4,7 @@
 // execution is absent, and the next start starts it; one that dies later leaves an execution that runs.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { type EarlyStop, StoppedEarly } from "../collect/stopped-early.ts";
+import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunEnd } from "../run-state.ts";
 import { executionName, nameOfExecution } from "./execution-name.ts";
@@ -47,7 +47,7 @@ export async function handOver(
 }
 
 /** In the middle of a unit, perhaps while it waits for the budget, or because the service asked for a pause. */
-function bySignal({ budget }: RunSession): Pick<EarlyStop, "reason" | "waitMs"> {
+function bySignal({ budget }: RunSession): EarlyStop {
   return { reason: "TIME_LIMIT", waitMs: budget.waitMs(1) };
 }
 

@@ -1,10 +1,9 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { AddedFile } from "../../snapshot/compare/added-ahead.ts";
 import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
-import type { KeptRows } from "../../snapshot/compare/kept-rows.ts";
+import { checkListed } from "../../snapshot/files/check-listed.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { writeParts } from "../../snapshot/files/parts.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
@@ -16,27 +15,18 @@ import { explainDamage } from "./explain-damage.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
-export interface SnapshotToPublish {
-  readonly manifest: Manifest;
-  /** Of a snapshot that was made just now. */
-  readonly kept?: KeptRows | undefined;
-  /** Its changes, if it is the first one. */
-  readonly added?: AddedFile | undefined;
-}
-
 /**
  * Publishes a snapshot. `decide` is called before each try, with the head of that moment, and may end the commit with a
  * decision of its own; a lost race reads the log again. `baseOf` says what the changes are found against.
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
-  snapshot: SnapshotToPublish,
+  manifest: Manifest,
   action: Action,
   decide: (head: Publication | undefined) => Promise<Decision | undefined>,
   baseOf: BaseOf,
 ): Promise<Decision | Publication> {
   const { store, clock, random, signal } = ports;
-  const { manifest } = snapshot;
   const { account, snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
   for (;;) {
@@ -49,7 +39,7 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
-    const changes = await writeChanges(ports, number, base, snapshot).catch(async (error: unknown) => {
+    const changes = await writeChanges(ports, number, base, manifest).catch(async (error: unknown) => {
       throw await explainDamage(error, ports, account, { base, snapshotId });
     });
     const publication: Publication = {
@@ -62,6 +52,9 @@ export async function commit<Decision>(
       ...action,
       write_id: random.token(),
     };
+    // A part that a person has compressed again is whole, and has another size.
+    await checkListed(store, action.action === "run" ? manifest : { ...manifest, stored: undefined });
+    signal.throwIfAborted();
     if ((await publish(store, account, publication)) === "committed") return publication;
     lost = number;
   }
@@ -79,15 +72,11 @@ async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   number: string,
   base: string | null,
-  { manifest, kept, added }: SnapshotToPublish,
+  manifest: Manifest,
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
   const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
-  if (base === null && added) {
-    const created = await store.create(key(0), Buffer.concat(added.chunks));
-    if (created !== undefined) return { ...counts, added: added.rows };
-  }
   const proceed = (): void => signal.throwIfAborted();
   async function* lines(): AsyncGenerator<string | Uint8Array> {
     if (base === null) {
@@ -98,7 +87,7 @@ async function writeChanges(
       return;
     }
     const before = await readManifest(store, account, base);
-    for await (const change of compareSnapshots(store, before, manifest, { kept, proceed })) {
+    for await (const change of compareSnapshots(store, before, manifest, proceed)) {
       counts[change.change] += 1;
       yield changeLine(change);
     }

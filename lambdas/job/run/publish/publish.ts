@@ -1,11 +1,12 @@
-// PUBLISH: from staged shards to the snapshot that readers see, or to one that is held.
+// PUBLISH: from staged ranges to the snapshot that readers see, or to one that is held.
 
+import type { Chain } from "../../snapshot/staging/chain.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
-import type { BuildAhead } from "../build/build-ahead.ts";
-import type { BuiltSnapshot } from "../build/snapshot-builder.ts";
-import { outOfTime, TimeBudget } from "../collect/time-budget.ts";
+import { type BuiltSnapshot, buildSnapshot } from "../build/build-snapshot.ts";
+import type { SnapshotFacts } from "../build/snapshot-facts.ts";
+import { TimeBudget } from "../collect/time-budget.ts";
 import { makePreview } from "../compare/make-preview.ts";
 import { publishedEnd } from "../record/published-end.ts";
 import type { RunSession } from "../run-session.ts";
@@ -20,37 +21,38 @@ import { logFieldChanges } from "./log-field-changes.ts";
 
 export interface PublishTask {
   readonly session: RunSession;
-  readonly plan: Plan;
+  /** All of the plan is staged. */
+  readonly chain: Chain;
+  /** Of the ranges that this process has fetched. */
+  readonly facts: SnapshotFacts;
   /** The head at the start: no publication up to it is this run's. */
   readonly head: Publication | undefined;
   readonly baseOf: BaseOf;
-  /** Takes what it has not taken yet. */
-  readonly build: BuildAhead;
 }
+
+/** A comparison reads each row that differs, of a first snapshot all: so long each, in milliseconds, on a slow machine. */
+const COMPARE_MS = 0.05;
 
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
-  const { session, plan } = task;
+  const { session, chain, facts } = task;
   const { ports, settings, state } = session;
   const { store, clock } = ports;
   const { account } = settings;
   const timeBudget = new TimeBudget(ports);
-  const rows = plan.header.events;
-  if (!timeBudget.covers(rows)) throw outOfTime(`all ${rows} events are staged`);
   await session.confirmLease();
-  const isMade = (await store.read(layout.manifest(account, plan.header.run_id))) !== undefined;
-  const built = await task.build.finish();
+  const onAdvanced = (): void => {
+    session.hasAdvanced = true;
+  };
+  const built = await buildSnapshot({ ports, settings, chain, facts, timeBudget, onAdvanced });
   const { manifest } = built;
-  if (!isMade) session.hasAdvanced = true;
-  timeBudget.advance(rows);
-  timeBudget.endUnit();
   state.snapshotId = manifest.snapshot_id;
   state.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
   const published = await commit(
     ports,
-    built,
+    manifest,
     action,
     (head) => decide(task, built, timeBudget, head),
     task.baseOf,
@@ -66,8 +68,9 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   await ports.catalog.refresh(account);
   await logFieldChanges(ports, account, publication);
   const end = await publishedEnd(store, account, publication);
-  if (plan.header.unstable === 0) return end;
-  const explanation = [describeUnstable(plan.header), end.explanation].filter((part) => part !== undefined);
+  const { header } = chain.plan;
+  if (header.unstable === 0) return end;
+  const explanation = [describeUnstable(header), end.explanation].filter((part) => part !== undefined);
   return { ...end, explanation: explanation.join(" ") };
 }
 
@@ -98,15 +101,17 @@ async function decide(
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
   const holding =
-    guardAgainst(built, task.plan, head, settings) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
+    guardAgainst(built, task.chain.plan, head, settings) ??
+    mark ??
+    (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
-  if (!timeBudget.covers(events + (head?.events ?? 0)))
-    throw outOfTime(`the snapshot of ${events} events is made`);
+  const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
+  timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
   await session.confirmLease();
   if (holding) {
-    const preview = await makePreview(ports, built, await baseOf(head));
+    const preview = await makePreview(ports, manifest, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store, account);
     if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);

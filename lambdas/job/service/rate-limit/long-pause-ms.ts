@@ -10,10 +10,10 @@ const LONG_MS = 60_001;
  * there is none. Counts no more details than an empty window gives: pauses between windows cannot be avoided.
  */
 export function longPauseMs(
-  limiter: Pick<RateLimiter, "waitMs" | "waiting" | "detailsPerWindow">,
+  limiter: Pick<RateLimiter, "waitMs" | "waiting" | "detailsPerWindow" | "windowMs">,
   requests: number,
 ): number {
-  if (limiter.detailsPerWindow === Number.POSITIVE_INFINITY) return 0;
+  if (limiter.windowMs < LONG_MS || limiter.detailsPerWindow === Number.POSITIVE_INFINITY) return 0;
   const next = Math.min(requests + limiter.waiting, limiter.detailsPerWindow);
   let beforeMs = 0;
   let endMs = 0;

@@ -10,36 +10,30 @@ import { type Change, diffRows } from "../rows/diff-rows.ts";
 import { parseRow, type Row } from "../rows/row.ts";
 import { differingRows } from "./differing-rows.ts";
 import { readDigests } from "./digests.ts";
-import type { KeptRows } from "./kept-rows.ts";
 import { type ChosenRows, readChosen } from "./read-chosen.ts";
-
-export interface CompareOptions {
-  /** Rows of the new snapshot, which was made just now: they need not be read, nor its parts verified. */
-  readonly kept?: KeptRows | undefined;
-  /** Called repeatedly while it reads; may throw to stop. */
-  readonly proceed?: () => void;
-}
 
 /**
  * Sorted by uuid. Verifies all parts of both snapshots, also those of which it needs no row. Throws `STORE_CORRUPT` for a
  * part that is damaged; this may show only at the end, so use nothing made of the changes before this returns.
  * @param before undefined where there is nothing to compare with: every event is `added`
+ * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function* compareSnapshots(
   store: Store,
   before: Manifest | undefined,
   after: Manifest,
-  { kept, proceed = () => undefined }: CompareOptions = {},
+  proceed: () => void = () => undefined,
 ): AsyncGenerator<Change, void, undefined> {
   const chosen = before && (await differing(store, before, after));
   proceed(); // without a row that differs no row is read any more
   if (chosen) {
     await verifyFiles(store, before, proceed);
-    if (kept === undefined) await verifyFiles(store, after, proceed);
+    await verifyFiles(store, after, proceed);
   }
-  const keptRows = chosen && kept?.at(chosen.after);
-  const rows = keptRows ? streamOf(keptRows) : rowsOf(store, after, proceed, chosen?.after);
-  yield* diffRows(rowsOf(store, before, proceed, chosen?.before), rows);
+  yield* diffRows(
+    rowsOf(store, before, proceed, chosen?.before),
+    rowsOf(store, after, proceed, chosen?.after),
+  );
 }
 
 /** Also those of which no row is needed: unzipping them would take as long as the rest of the comparison. */
@@ -47,10 +41,6 @@ async function verifyFiles(store: Store, manifest: Manifest, proceed: () => void
   const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
   for (const [index, part] of manifest.parts.entries())
     await verifyFile(store, `${prefix}${part.file}`, part, manifest.stored?.[index], proceed);
-}
-
-async function* streamOf(rows: readonly Row[]): AsyncGenerator<Row> {
-  yield* rows;
 }
 
 /** All rows of a snapshot, or those at the chosen places; none where there is no snapshot. */

@@ -1,31 +1,87 @@
-// Parts: gzipped NDJSON files, written once and cut at a size; the same lines always give the same parts.
+// Parts: gzipped NDJSON files, written once and cut at a size.
 
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
-import { damaged, RESTORE } from "./damaged.ts";
-import { deflatedBlocks, type Lines, lineBlocks } from "./gzip/line-blocks.ts";
+import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
+import { FileHash } from "./file-hash.ts";
+import { gzipLines, type Lines, lineBytes } from "./gzip/gzip-lines.ts";
 import { readLineBytes } from "./gzip/read-lines.ts";
-import type { PartInfo, WrittenPart } from "./part-info.ts";
-import { PartWriter, type PartWriterOptions } from "./part-writer.ts";
+import type { PartInfo, StoredFile, WrittenPart } from "./part-info.ts";
+import { verifyPart } from "./verify-part.ts";
 
-export interface WritePartsOptions extends PartWriterOptions {
-  /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
-  readonly lines: Lines;
+/** Uncompressed. */
+export const MAX_PART_BYTES = 128 * 1024 * 1024;
+
+/** What a file of lines holds, and what it is in the store. */
+export interface LinesFile extends Omit<PartInfo, "file"> {
+  readonly stored: StoredFile;
+  /** False where the key was taken: nothing was written. */
+  readonly isNew: boolean;
 }
 
-/** No lines, no part. Throws `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through unchanged. */
-export async function writeParts({ lines, ...options }: WritePartsOptions): Promise<readonly WrittenPart[]> {
-  const parts = new PartWriter(options);
-  try {
-    for await (const block of deflatedBlocks(lineBlocks(lines))) {
-      await parts.append(block);
-      await parts.release();
+/** Writes one file. Errors of `lines` pass through unchanged, and nothing appears. */
+export async function writeLines(store: Store, key: string, lines: Lines): Promise<LinesFile> {
+  const text = createHash("sha256");
+  const file = new FileHash();
+  let rows = 0;
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<string | Uint8Array> {
+    for await (const line of lines) {
+      rows += 1;
+      yield line;
     }
-    return await parts.finish();
-  } catch (error) {
-    await parts.abort(error);
-    throw error;
   }
+  const onBytes = (block: Uint8Array): void => {
+    text.update(block);
+    bytes += block.length;
+  };
+  const created = await store.create(key, file.over(gzipLines(counted(), { onBytes })));
+  return { rows, bytes, sha256: text.digest("hex"), stored: file.result(), isNew: created !== undefined };
+}
+
+export interface WritePartsOptions {
+  readonly store: Store;
+  readonly key: (index: number) => string;
+  /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
+  readonly lines: Lines;
+  /** Uncompressed; a longer line is a part of its own. Default 128 MiB. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Cuts greedily between lines: a part is full when the next line would exceed the size. No lines, no part. Throws
+ * `STORE_CORRUPT` when a part that exists already differs; errors of `lines` pass through unchanged.
+ */
+export async function writeParts(options: WritePartsOptions): Promise<readonly WrittenPart[]> {
+  const { store, key, lines, maxBytes = MAX_PART_BYTES } = options;
+  const parts: WrittenPart[] = [];
+  const source = iterate(lines);
+  let next = await source.next();
+  async function* fitting(): AsyncGenerator<string | Uint8Array> {
+    let bytes = 0;
+    while (!next.done) {
+      bytes += lineBytes(next.value);
+      yield next.value;
+      next = await source.next();
+      if (!next.done && bytes + lineBytes(next.value) > maxBytes) return;
+    }
+  }
+  try {
+    while (!next.done) {
+      const path = key(parts.length);
+      const { isNew, stored, ...content } = await writeLines(store, path, fitting());
+      const part = { file: path.slice(path.lastIndexOf("/") + 1), ...content };
+      const standing = isNew ? stored : await verifyPart(store, path, part, { remedy: MAKE_AGAIN });
+      parts.push({ ...part, stored: standing });
+    }
+    return parts;
+  } finally {
+    await source.return(undefined);
+  }
+}
+
+async function* iterate(lines: Lines): AsyncGenerator<string | Uint8Array, void> {
+  yield* lines;
 }
 
 /**

@@ -6,24 +6,19 @@ import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
 import { gzipLines } from "../files/gzip/gzip-lines.ts";
-import { LineDigest } from "../files/gzip/line-digest.ts";
 import { readLines } from "../files/gzip/read-lines.ts";
 import { fitsRow } from "../rows/row-size.ts";
-import { PlanShards } from "./plan-shards.ts";
+import { CompressedLines } from "./compressed-lines.ts";
 
-const SHARD_SIZE = 1_000;
-/**
- * Of shards that are not compressed at a time: requests run ahead into the shard after the one that is written, and the
- * one before it becomes part of the snapshot.
- */
-const OPEN_SHARDS = 3;
-/** Lines that are made without a pause: requests are under way meanwhile. */
+/** Lines that are made without a pause: the lease is renewed, and signals are heard, in between. */
 const UNPAUSED_LINES = 100;
 
 const count = z.int().nonnegative();
 
+const VERSION = 2;
+
 const HEADER = z.object({
-  version: z.literal(1),
+  version: z.literal(VERSION),
   run_id: z.string(),
   account: z.string(),
   fingerprint: z.string(),
@@ -31,13 +26,13 @@ const HEADER = z.object({
   listed: count,
   rejected: count,
   repeated: count,
-  /** Absent in plans of earlier versions, as the next one. */
-  readings: z.int().positive().default(1),
-  unstable: count.default(0),
+  readings: z.int().positive(),
+  unstable: count,
   events: count,
-  shard_size: z.int().positive(),
   sha256: z.string(),
 });
+/** Of every version. */
+const ANY_HEADER = z.object({ version: z.int().positive() });
 
 const EVENT = z.object({
   uuid: z.string(),
@@ -62,11 +57,8 @@ export interface PlannedEvent {
 
 export interface Plan {
   readonly header: PlanHeader;
-  readonly shards: number;
-  /** The events of one shard, sorted by uuid, each one once; none for an index that the plan does not have. */
-  shard(index: number): readonly PlannedEvent[];
-  /** How many events a shard has. */
-  sizeOf(index: number): number;
+  /** The events from a place on, counted from 0, sorted by uuid, each one once. */
+  events(from: number): Generator<PlannedEvent, void>;
 }
 
 /** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
@@ -76,8 +68,6 @@ export interface PlanDraft
   readonly readings?: number;
   /** Events that the readings do not agree about; of a single one as many as may be missing. Default 0. */
   readonly unstable?: number;
-  /** Events of one shard; default 1,000. */
-  readonly shard_size?: number;
   /** Sorted by uuid, each one once. */
   readonly events: Iterable<PlannedEvent>;
 }
@@ -87,93 +77,82 @@ export interface PlanDraft
  * another run's; comparing its fingerprint is up to the caller.
  */
 export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
-  const shards = new PlanShards(draft.shard_size ?? SHARD_SIZE);
-  const digest = new LineDigest();
+  const lines = new CompressedLines();
   let previous = "";
   for (const event of draft.events) {
-    if (shards.length % UNPAUSED_LINES === 0) await setImmediate();
+    if (lines.length % UNPAUSED_LINES === 0) await setImmediate();
     if (event.uuid <= previous)
       throw new Error("the events of a draft are sorted, each uuid once, and these are not");
     previous = event.uuid;
-    const line = eventLine(bounded(event));
-    digest.add(line);
-    shards.add(line);
+    lines.add(eventLine(bounded(event)));
   }
   const header: PlanHeader = {
-    version: 1,
+    version: VERSION,
     run_id: draft.run_id,
     account: draft.account,
     fingerprint: draft.fingerprint,
     created_at: draft.created_at,
-    listed: shards.length + draft.rejected,
+    listed: lines.length + draft.rejected,
     rejected: draft.rejected,
     repeated: draft.repeated,
     readings: draft.readings ?? 1,
     unstable: draft.unstable ?? 0,
-    events: shards.length,
-    shard_size: draft.shard_size ?? SHARD_SIZE,
-    sha256: digest.sha256(),
+    events: lines.length,
+    sha256: lines.sha256(),
   };
 
   // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.
-  const created = await store.create(key, gzipLines(planLines(header, shards), { level: 1 }));
-  if (created !== undefined) return planOf(key, header, shards);
+  const created = await store.create(key, gzipLines(planLines(header, lines), { level: 1 }));
+  if (created !== undefined) return planOf(key, header, lines);
 
   const standing = await readPlan(store, key);
-  const { account, run_id } = standing.header;
-  if (account !== draft.account || run_id !== draft.run_id) throw bad(key, "it is the plan of another run");
+  if (standing?.header.account !== draft.account || standing.header.run_id !== draft.run_id)
+    throw bad(key, "it is the plan of another run, or of another version");
   return standing;
 }
 
-/** Throws `STORE_CORRUPT` when there is none, or it is not whole. */
-export async function readPlan(store: Store, key: string): Promise<Plan> {
+/** Undefined for the plan of another version of the program. Throws `STORE_CORRUPT` when there is none, or it is not whole. */
+export async function readPlan(store: Store, key: string): Promise<Plan | undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw bad(key, "it is missing");
-  const digest = new LineDigest();
+  const lines = new CompressedLines();
   let header: PlanHeader | undefined;
-  let shards = new PlanShards(SHARD_SIZE);
   let previous = "";
   let isSorted = true;
   for await (const line of readLines(chunks, { what: key, remedy: remedy(key) })) {
     if (header === undefined) {
+      if (parse(line, ANY_HEADER, key).version !== VERSION) return undefined;
       header = parse(line, HEADER, key);
-      shards = new PlanShards(header.shard_size);
       continue;
     }
-    digest.add(line);
     const { uuid } = parse(line, EVENT, key);
     isSorted &&= uuid > previous;
     previous = uuid;
-    shards.add(line);
+    lines.add(line);
   }
   if (header === undefined) throw bad(key, "it has no header");
-  if (header.events !== shards.length) throw bad(key, "its header counts another number of events");
+  if (header.events !== lines.length) throw bad(key, "its header counts another number of events");
   if (header.listed !== header.events + header.rejected) throw bad(key, "its header's counts do not add up");
-  if (header.sha256 !== digest.sha256()) throw bad(key, "its checksum does not match");
+  if (header.sha256 !== lines.sha256()) throw bad(key, "its checksum does not match");
   if (!isSorted) throw bad(key, "its events are not sorted by uuid");
-  return planOf(key, header, shards);
+  return planOf(key, header, lines);
 }
 
-function planOf(key: string, header: PlanHeader, shards: PlanShards): Plan {
-  const open = new Map<number, readonly PlannedEvent[]>();
-  const shard = (index: number): readonly PlannedEvent[] => {
-    const events = open.get(index) ?? Array.from(shards.lines(index), (line) => plannedEvent(line, key));
-    open.delete(index);
-    open.set(index, events);
-    for (const oldest of open.keys()) if (open.size > OPEN_SHARDS) open.delete(oldest);
-    return events;
+function planOf(key: string, header: PlanHeader, lines: CompressedLines): Plan {
+  return {
+    header,
+    *events(from) {
+      for (const line of lines.from(from)) {
+        const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
+        yield { uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) };
+      }
+    },
   };
-  return { header, shards: shards.shards, shard, sizeOf: (index) => shards.sizeOf(index) };
 }
 
-function plannedEvent(line: string, key: string): PlannedEvent {
-  const { uuid, requestAs = uuid, listing, isOversize } = parse(line, EVENT, key);
-  return { uuid, requestAs, listing, ...(isOversize ? { isOversize } : {}) };
-}
-
-function* planLines(header: PlanHeader, shards: PlanShards): Generator<string> {
+function* planLines(header: PlanHeader, lines: CompressedLines): Generator<string> {
   yield jsonLine(header);
-  for (let index = 0; index < shards.shards; index += 1) yield* shards.lines(index);
+  yield* lines.from(0);
 }
 
 function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
@@ -205,7 +184,7 @@ function bad(key: string, problem: string): Error {
   return damaged(key, problem, remedy(key));
 }
 
-// A new plan would not fit the shards of the old one, so the whole run is deleted.
+// A new plan would not fit the staged work of the old one, so the whole run is deleted.
 function remedy(key: string): string {
   return `Delete the whole folder ${key.slice(0, key.lastIndexOf("/") + 1)} and start again.`;
 }

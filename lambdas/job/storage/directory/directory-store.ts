@@ -59,6 +59,12 @@ export class DirectoryStore implements Store {
     });
   }
 
+  /** As a second name of the same file. */
+  async copy(from: string, to: string): Promise<boolean> {
+    const { directory } = await this.#newModes();
+    return nameIfFree(this.#path(from), this.#path(to), directory);
+  }
+
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
     const path = this.#path(key);
     return this.#locked(async () => {

@@ -9,6 +9,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
@@ -74,6 +75,19 @@ export class S3Store implements Store {
     } finally {
       await parts.return(undefined);
     }
+  }
+
+  /** Read and written again: only a write has conditions on every service that speaks S3. */
+  async copy(from: string, to: string): Promise<boolean> {
+    const chunks = await this.open(from);
+    if (chunks === undefined) {
+      const { bucket, prefix } = { bucket: this.#bucket, prefix: this.#prefix };
+      throw new SyncError(
+        "STORE_FAILED",
+        `Could not copy s3://${bucket}/${prefix}${from}: it does not exist. Start again.`,
+      );
+    }
+    return (await this.create(to, chunks)) !== undefined;
   }
 
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {

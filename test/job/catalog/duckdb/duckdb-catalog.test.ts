@@ -78,6 +78,7 @@ describe("views.sql", () => {
       open: (key) => store.open(key),
       list,
       create: (key, body) => store.create(key, body),
+      copy: (from, to) => store.copy(from, to),
       replace: (key, bytes, version) => store.replace(key, bytes, version),
       delete: (key) => store.delete(key),
     };

@@ -1,38 +1,13 @@
-// Runs that are stopped while they collect, and what they have fetched and kept by then.
+// Runs that are stopped while they collect.
 
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
-import { readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { realClock } from "../../../simulator/clocks.ts";
-import type { Fault } from "../../../simulator/faults.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
 
-export const EVENTS = 150;
-export const STOPPED = new SyncError("INTERRUPTED", "stopped");
-const [GONE, FORBIDDEN] = makeEvents(2).map(({ uuid }) => uuid);
-const LEFT_OUT = [
-  { match: { path: "detail", uuid: GONE ?? "", times: Number.POSITIVE_INFINITY }, fault: status(404) },
-  { match: { path: "detail", uuid: FORBIDDEN ?? "", times: Number.POSITIVE_INFINITY }, fault: status(403) },
-] as const;
+const STOPPED = new SyncError("INTERRUPTED", "stopped");
 
-export function status(code: number): Fault {
-  return { kind: "status", status: code, headers: {} };
-}
-
-/** Two events are left out. Concurrent responses take different times, so that they come out of order. */
-export function start(settings: { shardSize?: number; concurrency?: number } = {}): Promise<Sandbox> {
-  const latencyMs = ({ n }: { n: number }): number => ((settings.concurrency ?? 1) > 1 ? n % 7 : 0);
-  return Sandbox.start(
-    { events: makeEvents(EVENTS), faults: LEFT_OUT, latencyMs },
-    { shardSize: 60, concurrency: 1, ...settings },
-    realClock(),
-  );
-}
-
-export interface Interrupted {
+interface Interrupted {
   readonly result: RunResult;
   /** Events that the run had a response for. */
   readonly finished: ReadonlySet<string>;
@@ -66,25 +41,4 @@ export async function interrupt(
   };
   const result = await sandbox.run({}, { ...ports, openService, signal: stop.signal });
   return { result, finished };
-}
-
-export function fetched(sandbox: Sandbox): readonly string[] {
-  return [...sandbox.simulator.counts.detailsByUuid.keys()].sort();
-}
-
-export function others(finished: ReadonlySet<string>): readonly string[] {
-  return makeEvents(EVENTS)
-    .map(({ uuid }) => uuid)
-    .filter((uuid) => !finished.has(uuid))
-    .sort();
-}
-
-export function keptKeys(sandbox: Sandbox): readonly string[] {
-  return sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("/kept-"));
-}
-
-export async function partsOf(sandbox: Sandbox, { row }: RunResult): Promise<unknown> {
-  const { parts, counts } = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
-  const leftOut = sandbox.store.text(layout.leftOut(ACCOUNT, row.snapshot_id ?? ""));
-  return { parts, counts, leftOut };
 }

@@ -197,21 +197,19 @@ describe("mapOrdered", () => {
     expect(aborted).toBe(2);
   });
 
-  test("hands over what was finished but not taken, in order, before it throws", async () => {
+  test("gives the results before a failed item that are finished, and then throws", async () => {
     const failure = new Error("no");
-    const untaken: (readonly number[])[] = [];
     const work = async (item: number): Promise<number> => {
-      await delay(item === 0 ? 20 : 8 - item);
-      if (item === 0) throw failure;
+      await delay(item === 2 ? 8 : 1);
+      if (item === 2) throw failure;
       return item;
     };
+    const results = mapOrdered([0, 1, 2, 3], work, options);
+    const first = await results.next();
+    await delay(20);
 
-    const collected = Array.fromAsync(
-      mapOrdered([0, 1, 2, 3], work, { ...options, onUntaken: (results) => untaken.push(results) }),
-    );
-
-    await expect(collected).rejects.toBe(failure);
-    expect(untaken).toEqual([[1, 2, 3]]);
+    expect([first.value, (await results.next()).value]).toEqual([0, 1]);
+    await expect(results.next()).rejects.toBe(failure);
   });
 
   test("throws what the items throw, also in the middle of the work", async () => {

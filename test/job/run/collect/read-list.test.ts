@@ -54,7 +54,7 @@ class PagedWorld {
 
   async plan() {
     const [key = ""] = this.small.store.keys(layout.runs(ACCOUNT)).filter((each) => each.includes("plan"));
-    return (await readPlan(this.small.store, key)).header;
+    return (await readPlan(this.small.store, key))?.header;
   }
 
   /** The rows that readers see: uuid and listing. */

@@ -1,85 +1,45 @@
 import { describe, expect, test } from "vitest";
-import { outOfTime, TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 
-const SECOND_MS = 1000;
+const leaving = (seconds: number) => ({ timeLeftMs: () => seconds * 1_000 });
 
-/** A limit of so many seconds from now. */
-function limited(seconds: number) {
-  const clock = new ManualClock(0);
-  const timeBudget = new TimeBudget({ clock, timeLeftMs: () => seconds * SECOND_MS - clock.now() });
-  const unit = (items: number, takesSeconds: number): void => {
-    timeBudget.advance(items);
-    clock.advance(takesSeconds * SECOND_MS);
-    timeBudget.endUnit();
-  };
-  return { clock, timeBudget, unit };
-}
-
-describe("a unit of work", () => {
-  test("is always covered where nothing limits the time", () => {
-    const clock = new ManualClock(0);
-    const timeBudget = new TimeBudget({ clock });
-    timeBudget.advance(1);
-    clock.advance(3_600_000);
-    timeBudget.endUnit();
-
-    expect(timeBudget.covers(1_000_000)).toBe(true);
+describe("a start", () => {
+  test("never stops where nothing limits its time, and no pause of the budget is told", () => {
+    expect(new TimeBudget({}).stop(1_000_000)).toBeUndefined();
   });
 
   test.each([
-    { left: 30, covered: true },
-    { left: 29, covered: false },
-  ])("of unknown speed needs the reserve of 30 s alone: $left s left, $covered", ({ left, covered }) => {
-    const { timeBudget } = limited(left);
+    { left: 30, needed: 0, stops: false },
+    { left: 29.999, needed: 0, stops: true },
+    { left: 40, needed: 10, stops: false },
+    { left: 40, needed: 10.001, stops: true },
+  ])("with $left s left that needs $needed s beside the reserve of 30 s stops: $stops", (one) => {
+    const stop = new TimeBudget(leaving(one.left)).stop(one.needed * 1_000);
 
-    expect(timeBudget.covers(1_000)).toBe(covered);
+    expect(stop).toEqual(one.stops ? { reason: "TIME_LIMIT", waitMs: 0 } : undefined);
   });
 
-  test.each([
-    { limit: 10 + 20 + 30, items: 20, covered: true },
-    { limit: 10 + 20 + 30, items: 21, covered: false },
-    { limit: 10 + 5 + 30, items: 5, covered: true },
-    { limit: 10 + 5 + 30, items: 6, covered: false },
-  ])("is scaled by the unit before, a second an item: $items items of $limit s, $covered", (one) => {
-    const { timeBudget, unit } = limited(one.limit);
-    unit(10, 10);
+  test("has the reserve that its ports say", () => {
+    const ports = { ...leaving(5), reserveMs: 5_000 };
 
-    expect(timeBudget.covers(one.items)).toBe(one.covered);
+    expect(new TimeBudget(ports).stop()).toBeUndefined();
+    expect(new TimeBudget(ports).stop(1)).toMatchObject({ reason: "TIME_LIMIT" });
   });
 
-  test("is measured by the slowest so far, not by the last", () => {
-    const { timeBudget, unit } = limited(61 + 30 + 99);
-    unit(10, 60);
-    unit(10, 1);
+  test("stops for a long pause of the budget, and says how long it is; its time limit comes first", () => {
+    const pause = (): number => 90_000;
 
-    expect(timeBudget.covers(17)).toBe(false); // 6 s each: 102 s
-    expect(timeBudget.covers(16)).toBe(true);
+    expect(new TimeBudget({}, pause).stop()).toEqual({ reason: "BUDGET", waitMs: 90_000 });
+    expect(new TimeBudget(leaving(1), pause).stop()).toEqual({ reason: "TIME_LIMIT", waitMs: 0 });
   });
 
-  test("without items does not change the expected speed", () => {
-    const { clock, timeBudget, unit } = limited(100);
-    unit(0, 1);
-    timeBudget.advance(5);
-    clock.advance(50 * SECOND_MS); // 10 s each
+  test("that sends nothing is not stopped by the budget, and otherwise says what is done and what comes next", () => {
+    new TimeBudget({}, () => 90_000).checkTime("all 12 events are staged");
+    const check = (): void => new TimeBudget(leaving(29)).checkTime("all 12 events are staged");
 
-    expect(timeBudget.covers(1)).toBe(true);
-    expect(timeBudget.covers(2)).toBe(false);
+    expect(check).toThrow(
+      "The time limit is near, so the run stops here: all 12 events are staged. What is staged is kept, and the next start of this run resumes there.",
+    );
+    expect(check).toThrow(expect.objectContaining({ code: "INTERRUPTED", isRetryable: true }));
   });
-
-  test("is measured by the unit under way as long as none is done", () => {
-    const { clock, timeBudget } = limited(100);
-    timeBudget.advance(5);
-    clock.advance(50 * SECOND_MS); // 10 s each
-
-    expect(timeBudget.covers(2)).toBe(true);
-    expect(timeBudget.covers(3)).toBe(false);
-  });
-});
-
-test("its error is retryable and says how far the run is", () => {
-  const error = outOfTime("8 of 12 events are staged");
-
-  expect(error).toMatchObject({ code: "INTERRUPTED", isRetryable: true });
-  expect(error.message).toContain("8 of 12 events are staged");
 });

@@ -10,7 +10,7 @@ describe("an unfinished run", () => {
   async function unfinished(settings = {}): Promise<Sandbox> {
     const sandbox = await Sandbox.start(
       { events: makeEvents(30) },
-      { shardSize: 10, concurrency: 1, ...settings },
+      { rangeEvents: 10, concurrency: 1, ...settings },
     );
     const stop = new AbortController();
     await sandbox.run(
@@ -81,7 +81,10 @@ describe("an unfinished run", () => {
   });
 
   test("is refused by its own trigger when settings that shape rows have changed", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10, concurrency: 1 });
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30) },
+      { rangeEvents: 10, concurrency: 1 },
+    );
     const stop = new AbortController();
     const onProgress = ({ done }: { done: number }): void => {
       if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));

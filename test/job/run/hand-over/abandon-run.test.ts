@@ -6,7 +6,7 @@ import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 
-const SMALL = { events: 12, shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 const CAUSE = JSON.stringify({
   errorType: "SERVICE_UNAVAILABLE",
   errorMessage: "The service is down.",

@@ -10,7 +10,7 @@ test("with a window of ten minutes an invocation sends a burst, and the state ma
     events: 4_000,
     requestsPerMinute: 200,
     windowMs: 10 * MINUTE_MS,
-    shardSize: 179,
+    rangeEvents: 179,
     requestMs: 5,
   });
 

@@ -8,7 +8,7 @@ import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
 
-const SMALL = { events: 12, shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 const SECOND = FIRST.replace("Z-1", "Z-2");
 
 async function handedOver(options: Partial<typeof SMALL> & { readonly maxTurns?: number } = {}) {
@@ -76,19 +76,20 @@ describe("a turn", () => {
     expect(world.lease()).toEqual(theirs);
   });
 
-  test("stops before the next unit once the lease names another execution, and writes nothing over it", async () => {
+  test("records nothing once the lease names another execution, and writes nothing over it", async () => {
     const { world, arn } = await handedOver();
     const theirs = { run_id: RUN, holder: null, execution: world.executions.arnOf(SECOND), use: [] };
     const dates = { renewed_at: "2026-01-01T00:00:00.000Z", expires_at: null };
     const store = interposed(world.small.store, async (key) => {
-      if (key.includes("/shard-"))
+      if (key.includes("/rows-"))
         world.small.store.put(layout.lease(ACCOUNT), JSON.stringify({ ...theirs, ...dates }));
     });
     const inTime = { store, timeLeftMs: () => 900_000 };
+    const staged = world.small.store.keys("runs/").filter((key) => key.includes("/record-")).length;
 
     const { result } = await world.turn(arn, 0, inTime);
 
-    expect(world.small.store.keys("runs/").filter((key) => key.includes("/shard-"))).toHaveLength(2);
+    expect(world.small.store.keys("runs/").filter((key) => key.includes("/record-"))).toHaveLength(staged);
     expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
     expect(world.lease()).toEqual({ ...theirs, ...dates });
   });
@@ -105,8 +106,8 @@ describe("a turn", () => {
     await world.turn(arn, 0);
 
     const use = z.array(z.object({ requests: z.number() })).parse(world.lease()["use"]);
-    // 6 of the first invocation, a minute's budget of the killed one, 5 of this one.
-    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(6 + 10 + 5);
+    // 7 of the first invocation, a minute's budget of the killed one, 7 of this one.
+    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(7 + 10 + 7);
   });
 });
 

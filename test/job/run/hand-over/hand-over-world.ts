@@ -12,6 +12,7 @@ import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import type { RequestKind } from "../../../../lambdas/job/service/rate-limit/permit.ts";
 import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import type { MemoryStore } from "../../storage/memory-store.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 import { MemoryExecutions } from "./memory-executions.ts";
 
@@ -34,7 +35,7 @@ export class HandOverWorld {
   readonly executions = new MemoryExecutions();
   /** When each request was sent. */
   readonly sentAtMs: number[] = [];
-  /** Requests for details whose shard was staged already. */
+  /** Requests for details that were staged already. */
   wasted = 0;
   logins = 0;
   invocations = 0;
@@ -44,7 +45,7 @@ export class HandOverWorld {
   constructor(options: WorldOptions) {
     const { events, limitSeconds: _, requestMs: __, maxTurns: ___, ...settings } = options;
     this.#options = options;
-    this.small = new SmallWorld({ concurrency: 1, shardSize: 180, ...settings });
+    this.small = new SmallWorld({ concurrency: 1, rangeEvents: 180, ...settings });
     this.small.show(events);
   }
 
@@ -199,13 +200,17 @@ export class HandOverWorld {
       },
       detail: async (requestAs, signal) => {
         await logIn();
-        const shard = Math.floor(uuids.indexOf(requestAs) / this.small.settings.shardSize);
-        const run = store.keys(layout.runs(ACCOUNT)).some((key) => key === layout.shard(ACCOUNT, RUN, shard));
-        if (run) this.wasted += 1;
+        if (uuids.indexOf(requestAs) < recordedEnd(store)) this.wasted += 1;
         return send("detail", () => service.detail(requestAs, signal));
       },
       close: async () => undefined,
       counts,
     };
   }
+}
+
+/** The first planned event of the run that no record covers. */
+function recordedEnd(store: MemoryStore): number {
+  const keys = store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/record-"));
+  return Math.max(0, ...keys.map((key): number => JSON.parse(store.text(key) ?? "").end));
 }

@@ -5,8 +5,8 @@ import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
 
-/** Three shards, a second for each event, time for one shard in an invocation. */
-const SMALL = { events: 12, shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+/** A second for each request, time for some of the events in an invocation. */
+const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 const SECOND = FIRST.replace("Z-1", "Z-2");
 
 test("the first invocation stages what it can, passes the lease on, and starts the execution", async () => {
@@ -25,7 +25,7 @@ test("the first invocation stages what it can, passes the lease on, and starts t
     snapshot_id: null,
     error_code: null,
   });
-  expect(row.requests).toBe(6);
+  expect(row.requests).toBe(7);
   expect(error).toBeUndefined();
   expect(handedOver).toEqual({ execution: arn, waitMs: 0 });
   expect(world.executions.running).toEqual({ arn, input: { account: "uk", runId: RUN, turn: 0 } });
@@ -49,9 +49,9 @@ test("every invocation that stops early has its line in the run log, with its ow
     .log()
     .map(({ outcome, trigger, requests, attempt }) => [attempt, outcome, trigger, requests]);
   expect(lines).toEqual([
-    [1, "HANDED_OVER", "schedule", 6],
-    [2, "HANDED_OVER", "schedule", 5],
-    [3, "PUBLISHED", "schedule", 5],
+    [1, "HANDED_OVER", "schedule", 7],
+    [2, "HANDED_OVER", "schedule", 8],
+    [3, "PUBLISHED", "schedule", null],
   ]);
   expect(world.lease()).toMatchObject({ run_id: null, holder: null });
   expect(world.lease()).not.toHaveProperty("execution");
@@ -76,7 +76,7 @@ test("without a state machine a run that stops early fails as INTERRUPTED, and f
   const { row, error } = await world.first({ executions: undefined });
 
   expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-  expect(error?.message).toContain("4 of 12 events are staged");
+  expect(error?.message).toContain("5 of 12 events are staged");
   expect(world.lease()).toMatchObject({ run_id: null });
 });
 

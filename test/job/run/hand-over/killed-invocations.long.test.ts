@@ -27,7 +27,7 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
       fc.array(fc.tuple(fc.integer({ min: 1, max: 16 }), fc.boolean()), { minLength: 20, maxLength: 20 }),
       fc.constantFrom(2, 1_000),
       async (points, maxTurns) => {
-        const options = { shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+        const options = { rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
         const world = new HandOverWorld({ events: EVENTS, maxTurns, ...options });
         const crashes: CrashPoint[] = [];
         const next = (): Partial<RunPorts> => {
@@ -59,6 +59,6 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
     ),
     { numRuns: 100, seed: 20_261_121 },
   );
-  const parts = ["lease.json", "shard-", "hand-over.json", "start ", "run-log/", "publications/"];
+  const parts = ["lease.json", "rows-", "record-", "hand-over.json", "start ", "run-log/", "publications/"];
   expect(parts.filter((part) => !killed.some((effect) => effect.includes(part)))).toEqual([]);
 });

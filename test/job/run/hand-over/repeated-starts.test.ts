@@ -9,7 +9,7 @@ import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 
 const EVENTS = 12;
-const SMALL = { events: EVENTS, shardSize: 4, requestMs: 1_000, limitSeconds: 14 };
+const SMALL = { events: EVENTS, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 
 async function finished(world: HandOverWorld): Promise<void> {
   await world.play();

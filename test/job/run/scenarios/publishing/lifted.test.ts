@@ -131,7 +131,7 @@ test("a run is refused at its end when another account has published other colum
 test("staged work under another pointer is not resumed", async () => {
   await using sandbox = await Sandbox.start(
     { events: makeEvents(20) },
-    { shardSize: 5, ...lifted("n=/name") },
+    { rangeEvents: 5, ...lifted("n=/name") },
   );
   const stop = new AbortController();
   const stopped = sandbox.run(

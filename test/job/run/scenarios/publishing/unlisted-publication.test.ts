@@ -19,6 +19,7 @@ test("a commit that is refused while the log does not move fails, and the next r
     read: counting.read,
     open: counting.open,
     create: counting.create,
+    copy: counting.copy,
     replace: counting.replace,
     delete: counting.delete,
     list: (prefix, after) =>

@@ -89,7 +89,7 @@ describe("a run that names none", () => {
     { what: "with the columns that it began with", between: [] },
     { what: "though another account appended columns", between: ["name=/name", "sector=/sector/name"] },
   ])("resumes an unfinished one, $what", async ({ between }) => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { shardSize: 5 });
+    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { rangeEvents: 5 });
     await runAs(sandbox, "uk", "name=/name");
     sandbox.settings = { ...sandbox.settings, lifted: [] };
     await stopAfter(sandbox, 12);
@@ -104,7 +104,7 @@ describe("a run that names none", () => {
   });
 
   test("resumes a run that named them", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { shardSize: 5 });
+    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { rangeEvents: 5 });
     await runAs(sandbox, "uk", "name=/name");
     await stopAfter(sandbox, 12);
     sandbox.simulator.reset();
@@ -192,7 +192,7 @@ describe("the type of a column for readers", () => {
   });
 
   test("is no part of the work: a run that names another one resumes it", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { shardSize: 5 });
+    await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { rangeEvents: 5 });
     sandbox.settings = { ...sandbox.settings, ...lifted(typed("DOUBLE")) };
     await stopAfter(sandbox, 12);
     sandbox.simulator.reset();

@@ -136,7 +136,7 @@ describe("a fault that stays", () => {
   });
 
   test("is over at the next start, which fetches only what is missing", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(12) }, { shardSize: 4, concurrency: 1 });
+    await using sandbox = await Sandbox.start({ events: makeEvents(12) }, { rangeEvents: 4, concurrency: 1 });
     const match = { path: "detail", nth: 7, times: Number.POSITIVE_INFINITY } as const;
     sandbox.simulator.configure({ faults: [{ match, fault: status(503) }] });
     const failed = await sandbox.run();

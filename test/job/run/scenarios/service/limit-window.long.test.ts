@@ -141,7 +141,7 @@ test("bytes are counted after decompression, by both sides", async () => {
 test("a run after a crash waits for what was sent and a minute's budget, not for a window's", async () => {
   await using account = await Account.open(
     { events: makeEvents(300), limits: averaged(TEN_MINUTES_MS, { requests: 200 }) },
-    { requestsPerMinute: 200, windowMs: TEN_MINUTES_MS, shardSize: 10 },
+    { requestsPerMinute: 200, windowMs: TEN_MINUTES_MS, rangeEvents: 10 },
   );
 
   await account.crash(4);
@@ -205,7 +205,7 @@ test("no window of the service is over its limit, whatever limits, window, laten
         });
         await using account = await Account.open(
           { events: [], limits, encoding, latencyMs: ({ n }) => latencies[n % latencies.length] ?? 0 },
-          { requestsPerMinute, bytesPerMinute, windowMs, concurrency, shardSize: 7 },
+          { requestsPerMinute, bytesPerMinute, windowMs, concurrency, rangeEvents: 7 },
         );
         const { sandbox, clock } = account;
 

@@ -1,0 +1,166 @@
+// The first half of PUBLISH: the staged ranges of a plan become the parts of a snapshot, with digests, left-out list and
+// manifest.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { writeDigests } from "../../snapshot/compare/digests.ts";
+import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
+import { checkListed } from "../../snapshot/files/check-listed.ts";
+import { damaged } from "../../snapshot/files/damaged.ts";
+import { writeLeftOut } from "../../snapshot/files/left-out.ts";
+import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
+import { verifyFile } from "../../snapshot/files/verify-part.ts";
+import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
+import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
+import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
+import { layout } from "../../storage/layout.ts";
+import type { TimeBudget } from "../collect/time-budget.ts";
+import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
+import type { SnapshotFacts } from "./snapshot-facts.ts";
+
+export interface BuildTask {
+  readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
+  readonly settings: Pick<
+    RunSettings,
+    "account" | "lifted" | "baseUrl" | "isListed" | "listPointer" | "detailPointer"
+  >;
+  /** All of the plan is staged. */
+  readonly chain: Chain;
+  /** Of the ranges that this process has fetched. */
+  readonly facts: SnapshotFacts;
+  readonly timeBudget: TimeBudget;
+  /** Called when a file of the snapshot is there that was not. */
+  readonly onAdvanced: () => void;
+}
+
+export interface BuiltSnapshot {
+  readonly manifest: Manifest;
+  readonly incomplete: Incomplete;
+}
+
+/** Parts that get their names at the same time. */
+const AT_ONCE = 8;
+
+/**
+ * Verifies the ranges that this process has not written, and names the rows of all of them. A part that exists already is
+ * verified and taken. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, and `SNAPSHOT_INCOMPLETE`.
+ */
+export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
+  const { ports, settings, chain, facts, timeBudget, onAdvanced } = task;
+  const { store, signal } = ports;
+  const { account } = settings;
+  const { run_id: runId, events: planned } = chain.plan.header;
+  const proceed = (): void => {
+    signal.throwIfAborted();
+    timeBudget.checkTime(`all ${planned} events are staged`);
+  };
+  for (const record of chain.records) {
+    if (facts.hasCounted(record.place)) continue;
+    proceed();
+    await countRange(chain, record, facts);
+  }
+
+  const staged = chain.records.flatMap(({ rows }) => rows ?? []);
+  const parts = staged.map(({ file: _, stored: __, ...content }, index) => {
+    const key = layout.part(account, runId, index);
+    return { file: key.slice(key.lastIndexOf("/") + 1), ...content };
+  });
+  for (let at = 0; at < staged.length; at += AT_ONCE) {
+    proceed();
+    await Promise.all(staged.slice(at, at + AT_ONCE).map((rows, index) => name(rows, at + index)));
+  }
+  const leftOut = chain.records.flatMap(({ left_out }) => left_out);
+  const events = parts.reduce((sum, { rows }) => sum + rows, 0);
+  if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
+  const left = await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
+  const stored = staged.map((rows) => rows.stored);
+  await checkListed(store, { account, snapshot_id: runId, parts, stored });
+  return {
+    manifest: await writeManifest(task, { parts, stored, leftOut, left_out: left }),
+    incomplete: facts.incomplete,
+  };
+
+  async function name(rows: RangeRows, index: number): Promise<void> {
+    const key = layout.part(account, runId, index);
+    if (await store.copy(chain.keyOf(rows), key)) onAdvanced();
+    else await verifyFile(store, key, rows, rows.stored, proceed);
+  }
+}
+
+async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFacts): Promise<void> {
+  await chain.verify(record, (line, place) => {
+    try {
+      facts.addLine(place, line);
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+      // The parser's own error quotes the line.
+      throw damaged(
+        chain.keyOf(record.rows ?? { file: "" }),
+        "it holds a row that cannot be read",
+        "Start again.",
+      );
+    }
+  });
+  facts.markCounted(record.place);
+}
+
+/** Returns the manifest, or the one that exists already. Throws `STORE_CORRUPT` where that one is of another snapshot. */
+async function writeManifest(
+  { ports, settings, chain, facts }: BuildTask,
+  {
+    parts,
+    stored,
+    leftOut,
+    left_out,
+  }: Pick<Manifest, "parts" | "stored" | "left_out"> & { readonly leftOut: readonly LeftOut[] },
+): Promise<Manifest> {
+  const { account } = settings;
+  const { run_id: runId, ...header } = chain.plan.header;
+  const digests = await writeDigests(ports.store, layout.digests(account, runId), facts.digests);
+  const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
+  const [oversize, tooDeep] = [left("oversize"), left("too_deep")];
+  return createManifest(ports.store, layout.manifest(account, runId), {
+    version: 1,
+    account,
+    snapshot_id: runId,
+    run_id: runId,
+    fingerprint: header.fingerprint,
+    plan_sha256: header.sha256,
+    counts: {
+      listed: header.listed,
+      events: parts.reduce((sum, { rows }) => sum + rows, 0),
+      gone: left("gone"),
+      forbidden: left("forbidden"),
+      rejected: header.rejected + oversize + tooDeep,
+      oversize,
+      repeated: header.repeated,
+      too_deep: tooDeep,
+    },
+    parts,
+    stored,
+    ...(digests ? { digests } : {}),
+    columns: eventColumns(settings.lifted),
+    lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
+      type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
+    ),
+    ...facts.profile,
+    started_at: header.created_at,
+    finished_at: new Date(ports.clock.now()).toISOString(),
+    program: { name: "brand-events-sync", version: ports.version },
+    settings: {
+      base_url: settings.baseUrl,
+      is_listed: settings.isListed,
+      list_pointer: settings.listPointer ?? null,
+      detail_pointer: settings.detailPointer ?? null,
+    },
+    ...(left_out ? { left_out } : {}),
+  });
+}
+
+function incomplete(planned: number, events: number, leftOut: number): SyncError {
+  return new SyncError(
+    "SNAPSHOT_INCOMPLETE",
+    `Of ${planned} planned events ${events} have a row and ${leftOut} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
+    { fields: { planned, events, left_out: leftOut } },
+  );
+}
