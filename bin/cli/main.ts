@@ -16,6 +16,7 @@ import { initCommand } from "./commands/init.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { reportCommand } from "./commands/report.ts";
+import { retireCommand } from "./commands/retire.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -102,6 +103,7 @@ export async function main(
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
+  add(retireCommand);
   add(removeCommand);
   add(authorizeCommand);
   try {

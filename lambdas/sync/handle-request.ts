@@ -8,6 +8,7 @@ import { type Discovery, discover } from "../job/run/discover.ts";
 import type { Skipped } from "../job/run/lease/skipped.ts";
 import { startedEvent } from "../job/run/record/bus-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
+import { type Retired, retire } from "../job/run/retire.ts";
 import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import { status } from "../job/run/status.ts";
@@ -25,7 +26,7 @@ import { invocationError } from "./invocation-error.ts";
 import { refusePlaceholder } from "./refuse-placeholder.ts";
 import { reportResult } from "./report-result.ts";
 import { reportUnexpected } from "./report-unexpected.ts";
-import { parseRequest, type RunRequest, type SyncRequest } from "./request.ts";
+import { parseRequest, type RetireRequest, type RunRequest, type SyncRequest } from "./request.ts";
 import { responseOf } from "./response.ts";
 import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
@@ -117,6 +118,8 @@ async function respond(
     case "accept":
     case "rollback":
       return respondWith(await acceptOrRollback(host, account, request));
+    case "retire":
+      return retireResponse(await retire(host, account, request), request);
     case "check":
       return checkResponse(
         ports,
@@ -150,6 +153,12 @@ function repeatedRefusalResponse({ row, error }: RunResult, account: string): ob
 function checkResponse(ports: FunctionPorts, account: string, checks: readonly Check[]): object {
   ports.metrics(account, checkMetrics(checks));
   return { account, ok: checks.every(({ ok }) => ok), checks };
+}
+
+/** Without `yes` with the event to paste. */
+function retireResponse(retired: Retired, { account, action, snapshotId }: RetireRequest): object {
+  if (retired.ok) return { account, ...retired };
+  return { account, ...retired, retire_event: { action, account, snapshotId, yes: true } };
 }
 
 function discoverResponse(found: Discovery | Skipped, account: string): object {

@@ -54,6 +54,7 @@ const schema = z.discriminatedUnion("action", [
     pin: trueOrFalse.default(true),
     overDamaged: trueOrFalse.optional(),
   }),
+  z.strictObject({ action: z.literal("retire"), account, snapshotId, yes: trueOrFalse.default(false) }),
   /** From the state machine: one turn of an execution. */
   z.strictObject({
     action: z.literal("continue"),
@@ -68,6 +69,7 @@ const schema = z.discriminatedUnion("action", [
 
 export type SyncRequest = Readonly<z.output<typeof schema>> & { readonly account: string };
 export type RunRequest = Extract<SyncRequest, { readonly action: "run" }>;
+export type RetireRequest = Extract<SyncRequest, { readonly action: "retire" }>;
 export type ContinueRequest = Extract<SyncRequest, { readonly action: "continue" }>;
 export type AbandonRequest = Extract<SyncRequest, { readonly action: "abandon" }>;
 
@@ -130,7 +132,7 @@ function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
   if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
   if (issue.path.join(".") === "action") {
     return [
-      "action: expected run, check, discover, verify, status, diff, accept, rollback, continue or abandon",
+      "action: expected run, check, discover, verify, status, diff, accept, rollback, retire, continue or abandon",
     ];
   }
   return problemsOf([issue], given, (path) => path.join("."));

@@ -50,6 +50,33 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
   expect(simulator.counts.requests - requests).toBe(14);
 });
 
+test("retire takes an older snapshot out of event_snapshots, once it is confirmed", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const run = ["run", "--json", ...against(simulator)];
+  const [first, second] = [
+    String(lastJson(await sync(run, { cwd }))["snapshot_id"]),
+    String(lastJson(await sync(run, { cwd }))["snapshot_id"]),
+  ];
+
+  const asked = await sync(["retire", first], { cwd });
+  const retired = await sync(printedCommand(asked.stdout, "retire"), { cwd });
+  const again = await sync(["retire", first, "--yes", "--json"], { cwd });
+  const head = await sync(["retire", second, "--yes", "--json"], { cwd });
+  const absent = await sync(["retire", "2026-01-01T00-00-00.000Z", "--yes"], { cwd });
+
+  expect([asked, retired, again, head, absent].map(({ exitCode }) => exitCode)).toEqual([2, 0, 0, 2, 2]);
+  expect(absent.stderr).toContain("SNAPSHOT_NOT_FOUND");
+  expect(asked.stdout).toContain(`retire would take the snapshot ${first} out of the tables.`);
+  expect(retired.stdout).toContain(`The snapshot ${first} is retired`);
+  expect(lastJson(again)).toEqual({ ok: true, explanation: `The snapshot ${first} is retired already.` });
+  expect(lastJson(head)).toEqual({ ok: false });
+  expect(head.stderr).toContain(`Readers see the snapshot ${second}`);
+  const shown = await sync(["query", "--json", "SELECT DISTINCT snapshot_id FROM event_snapshots"], { cwd });
+  expect(lastJson(shown)["rows"]).toEqual([[second]]);
+});
+
 test.each(["accept", "rollback"])(
   "%s of an id that does not exist exits with 2 and says where ids are",
   async (command) => {

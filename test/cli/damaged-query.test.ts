@@ -184,8 +184,8 @@ describe("without a file", () => {
     await rm(join(warehouse, last));
     const both = await query(sql);
     expect(both.stderr).toContain(`Damaged as well: ${last}. With --partial, query shows everything else.`);
-    await run();
-    expect((await query(sql, "--partial")).stderr.match(/^left out: the changes of /gm)).toHaveLength(2);
+    await run(); // makes them again
+    expect((await query(sql, "--partial")).stderr).not.toContain("left out");
   });
 
   test("a warehouse of the version before, which has lost files, is read and healed", async () => {

@@ -8,6 +8,7 @@ import { initCommand } from "../../bin/cli/commands/init.ts";
 import { queryCommand } from "../../bin/cli/commands/query.ts";
 import { removeCommand } from "../../bin/cli/commands/remove.ts";
 import { reportCommand } from "../../bin/cli/commands/report.ts";
+import { retireCommand } from "../../bin/cli/commands/retire.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
 import { verifyCommand } from "../../bin/cli/commands/verify.ts";
@@ -31,6 +32,7 @@ const COMMANDS = [
   acceptCommand,
   rollbackCommand,
   authorizeCommand,
+  retireCommand,
   removeCommand,
 ];
 

@@ -27,6 +27,7 @@ const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
   held: layout.held(ACCOUNT, SNAPSHOT),
   retired: layout.retired(ACCOUNT, SNAPSHOT),
   changesPart: layout.changesPart(ACCOUNT, PUBLICATION, SNAPSHOT, 0),
+  lost: layout.lost(ACCOUNT, PUBLICATION, SNAPSHOT),
   publication: layout.publication(ACCOUNT, PUBLICATION),
   runLog: layout.runLog(ACCOUNT, RUN, 1).replace("-1.", "-<attempt>."),
   plan: layout.plan(ACCOUNT, RUN),

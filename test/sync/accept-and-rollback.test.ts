@@ -31,6 +31,26 @@ describe("a person's decision", () => {
     expect(sandbox.catalog.head("uk")).toMatchObject({ publication: "0000000004", pinned: false });
   });
 
+  test("to retire an older snapshot is taken with yes, and explained without", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    await sandbox.invoke({ scheduledAt: NEXT_DAY });
+
+    const asked = await sandbox.invoke({ action: "retire", snapshotId: RUN });
+    const shown = sandbox.catalog.snapshots("uk");
+    const retired = await sandbox.invoke({ action: "retire", snapshotId: RUN, yes: true });
+
+    expect(asked).toEqual({
+      account: "uk",
+      ok: false,
+      explanation: expect.stringContaining(`would take the snapshot ${RUN} out of the tables`),
+      retire_event: { action: "retire", account: "uk", snapshotId: RUN, yes: true },
+    });
+    expect(shown).toContain(RUN);
+    expect(retired).toMatchObject({ account: "uk", ok: true });
+    expect(sandbox.catalog.snapshots("uk")).not.toContain(RUN);
+  });
+
   test("about a snapshot that does not exist fails, and raises no alarm", async () => {
     await using sandbox = await FunctionSandbox.start();
 

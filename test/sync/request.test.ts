@@ -63,7 +63,7 @@ describe("a request of a deployment with one account", () => {
     { event: { action: "check", dryRun: true }, says: "dryRun: not known for this action" },
     {
       event: { action: "go" },
-      says: "expected run, check, discover, verify, status, diff, accept, rollback, continue or abandon",
+      says: "expected run, check, discover, verify, status, diff, accept, rollback, retire, continue or abandon",
     },
     {
       event: { action: "verify", sample: 0 },

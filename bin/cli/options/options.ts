@@ -120,8 +120,7 @@ export const OPTIONS = {
   },
   yes: {
     flag: "--yes",
-    description:
-      "your confirmation: remove really deletes the account, authorize takes an answer without state",
+    description: "your confirmation: retire and remove really do it, authorize takes an answer without state",
     fallback: "false",
     parse: switchValue,
   },

@@ -5,7 +5,7 @@ import { type Publication, readHead, readLog } from "../storage/publication-log.
 import { formatRunId } from "../storage/run-id.ts";
 import type { Store } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/kept-snapshot.ts";
-import { headAsBase, wholeBase } from "./publish/base.ts";
+import { baseOfNext } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/hold.ts";
 import { publishedEnd } from "./record/published-end.ts";
@@ -61,7 +61,7 @@ async function publishAgain(
 ): Promise<RunEnd> {
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
-  const baseOf = request.overDamaged ? wholeBase(ports, account) : headAsBase;
+  const baseOf = baseOfNext(ports, account, request.overDamaged === true);
   const standing = await readHead(store, account);
   await catalog.refresh(account);
   // A run may be about to record its own.

@@ -1,4 +1,5 @@
-// Whether what readers see is what was published: the checksums of the head, or of everything that is kept.
+// Whether what is published is there as it was published: the checksums of the head and the files of all else, or the
+// checksums of everything that is kept.
 
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
@@ -6,10 +7,10 @@ import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
 import { checkForeign } from "../snapshot/files/check-listed.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
-import type { Manifest } from "../snapshot/files/manifest.ts";
+import { incompleteUnits, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
-import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
+import { type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { RunPorts } from "./run-ports.ts";
 
@@ -20,52 +21,75 @@ const RESERVE_MS = 30_000;
 /** How many files one message names. */
 const MAX_NAMED = 10;
 
-/** The head, if there is one. Throws `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs out. */
-export async function checkHead(ports: SnapshotCheckPorts, account: string): Promise<void> {
-  const head = await readHead(ports.store, account);
-  if (head === undefined) return;
-  const manifest = await verify(ports, account, head.snapshot_id).catch((error: unknown) => {
-    throw addDamagedHeadRemedy(error, account);
-  });
-  await verifyDigests(ports.store, manifest);
-  await verifyLeftOut(ports.store, manifest);
-  await checkForeign(ports.store, manifest);
+interface Damage extends Partial<Pick<Unit, "holds">> {
+  readonly error: SyncError;
+  /** The snapshot, or that of the publication whose changes are damaged; none where no retirement is needed. */
+  readonly of?: string;
 }
 
 /**
- * Every snapshot that is published or held and not retired, and the changes of every publication. Throws as
- * `checkHead` does, naming all that is damaged.
+ * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
+ * publication, have their files. Throws `STORE_CORRUPT` naming all that is damaged, `INTERRUPTED` where time runs out.
  */
+export async function checkHead(ports: SnapshotCheckPorts, account: string): Promise<void> {
+  const { store } = ports;
+  const log = await readLog(store, account);
+  const head = log.at(-1)?.snapshot_id;
+  if (head === undefined) return;
+  const found = await damageOfSnapshot(ports, account, head);
+  const units = await incompleteUnits(store, account, log, await listSnapshots(store, account));
+  for (const { holds, publication, damage: error } of units) {
+    if (holds === "changes" || publication.snapshot_id !== head)
+      found.push({ error, holds, of: publication.snapshot_id });
+  }
+  throwIfAny(found, account, head);
+}
+
+/** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
 export async function checkEverything(ports: SnapshotCheckPorts, account: string): Promise<void> {
   const { store } = ports;
   const log = await readLog(store, account);
-  const head = log.at(-1);
-  const errors: SyncError[] = [];
-  const collect = async <T>(work: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      errors.push(error);
-      return undefined;
-    }
-  };
-  let isHeadWhole = true;
-  for (const snapshotId of await keptSnapshots(ports, account, log)) {
-    const manifest = await collect(verify(ports, account, snapshotId));
-    if (manifest) {
-      await collect(verifyDigests(ports.store, manifest));
-      await collect(verifyLeftOut(ports.store, manifest));
-      await collect(checkForeign(ports.store, manifest));
-    } else if (snapshotId === head?.snapshot_id) isHeadWhole = false;
+  const found: Damage[] = [];
+  for (const snapshotId of await keptSnapshots(ports, account, log))
+    found.push(...(await damageOfSnapshot(ports, account, snapshotId)));
+  const lost = await lostChanges(store, account);
+  for (const publication of log.filter((each) => !lost.has(each.publication))) {
+    const error = await damageIn(verifyChanges(store, account, publication, () => proceed(ports)));
+    if (error) found.push({ error, holds: "changes", of: publication.snapshot_id });
   }
-  for (const publication of log) {
-    await collect(verifyChanges(store, account, publication, () => proceed(ports)));
+  throwIfAny(found, account, log.at(-1)?.snapshot_id);
+}
+
+async function damageOfSnapshot(
+  ports: SnapshotCheckPorts,
+  account: string,
+  snapshotId: string,
+): Promise<Damage[]> {
+  const { store } = ports;
+  try {
+    const manifest = await verifySnapshot(store, account, snapshotId, () => proceed(ports));
+    const digests = await damageIn(verifyDigests(store, manifest));
+    const leftOut = await damageIn(verifyLeftOut(store, manifest));
+    const foreign = await damageIn(checkForeign(store, manifest));
+    return [
+      ...(digests ? [{ error: digests }] : []),
+      ...(leftOut ? [{ error: leftOut, of: snapshotId }] : []),
+      ...(foreign ? [{ error: foreign }] : []),
+    ];
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return [{ error, holds: "snapshot", of: snapshotId }];
   }
-  const [first, ...others] = errors;
-  if (first === undefined) return;
-  const error = others.length === 0 ? first : severalDamaged(errors);
-  throw isHeadWhole ? error : addDamagedHeadRemedy(error, account);
+}
+
+async function damageIn(work: Promise<void>): Promise<SyncError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return error;
+  }
 }
 
 async function keptSnapshots(
@@ -82,10 +106,6 @@ async function keptSnapshots(
   return [...kept].sort();
 }
 
-function verify(ports: SnapshotCheckPorts, account: string, snapshotId: string): Promise<Manifest> {
-  return verifySnapshot(ports.store, account, snapshotId, () => proceed(ports));
-}
-
 function proceed({ signal, timeLeftMs }: SnapshotCheckPorts): void {
   signal.throwIfAborted();
   if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
@@ -95,8 +115,33 @@ function proceed({ signal, timeLeftMs }: SnapshotCheckPorts): void {
   );
 }
 
-function severalDamaged(errors: readonly SyncError[]): SyncError {
-  const keys = errors.map(({ fields }) => String(fields["key"]));
+function throwIfAny(found: readonly Damage[], account: string, head: string | undefined): void {
+  const [first, ...others] = found;
+  if (first === undefined) return;
+  const { code, message, fields } = others.length === 0 ? first.error : severalDamaged(found);
+  const ids = new Set(found.flatMap(({ of }) => of ?? []));
+  const old = [...ids].filter((snapshotId) => snapshotId !== head).slice(0, MAX_NAMED);
+  const remedies = [
+    ...(found.some(({ holds }) => holds === "changes") ? [MADE_AGAIN] : []),
+    ...(old.length > 0 ? [retireRemedy(account, old)] : []),
+  ];
+  const error = new SyncError(code, [message, ...remedies].join(" "), { fields });
+  const isHeadDamaged = found.some(({ holds, of }) => holds === "snapshot" && of === head);
+  throw isHeadDamaged ? addDamagedHeadRemedy(error, account) : error;
+}
+
+const MADE_AGAIN =
+  "The next run makes missing changes again, if both of their snapshots are whole; delete changes that are damaged.";
+
+/** Names no whole command, as the remedy for a damaged head. */
+function retireRemedy(account: string, snapshotIds: readonly string[]): string {
+  const [first] = snapshotIds;
+  const commands = snapshotIds.map((snapshotId) => `retire ${snapshotId} --yes`).join(", ");
+  return `Without a backup, take what is damaged out of the tables: ${commands} (in AWS {"action": "retire", "account": "${account}", "snapshotId": "${first}", "yes": true}).`;
+}
+
+function severalDamaged(found: readonly Damage[]): SyncError {
+  const keys = found.map(({ error }) => String(error.fields["key"]));
   const named = keys.slice(0, MAX_NAMED).join(", ");
   const more = keys.length > MAX_NAMED ? `, and ${keys.length - MAX_NAMED} more` : "";
   return new SyncError(

@@ -13,7 +13,7 @@ import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
 import { LeaseLost } from "./lease/lease-lost.ts";
 import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
-import { type BaseOf, headAsBase, wholeBase } from "./publish/base.ts";
+import { type BaseOf, baseOfNext } from "./publish/base.ts";
 import type { Trigger } from "./record/run-log.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -92,7 +92,7 @@ export class RunSession {
   async openWarehouse(overDamaged: boolean): Promise<Baseline> {
     const { account } = this.settings;
     const head = await readHead(this.#ports.store, account);
-    const baseOf = overDamaged ? wholeBase(this.#ports, account) : headAsBase;
+    const baseOf = baseOfNext(this.#ports, account, overDamaged);
     await this.#ports.catalog.refresh(account);
     return { head, baseOf };
   }

@@ -6,6 +6,7 @@ import type { Store } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
+import { mendChanges } from "./publish/mend-changes.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
@@ -92,10 +93,14 @@ async function resultBefore(
 
 /** A failure here must not fail the run, which has made its snapshot: the next run tries again. */
 async function cleanUp({ ports, settings: { account, retainDays } }: RunSession): Promise<void> {
-  try {
-    await applyRetention({ ports, account, retainDays });
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    ports.logger.warn(`old snapshots could not be deleted: ${error.message}`, { error_code: error.code });
-  }
+  const orWarn = async (what: string, work: Promise<void>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      ports.logger.warn(`${what}: ${error.message}`, { error_code: error.code });
+    }
+  };
+  await orWarn("lost changes could not be made again", mendChanges(ports, account));
+  await orWarn("old snapshots could not be deleted", applyRetention({ ports, account, retainDays }));
 }

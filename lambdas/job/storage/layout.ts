@@ -44,6 +44,8 @@ export const layout = {
   changes,
   changesPart: (account: string, publication: string, snapshotId: string, index: number) =>
     `${changes(account, publication, snapshotId)}part-${five(index)}.ndjson.gz`,
+  lost: (account: string, publication: string, snapshotId: string) =>
+    `${changes(account, publication, snapshotId)}_lost.json`,
 
   publications,
   publication: (account: string, publication: string) => `${publications(account)}${publication}.ndjson`,

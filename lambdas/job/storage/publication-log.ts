@@ -100,7 +100,7 @@ export async function* publicationsSince(
 }
 
 /** All publications, each read on demand. Throws `STORE_CORRUPT` as `readLog` does. */
-export async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
+async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
   for (const id of (await publicationIds(store, account)).toReversed()) {
     yield await readPublication(store, account, id);
   }

@@ -1,9 +1,10 @@
-// The marks beside a snapshot's parts: held, retired.
+// The marks beside a snapshot's parts: held, retired; and beside a publication's changes: lost.
 
 import * as z from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { ensureJson, readJson } from "./json-object.ts";
 import { layout } from "./layout.ts";
+import type { Publication } from "./publication-log.ts";
 import type { Store, StoredKey } from "./store.ts";
 
 /** Everything below one snapshot's prefix. */
@@ -18,6 +19,7 @@ export interface SnapshotFiles {
 
 /** Without the instant the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
+const lostSchema = z.object({ lost_at: z.iso.datetime() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: Store, account: string): Promise<readonly SnapshotFiles[]> {
@@ -77,4 +79,15 @@ export async function dateRetired(
   if (mark === undefined || (await readRetired(store, account, snapshotId)) !== "undated") return;
   const dated = { retired_at: new Date(nowMs).toISOString() };
   await store.replace(key, Buffer.from(`${JSON.stringify(dated)}\n`), mark.version);
+}
+
+/** The next refresh of the catalog leaves the changes out. */
+export async function markLost(
+  store: Store,
+  account: string,
+  { publication, snapshot_id: snapshotId }: Publication,
+  nowMs: number,
+): Promise<void> {
+  const mark = { lost_at: new Date(nowMs).toISOString() };
+  await ensureJson(store, layout.lost(account, publication, snapshotId), lostSchema, mark);
 }

@@ -55,6 +55,15 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    place: "bin/cli/commands/retire.ts retire",
+    said: async (world) => {
+      const { stdout } = await world.run("--json");
+      await world.run();
+      const { snapshot_id } = JSON.parse(stdout);
+      return everything(await world.command(["retire", snapshot_id, ...world.place]));
+    },
+  },
+  {
     place: "bin/cli/notify/next-command.ts status",
     said: (world) => world.toldBy(),
   },

@@ -31,6 +31,13 @@ async function changeRows(key: string): Promise<void> {
   world.store.put(key, gzipSync(text.replace('"version', '"Version').replace("added", "Added")));
 }
 
+/** Of the same length, as a flipped bit leaves it. */
+async function flipByte(key: string): Promise<void> {
+  const bytes = Buffer.from((await world.store.read(key))?.bytes ?? "");
+  bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
+  world.store.put(key, bytes);
+}
+
 const OK = { name: "snapshot", ok: true, code: null, remedy: null };
 
 describe("the line snapshot of check", () => {
@@ -128,11 +135,11 @@ describe("the line snapshot of check", () => {
     });
   });
 
-  it("does not look at older snapshots and at changes, unless it is asked for everything", async () => {
+  it("does not read older snapshots and changes, unless it is asked for everything", async () => {
     const older = await publish(1);
     await publish(2);
     const damage = [layout.part(ACCOUNT, older, 0), layout.changesPart(ACCOUNT, "0000000001", older, 0)];
-    for (const key of damage) await changeRows(key);
+    for (const key of damage) await flipByte(key);
 
     expect(await snapshotLine()).toEqual(OK);
     const line = await snapshotLine(true);
@@ -140,6 +147,40 @@ describe("the line snapshot of check", () => {
     expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
     for (const key of damage) expect(line?.remedy).toContain(key);
     expect(line?.remedy).not.toContain("--over-damaged");
+  });
+
+  it.each<[string, (older: string) => string]>([
+    ["manifest of an older snapshot", (older) => layout.manifest(ACCOUNT, older)],
+    ["part of an older snapshot", (older) => layout.part(ACCOUNT, older, 0)],
+    ["file of changes", (older) => layout.changesPart(ACCOUNT, "0000000001", older, 0)],
+  ])("misses a %s, and says how to retire the snapshot, until the file is restored", async (_, keyOf) => {
+    const older = await publish(1);
+    await publish(2);
+    const key = keyOf(older);
+    const file = await world.store.read(key);
+    await world.store.delete(key);
+
+    const [line, deep] = [await snapshotLine(), await snapshotLine(true)];
+    world.store.put(key, Buffer.from(file?.bytes ?? ""));
+
+    for (const each of [line, deep]) {
+      expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(each?.remedy).toContain(key.slice(0, key.lastIndexOf("/")));
+      expect(each?.remedy).toContain(`retire ${older} --yes`);
+      expect(each?.remedy).toContain(`"snapshotId": "${older}", "yes": true}`);
+      expect(each?.remedy).not.toContain("--over-damaged");
+    }
+    expect(await snapshotLine()).toEqual(OK);
+  });
+
+  it("offers no retirement of what readers see", async () => {
+    const head = await publish(1);
+    await world.store.delete(layout.changesPart(ACCOUNT, "0000000001", head, 0));
+
+    const line = await snapshotLine();
+
+    expect(line?.remedy).toContain("The next run makes missing changes again");
+    expect(line?.remedy).not.toContain("retire");
   });
 
   it("looks at held snapshots when it is asked for everything", async () => {

@@ -94,7 +94,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "retention deletes a snapshot as soon as it is retired",
     file: "run/publish/retention.ts",
-    from: "retiredAtMs <= nowMs - DAY_MS)",
-    to: "retiredAtMs <= nowMs)",
+    from: "retiredAtMs <= nowMs - DAY_MS &&",
+    to: "retiredAtMs <= nowMs &&",
   },
 ];

@@ -3,7 +3,13 @@
 import { resolve, sep } from "node:path";
 import { isDamage } from "../../errors/is-damage.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { type DamagedUnit, incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
+import {
+  type DamagedUnit,
+  incompleteUnits,
+  keptSnapshots,
+  lostChanges,
+  partSizes,
+} from "../../snapshot/files/units.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { DamagedAccount } from "../../storage/damaged-account.ts";
 import { FOLDERS, VIEWS_FILE } from "../../storage/layout.ts";
@@ -116,7 +122,8 @@ export class DuckdbCatalog implements RemovableCatalog {
     const whole = snapshots
       .filter(({ snapshotId }) => kept.has(snapshotId) && !lacking.has(snapshotId))
       .map(({ snapshotId, files }) => [snapshotId, partSizes(files)] as const);
-    return { account, log, retired, incomplete, whole: new Map(whole), damage };
+    const lost = await lostChanges(this.#store, account);
+    return { account, log, retired, lost, incomplete, whole: new Map(whole), damage };
   }
 
   #report(damaged: DamagedAccount): void {

@@ -20,6 +20,8 @@ export interface AccountLog {
   readonly log: readonly PublishedUnits[];
   /** The snapshots that are retired, their files still there or not. */
   readonly retired: ReadonlySet<string>;
+  /** The publications whose changes are lost. */
+  readonly lost: ReadonlySet<string>;
   /** Units that lack a file. */
   readonly incomplete: readonly DamagedUnit[];
   /** Of snapshots that lack nothing the sizes of their parts. */
@@ -29,10 +31,11 @@ export interface AccountLog {
 }
 
 /** What the table shows of the account where nothing is damaged, each unit once. */
-export function unitsOf(table: UnitTable, { account, log, retired }: AccountLog): readonly Unit[] {
+export function unitsOf(table: UnitTable, { account, log, retired, lost }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
     return log
       .filter(({ added, changed, removed }) => added + changed + removed > 0)
+      .filter(({ publication }) => !lost.has(publication))
       .map((publication) => ({ account, holds: "changes", publication }));
   }
   const snapshots = table === "events" ? log.slice(-1) : keptSnapshots(log, retired);

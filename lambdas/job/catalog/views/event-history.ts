@@ -15,9 +15,9 @@ export const EVENT_HISTORY_COLUMNS: readonly ViewColumn[] = [
 /**
  * Its query, the same for both engines. The order is that of the publications: clocks may differ.
  *
- * A publication over a damaged snapshot is compared with an older one, its base. What the publications between them
- * changed is undone by it without a change of its own: there an event has what it had at the base, which is `before` of
- * its first change after the base. So each change counts at its own publication, and again where it is undone.
+ * A publication over a damaged snapshot, or after changes that are lost, is compared with an older one, its base. What the
+ * publications between them changed is undone by it without a change of its own. So there an event has what its newest
+ * change up to the base says, of those that were not undone before; without one there is no such event.
  */
 export const EVENT_HISTORY_SQL = `WITH numbered AS (
   SELECT account, publication, published_at, snapshot_id, base_snapshot_id,
@@ -33,18 +33,23 @@ undoing AS (
   GROUP BY p.account, p.publication, p.published_at
 ),
 effects AS (
-  SELECT account, publication, publication AS effective, published_at FROM numbered
+  SELECT account, publication, publication AS effective, published_at, 0 AS undone FROM numbered
   UNION ALL
-  SELECT n.account, n.publication, u.publication AS effective, u.published_at
+  SELECT n.account, n.publication, u.publication AS effective, u.published_at,
+    CASE WHEN n.publication > u.base THEN 1 ELSE count(earlier.publication) END AS undone
   FROM numbered n
-  JOIN undoing u ON u.account = n.account AND n.publication > u.base AND n.publication < u.publication
+  JOIN undoing u ON u.account = n.account AND n.publication < u.publication
+  LEFT JOIN undoing earlier
+    ON earlier.account = n.account AND n.publication > earlier.base AND n.publication < earlier.publication
+    AND earlier.publication <= u.base
+  GROUP BY n.account, n.publication, u.publication, u.published_at, u.base
 ),
 states AS (
   SELECT c.account, c.uuid, e.effective, e.published_at,
-    CASE WHEN c.publication = e.effective THEN c.after ELSE c.before END AS event,
+    CASE WHEN e.undone = 0 THEN c.after END AS event,
     row_number() OVER (
       PARTITION BY c.account, c.uuid, e.effective
-      ORDER BY CASE WHEN c.publication = e.effective THEN 0 ELSE 1 END, c.publication
+      ORDER BY CASE WHEN e.undone = 0 THEN 0 ELSE 1 END, c.publication DESC
     ) AS place
   FROM event_changes c
   JOIN effects e ON e.account = c.account AND e.publication = c.publication

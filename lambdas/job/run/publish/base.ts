@@ -1,9 +1,11 @@
-// What a publication is compared with: the head, or, over a damaged head, the newest publication that is whole.
+// What a publication is compared with: the head; or, over a damaged head and after changes that are lost, an older
+// publication that is whole.
 
 import { isDamage } from "../../errors/is-damage.ts";
 import type { SyncError } from "../../errors/sync-error.ts";
+import { lostChanges } from "../../snapshot/files/units.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
-import { newestFirst, type Publication } from "../../storage/publication-log.ts";
+import { type Publication, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -11,16 +13,15 @@ import type { RunPorts } from "../run-ports.ts";
 /** The snapshot to compare with, by the head of this moment; null for none, and then every event is `added`. */
 export type BaseOf = (head: Publication | undefined) => Promise<string | null>;
 
-/** Without `--over-damaged`: damage of the head is found when the head is read, and ends the run. */
-export const headAsBase: BaseOf = async (head) => head?.snapshot_id ?? null;
-
 /**
- * Verifies a snapshot before it is the base. Snapshots never change, so each is verified once, however often the base is
- * needed. A retired one is no base: its files will be deleted, and readers that restart from it would find nothing.
+ * Verifies a snapshot that is not the head before it is the base, once, however often the base is needed: snapshots never
+ * change. A retired one is no base: its files will be deleted, and readers that restart from it would find nothing.
+ * @param isOverDamaged false: damage of the head is found when the head is read, and ends the run
  */
-export function wholeBase(
+export function baseOfNext(
   { store, signal, logger }: Pick<RunPorts, "store" | "signal" | "logger">,
   account: string,
+  isOverDamaged: boolean,
 ): BaseOf {
   const verified = new Map<string, Promise<SyncError | undefined>>();
   const damageOf = (snapshotId: string): Promise<SyncError | undefined> => {
@@ -31,27 +32,57 @@ export function wholeBase(
   let reported: string | undefined;
   return async (head) => {
     if (head === undefined) return null;
-    const damage = await damageOf(head.snapshot_id);
-    if (damage === undefined) return head.snapshot_id;
-    const base = await newestWhole(store, account, async (id) => (await damageOf(id)) === undefined);
+    const damage = isOverDamaged ? await damageOf(head.snapshot_id) : undefined;
+    const lost = await lostChanges(store, account);
+    if (damage === undefined && lost.size === 0) return head.snapshot_id;
+    const log = await readLog(store, account);
+    const chain = chainTo(head, log);
+    const oldestLost = chain.findLastIndex(({ publication }) => lost.has(publication));
+    if (damage === undefined && oldestLost === -1) return head.snapshot_id;
+    const named = newestOfEach(log);
+    const below = chain.slice(oldestLost + 1).filter((each) => named.has(each));
+    const base = await newestWhole(store, account, below, damageOf);
+    const why = damage
+      ? `the snapshot ${head.snapshot_id}, which readers see, is damaged (${damage.fields["key"]})`
+      : `the changes of the publication ${chain[oldestLost]?.publication} are lost`;
     if (reported !== head.snapshot_id)
-      logger.warn(
-        `the snapshot ${head.snapshot_id}, which readers see, is damaged (${damage.fields["key"]}); the changes are those against ${base ?? "nothing: every event is added"}`,
-      );
+      logger.warn(`${why}; the changes are those against ${base ?? "nothing: every event is added"}`);
     reported = head.snapshot_id;
     return base;
   };
 }
 
+/**
+ * The publications whose changes give the events of the head, newest first: each is followed by the one that its changes
+ * are found against. A snapshot of any other is no base, although it may have been restored: it was published over as
+ * damaged, and a reader that applies the changes has undone it.
+ */
+function chainTo(head: Publication, log: readonly Publication[]): readonly Publication[] {
+  const chain: Publication[] = [];
+  let next: string | null = head.snapshot_id;
+  for (const each of log.toReversed()) {
+    if (each.snapshot_id !== next) continue;
+    chain.push(each);
+    next = each.base_snapshot_id;
+  }
+  return chain;
+}
+
+/** The publications that the id of their snapshot names: an earlier one of the same snapshot cannot be the base. */
+function newestOfEach(log: readonly Publication[]): ReadonlySet<Publication> {
+  return new Set(new Map(log.map((each) => [each.snapshot_id, each])).values());
+}
+
 async function newestWhole(
   store: Store,
   account: string,
-  isWhole: (snapshotId: string) => Promise<boolean>,
+  chain: readonly Publication[],
+  damageOf: (snapshotId: string) => Promise<SyncError | undefined>,
 ): Promise<string | null> {
   const snapshots = await listSnapshots(store, account);
   const kept = new Set(snapshots.filter(({ isRetired }) => !isRetired).map(({ snapshotId }) => snapshotId));
-  for await (const { snapshot_id: snapshotId } of newestFirst(store, account)) {
-    if (kept.has(snapshotId) && (await isWhole(snapshotId))) return snapshotId;
+  for (const { snapshot_id: snapshotId } of chain) {
+    if (kept.has(snapshotId) && (await damageOf(snapshotId)) === undefined) return snapshotId;
   }
   return null;
 }

@@ -68,30 +68,40 @@ function unlisted(key: string): SyncError {
   );
 }
 
+type Counts = Pick<Publication, "added" | "changed" | "removed">;
+
 async function writeChanges(
-  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  ports: Pick<RunPorts, "store" | "signal">,
   number: string,
   base: string | null,
   manifest: Manifest,
-): Promise<Pick<Publication, "added" | "changed" | "removed">> {
+): Promise<Counts> {
+  const { store } = ports;
   const { account, snapshot_id: snapshotId } = manifest;
   const counts = { added: 0, changed: 0, removed: 0 };
   const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
-  const proceed = (): void => signal.throwIfAborted();
-  async function* lines(): AsyncGenerator<string | Uint8Array> {
-    if (base === null) {
-      for await (const line of addedLines(store, manifest, proceed)) {
-        counts.added += 1;
-        yield line;
-      }
-      return;
-    }
-    const before = await readManifest(store, account, base);
-    for await (const change of compareSnapshots(store, before, manifest, proceed)) {
-      counts[change.change] += 1;
-      yield changeLine(change);
-    }
-  }
-  await writeParts({ store, key, lines: lines() });
+  await writeParts({ store, key, lines: changesOf(ports, base, manifest, counts) });
   return counts;
+}
+
+/** The lines of `event_changes`, which are counted as they are made. */
+export async function* changesOf(
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  base: string | null,
+  manifest: Manifest,
+  counts: { -readonly [kind in keyof Counts]: number },
+): AsyncGenerator<string | Uint8Array> {
+  const proceed = (): void => signal.throwIfAborted();
+  if (base === null) {
+    for await (const line of addedLines(store, manifest, proceed)) {
+      counts.added += 1;
+      yield line;
+    }
+    return;
+  }
+  const before = await readManifest(store, manifest.account, base);
+  for await (const change of compareSnapshots(store, before, manifest, proceed)) {
+    counts[change.change] += 1;
+    yield changeLine(change);
+  }
 }

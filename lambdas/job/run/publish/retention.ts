@@ -25,7 +25,10 @@ export interface RetentionTask {
   readonly retainDays: number | undefined;
 }
 
-/** Never deletes the head, nor a snapshot that was the head within the last day. */
+/**
+ * Never deletes the head, nor a snapshot that was the head within the last day. A mark is taken away from the head only:
+ * it was published while it was being retired. Any other stays retired, as a person may have wanted.
+ */
 export async function applyRetention(task: RetentionTask): Promise<void> {
   const { ports, account } = task;
   const { store, clock, logger } = ports;
@@ -39,14 +42,14 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
   for (const snapshot of await listSnapshots(store, account)) {
     const { snapshotId } = snapshot;
     if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
-    if (snapshot.isRetired && inUse.has(snapshotId)) {
-      // It was published again while it was being retired.
+    if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
       await store.delete(layout.retired(account, snapshotId));
       hasCatalogChanged = true;
     } else if (snapshot.isRetired) {
       const retiredAtMs = await readRetired(store, account, snapshotId);
       if (retiredAtMs === "undated") undated.push(snapshotId);
-      else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS) await deleteFiles(task, snapshot);
+      else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
+        await deleteFiles(task, snapshot);
     } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
       await markRetired(store, account, snapshotId);
       undated.push(snapshotId);

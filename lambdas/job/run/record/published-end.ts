@@ -18,6 +18,6 @@ export async function publishedEnd(
   return {
     outcome: "PUBLISHED",
     reason: "DAMAGED_HEAD",
-    explanation: `What readers saw before, ${head.snapshot_id}, is damaged. ${against}: a reader that applies event_changes in order starts again from there.`,
+    explanation: `What readers saw before, ${head.snapshot_id}, is damaged, or changes that led to it are lost. ${against}: a reader that applies event_changes in order starts again from there.`,
   };
 }

@@ -20,7 +20,7 @@ export interface LinesFile extends Omit<PartInfo, "file"> {
 }
 
 /** Writes one file. Errors of `lines` pass through unchanged, and nothing appears. */
-export async function writeLines(store: Store, key: string, lines: Lines): Promise<LinesFile> {
+export async function writeLines(store: Pick<Store, "create">, key: string, lines: Lines): Promise<LinesFile> {
   const text = createHash("sha256");
   const file = new FileHash();
   let rows = 0;
@@ -40,7 +40,7 @@ export async function writeLines(store: Store, key: string, lines: Lines): Promi
 }
 
 export interface WritePartsOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, "create" | "open">;
   readonly key: (index: number) => string;
   /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
   readonly lines: Lines;

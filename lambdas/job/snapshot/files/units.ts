@@ -83,12 +83,37 @@ export async function incompleteUnits(
     });
     found.push(...(await Promise.all(looked)).flat());
   }
-  const changes = await partsOfChanges(store, account);
-  for (const publication of log) {
-    const damage = missingChanges(account, publication, changes);
-    if (damage) found.push({ account, holds: "changes", publication, damage });
+  return [...found, ...(await incompleteChanges(store, account, log))];
+}
+
+/** Those of them that hold changes, without lost ones. */
+export async function incompleteChanges<P extends PublishedUnits>(
+  store: Store,
+  account: string,
+  log: readonly P[],
+): Promise<readonly (DamagedUnit & { readonly publication: P })[]> {
+  const changes = await filesOfChanges(store, account);
+  return log.flatMap((publication) => {
+    const { publication: id, snapshot_id: snapshotId, added, changed, removed } = publication;
+    if (added + changed + removed === 0) return [];
+    const files = changes.get(layout.changes(account, id, snapshotId)) ?? new Set();
+    const key = files.has(layout.lost(account, id, snapshotId))
+      ? undefined
+      : missingPart(account, id, snapshotId, files);
+    if (key === undefined) return [];
+    return [{ account, holds: "changes", publication, damage: damaged(key, "it is missing", RESTORE) }];
+  });
+}
+
+/** The publications whose changes lack files and were given up by a person. They count again once the files are back. */
+export async function lostChanges(store: Store, account: string): Promise<ReadonlySet<string>> {
+  const lost = new Set<string>();
+  for (const [folder, files] of await filesOfChanges(store, account)) {
+    const [, , publication = "", snapshotId = ""] = folder.split("/");
+    const isMarked = files.has(layout.lost(account, publication, snapshotId));
+    if (isMarked && missingPart(account, publication, snapshotId, files)) lost.add(publication);
   }
-  return found;
+  return lost;
 }
 
 /** Of the parts among these files, in order, as they are stored. */
@@ -124,28 +149,26 @@ async function damageOf(work: Promise<void>): Promise<SyncError | undefined> {
   }
 }
 
-/** By the folder that they lie in. */
-async function partsOfChanges(store: Store, account: string): Promise<ReadonlyMap<string, Set<string>>> {
+/** By the folder that they lie in: parts and marks. */
+async function filesOfChanges(store: Store, account: string): Promise<ReadonlyMap<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
   for await (const { key } of store.list(`${FOLDERS.changes}${account}/`)) {
     const folder = key.slice(0, key.lastIndexOf("/") + 1);
-    if (!PART.test(key.slice(folder.length))) continue;
     found.set(folder, (found.get(folder) ?? new Set()).add(key));
   }
   return found;
 }
 
-function missingChanges(
+/** So many parts have the first numbers, unless one of them is missing. */
+function missingPart(
   account: string,
-  { publication, snapshot_id: snapshotId, added, changed, removed }: PublishedUnits,
-  changes: ReadonlyMap<string, ReadonlySet<string>>,
-): SyncError | undefined {
-  if (added + changed + removed === 0) return undefined;
-  const parts = changes.get(layout.changes(account, publication, snapshotId)) ?? new Set();
-  // So many have these numbers, unless one of them is missing.
-  for (let index = 0; index < Math.max(parts.size, 1); index += 1) {
-    const key = layout.changesPart(account, publication, snapshotId, index);
-    if (!parts.has(key)) return damaged(key, "it is missing", RESTORE);
-  }
-  return undefined;
+  publication: string,
+  snapshotId: string,
+  files: ReadonlySet<string>,
+): string | undefined {
+  const parts = [...files].filter((key) => PART.test(key.slice(key.lastIndexOf("/") + 1)));
+  const names = Array.from({ length: Math.max(parts.length, 1) }, (_, index) =>
+    layout.changesPart(account, publication, snapshotId, index),
+  );
+  return names.find((key) => !files.has(key));
 }

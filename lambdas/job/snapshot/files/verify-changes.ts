@@ -23,6 +23,7 @@ export async function verifyChanges(
   const prefix = layout.changes(account, publication.publication, publication.snapshot_id);
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {
+    if (key === layout.lost(account, publication.publication, publication.snapshot_id)) continue;
     const chunks = await store.open(key);
     if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
     for await (const line of readLines(chunks, { what: key, remedy: RESTORE })) {

@@ -17,7 +17,7 @@ export interface VerifyPartOptions {
 
 /** Returns what the file is. Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes have the checksum. */
 export async function verifyPart(
-  store: Store,
+  store: Pick<Store, "open">,
   key: string,
   { sha256, bytes }: Pick<PartInfo, "sha256" | "bytes">,
   { proceed = () => undefined, remedy = RESTORE }: VerifyPartOptions = {},

@@ -2,11 +2,13 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
+import { markLost } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import type { Store, StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
@@ -47,6 +49,22 @@ describe("views.sql", () => {
       ['{"uuid":"a"}', "uk"],
     ]);
     expect((await query(asWritten, "SELECT publication FROM publications")).rows).toEqual([["0000000001"]]);
+  });
+
+  it("leaves out changes that are lost, without a word, until they are back", async () => {
+    const made = await warehouse();
+    await made.publish("uk", { snapshot_id: ONE, events: 1, added: 1 });
+    const publication = aPublication({ publication: "0000000001", snapshot_id: ONE });
+    const missing = await made.views.render();
+
+    await markLost(made.store, "uk", publication, 0);
+    const lost = await made.views.render();
+    await made.store.create(layout.changesPart("uk", "0000000001", ONE, 0), gzipSync("{}\n"));
+    const back = await made.views.render();
+
+    const [folder, name] = [layout.changes("uk", "0000000001", ONE), "changes of publication 0000000001"];
+    expect([missing, lost, back].map((sql) => sql.includes(name))).toEqual([true, false, false]);
+    expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-*`))).toEqual([false, false, true]);
   });
 
   it("names its files absolutely, so it can be read from any directory", async () => {

@@ -99,16 +99,34 @@ describe("retention", () => {
     expect([files(world, held), files(world, orphan)].flat()).toEqual(["_retired.json", "_retired.json"]);
   });
 
-  test("gives a snapshot back that was published again while it was retired", async () => {
+  test("gives the head back that was published again while it was retired", async () => {
     const world = new SmallWorld({ retainDays: 3 });
     const [first = ""] = await daily(world, 2);
-    await world.rollback(first, false);
+    await world.rollback(first);
     const retired_at = new Date(world.clock.now()).toISOString();
     world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
 
     await world.run();
 
     expect(files(world, first)).toEqual(["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]);
+  });
+
+  test("leaves what was the head a moment ago retired, and keeps its files for a day after that", async () => {
+    const world = new SmallWorld();
+    const [first = ""] = await daily(world, 2);
+    await world.rollback(first, false);
+    const retired_at = new Date(world.clock.now() - 2 * DAY_MS).toISOString();
+    world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
+
+    await world.run();
+    world.clock.advance(DAY_MS - MINUTE_MS);
+    await world.run();
+    const almost = files(world, first);
+    world.clock.advance(2 * MINUTE_MS);
+    await world.run();
+
+    expect(almost).toEqual(["_digests.bin", "_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
+    expect(files(world, first)).toEqual(["_retired.json"]);
   });
 
   test("counts the day from when the tables have followed, however late that is", async () => {

@@ -105,6 +105,42 @@ describe("a damaged head", () => {
     expect(await world.head()).toMatchObject({ base_snapshot_id: first });
   });
 
+  it("is not compared with a restored one that was published over itself", async () => {
+    const first = await world.publish(10, 1);
+    const second = await world.publish(10, 2);
+    await world.damage(second);
+    world.show(10, 3);
+    const third = (await world.run({ overDamaged: true })).row.snapshot_id ?? "";
+    await world.restore(second);
+    await world.damage(third);
+
+    await world.run({ overDamaged: true });
+
+    expect(await world.head()).toMatchObject({ publication: "0000000004", base_snapshot_id: first });
+  });
+
+  it("is not compared with one that was published again since, and published over then", async () => {
+    const first = await world.publish(10, 1);
+    const second = await world.publish(10, 2);
+    await world.rollback(first, false);
+    await world.damage(first);
+    world.show(10, 4);
+    const fourth = (await world.run({ overDamaged: true })).row.snapshot_id ?? "";
+    await world.restore(first);
+    await world.damage(second);
+    await world.damage(fourth);
+
+    await world.run({ overDamaged: true });
+
+    expect(world.catalog.log(ACCOUNT).map((each) => each.base_snapshot_id)).toEqual([
+      null,
+      first,
+      second,
+      second,
+      null,
+    ]);
+  });
+
   it("is not compared with a snapshot that is retired", async () => {
     world.settings = { ...world.settings, retainDays: 1 };
     const first = await world.publish(10, 1);

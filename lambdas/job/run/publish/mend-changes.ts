@@ -1,0 +1,67 @@
+// Changes of a publication that have lost files are made again, from the snapshots that they lie between.
+
+import { isDeepStrictEqual } from "node:util";
+import { isDamage } from "../../errors/is-damage.ts";
+import { readManifest } from "../../snapshot/files/manifest.ts";
+import { writeParts } from "../../snapshot/files/parts.ts";
+import { incompleteChanges } from "../../snapshot/files/units.ts";
+import { layout } from "../../storage/layout.ts";
+import { type Publication, readLog } from "../../storage/publication-log.ts";
+import type { Body, Store } from "../../storage/store.ts";
+import type { RunPorts } from "../run-ports.ts";
+import { changesOf } from "./commit.ts";
+
+export type MendPorts = Pick<RunPorts, "store" | "catalog" | "logger" | "signal">;
+
+/** All that can be. What a person has given up as lost is not among them. */
+export async function mendChanges(ports: MendPorts, account: string): Promise<void> {
+  const { store, catalog } = ports;
+  const incomplete = await incompleteChanges(store, account, await readLog(store, account));
+  let hasMended = false;
+  for (const { publication } of incomplete)
+    hasMended = (await remakeChanges(ports, account, publication)) || hasMended;
+  if (hasMended) await catalog.refresh(account);
+}
+
+/**
+ * False, and nothing is written, where one of the two snapshots is damaged or deleted, where other numbers of changes come
+ * out than the publication says, or where a file that is left holds others.
+ */
+export async function remakeChanges(
+  ports: Pick<RunPorts, "store" | "logger" | "signal">,
+  account: string,
+  { publication, snapshot_id: snapshotId, base_snapshot_id: base, added, changed, removed }: Publication,
+): Promise<boolean> {
+  const { store, logger } = ports;
+  const left = new Set<string>();
+  const prefix = layout.changes(account, publication, snapshotId);
+  for await (const { key } of store.list(prefix)) left.add(key);
+  const key = (index: number): string => layout.changesPart(account, publication, snapshotId, index);
+  try {
+    const manifest = await readManifest(store, account, snapshotId);
+    const counts = { added: 0, changed: 0, removed: 0 };
+    const lines = () => changesOf(ports, base, manifest, counts);
+    const parts = await writeParts({ store: onlyVerifying(store, left), key, lines: lines() });
+    if (!isDeepStrictEqual(counts, { added, changed, removed })) return false;
+    for (const { file } of parts) left.delete(`${prefix}${file}`);
+    left.delete(layout.lost(account, publication, snapshotId));
+    if (left.size > 0) return false;
+    await writeParts({ store, key, lines: lines() });
+    logger.info(`made the changes of the publication ${publication} again, whose files were missing`);
+    return true;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return false;
+  }
+}
+
+/** Creates nothing. A file that is there is verified, as always. */
+function onlyVerifying(store: Store, there: ReadonlySet<string>): Pick<Store, "create" | "open"> {
+  return {
+    open: (key) => store.open(key),
+    create: async (key: string, body: Body) => {
+      if (!(body instanceof Uint8Array)) for await (const _ of body);
+      return there.has(key) ? undefined : "not written";
+    },
+  };
+}
