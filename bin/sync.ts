@@ -4,13 +4,15 @@
 import module from "node:module";
 import { homedir } from "node:os";
 import v8 from "node:v8";
-import { compileCacheFolder } from "./cli/start/compile-cache-folder.ts";
+import { compileCacheFolder, usableCacheFolder } from "./cli/start/compile-cache-folder.ts";
 import { refusedNode } from "./cli/start/refused-node.ts";
 import { keepHeapSmall } from "./cli/start/small-heap.ts";
 
 const refusal = refusedNode(process.versions.node, process.execPath);
 if (refusal === undefined) {
-  module.enableCompileCache(compileCacheFolder(process.platform, process.env, homedir()));
+  const folder = compileCacheFolder(process.platform, process.env, homedir());
+  const cache = usableCacheFolder(process.getBuiltinModule("node:fs"), folder, process.getuid?.());
+  if (cache !== undefined) module.enableCompileCache(cache);
   const { commandLine } = await import("./cli/command-line.ts");
   keepHeapSmall(process.execArgv, v8.setFlagsFromString);
   process.exitCode = await commandLine({ process, elapsedMs: () => performance.now() });

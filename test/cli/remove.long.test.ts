@@ -1,6 +1,6 @@
 // `remove`: says what it would delete, and deletes it with --yes.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { lchown, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { livingLease } from "../job/run/living-lease.ts";
@@ -92,3 +92,42 @@ test("while a run is at work, or an execution has the lease, exits with 4 and de
   }
   expect(await accountsIn(warehouse, "events")).toEqual(["uk"]);
 });
+
+test("files of others stay and are named", async () => {
+  const { cwd, warehouse } = await withAccounts("uk");
+  const foreign = join(warehouse, "publications", "uk", "a copy (1).ndjson");
+  await writeFile(foreign, "mine");
+
+  const asked = await sync(["remove", "uk"], { cwd });
+  const removed = await sync(["remove", "uk", "--yes"], { cwd });
+
+  expect([asked.exitCode, removed.exitCode]).toEqual([2, 0]);
+  for (const { stdout } of [asked, removed]) {
+    expect(stdout).toContain(
+      'Files that are not the warehouse\'s own stay: 1, the first is "publications/uk/a copy (1).ndjson".',
+    );
+  }
+  expect(await readFile(foreign, "utf8")).toBe("mine");
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "a link of another user ends it before anything is deleted",
+  async () => {
+    const { cwd, warehouse } = await withAccounts("uk");
+    const elsewhere = await temporaryDirectory();
+    await writeFile(join(elsewhere, "0000000009.ndjson"), "private");
+    await rename(join(warehouse, "publications", "uk"), join(cwd, "moved"));
+    const link = join(warehouse, "publications", "uk");
+    await symlink(elsewhere, link);
+    await lchown(link, 12345, 12345);
+
+    const removed = await sync(["remove", "uk", "--yes"], { cwd });
+
+    expect(removed).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(removed.stderr).toContain(
+      `Nothing was removed. Nothing is deleted or replaced behind the link ${link}: it does not belong to the owner`,
+    );
+    expect(await readFile(join(elsewhere, "0000000009.ndjson"), "utf8")).toBe("private");
+    expect(await readdir(join(warehouse, "snapshots", "uk"))).toHaveLength(1);
+  },
+);

@@ -1,5 +1,6 @@
 // `remove`: takes an account out of a warehouse, with all its files; without `--yes` it says what that would delete.
 
+import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type AccountFiles, countFiles } from "../../../lambdas/job/run/remove/account-files.ts";
 import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
@@ -7,6 +8,7 @@ import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { refusedText } from "../../../lambdas/job/storage/deletable.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
@@ -34,6 +36,9 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { store, catalog } = await openWarehouse(values, context);
     const files = await countFiles(store, account);
     if (files.files === 0) throw await missingAccount(store, account);
+    if (files.refusedLink !== undefined) {
+      throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
+    }
     const { stdout, stderr } = context;
     const answer = (ok: boolean, lines: readonly string[]): void => {
       if (values.json) stdout.json({ ok });
@@ -54,7 +59,7 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     }
     answer(true, [
       `The account ${account} is removed: ${listed(files)}.`,
-      ...afterwards(values),
+      ...afterwards(files, values),
       "Its credentials were not touched. Take it out of your settings too: the next run of it makes it again.",
     ]);
     return EXIT.done;
@@ -85,7 +90,7 @@ async function missingAccount(
 function describe(account: string, files: AccountFiles, values: Values): readonly string[] {
   return [
     `remove ${account} would delete all of this account: ${listed(files)}, and its rows in all tables.`,
-    ...afterwards(values),
+    ...afterwards(files, values),
     `Nothing was deleted. To delete it: ${commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values)}`,
   ];
 }
@@ -94,7 +99,12 @@ function listed({ publications, snapshots, files }: AccountFiles): string {
   return `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
 }
 
-function afterwards({ warehouse }: Values): readonly string[] {
-  if (!isS3(warehouse)) return [];
-  return ["The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."];
+function afterwards({ foreign }: AccountFiles, { warehouse }: Values): readonly string[] {
+  const [first] = foreign;
+  const stay =
+    first === undefined
+      ? []
+      : [`Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`];
+  if (!isS3(warehouse)) return stay;
+  return [...stay, "The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."];
 }

@@ -70,8 +70,10 @@ async function started(
   }
   const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
   await credentials.read();
-  const { store, expiresByItself } = warehouse;
-  if (!expiresByItself) await expireRuns(store, settings.account, systemClock.now());
+  const { store, directory } = warehouse;
+  const nowMs = systemClock.now();
+  await directory?.tidy(nowMs, display);
+  if (directory) await expireRuns(directory, settings.account, nowMs, display);
   const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
   const result = await run(ports, settings, {
     trigger: "manual",

@@ -5,9 +5,10 @@ import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
 import { systemReason } from "../output/system-reason.ts";
-import { warehouseFolders } from "./warehouse-folders.ts";
+import { tableFolders } from "./table-folders.ts";
 
 const NEW_FILE_MODE = 0o666;
 
@@ -16,6 +17,8 @@ export interface OutFileOptions {
   readonly warehouse: string | undefined;
   /** Of what is thrown when the file cannot be written. */
   readonly failure: ErrorCode;
+  /** Whose links are followed; undefined where files have no owner. */
+  readonly user?: number | undefined;
 }
 
 export class OutFile {
@@ -33,10 +36,14 @@ export class OutFile {
   }
 
   /**
-   * Before the work begins, so that what cannot be written is known at once. A link is followed, and the file that
-   * it names is replaced. Throws `CONFIG_INVALID` for what is no file, and for files of the warehouse.
+   * Before the work begins, so that what cannot be written is known at once. A link of this user is followed, and the file
+   * that it names is replaced. Throws `CONFIG_INVALID` for what is no file, for files of the warehouse, and for links of
+   * others.
    */
-  static async in(path: string, { warehouse, failure }: OutFileOptions): Promise<OutFile> {
+  static async in(
+    path: string,
+    { warehouse, failure, user = process.getuid?.() }: OutFileOptions,
+  ): Promise<OutFile> {
     const refused = (reason: string): SyncError =>
       new SyncError("CONFIG_INVALID", `--out: ${path} cannot be written: ${reason}. Choose another file.`);
     const failed = (error: unknown): never => {
@@ -49,9 +56,11 @@ export class OutFile {
     const existing = await stat(real).catch((error: unknown) =>
       isErrno(error, "ENOENT") ? undefined : failed(error),
     );
+    const link = user === undefined ? undefined : await foreignLinkOn(path, user);
+    if (link !== undefined) throw refused(`${link} is a link that another user made`);
     if (existing?.isDirectory()) throw refused("it is a folder");
     if (existing && !existing.isFile()) throw refused("it is no ordinary file");
-    for (const place of warehouse === undefined ? [] : await warehouseFolders(warehouse)) {
+    for (const place of warehouse === undefined ? [] : [warehouse, ...(await tableFolders(warehouse))]) {
       const lies = await realpath(place).catch(() => place);
       if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
     }

@@ -17,7 +17,7 @@ const TRY_CAST =
   "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE).";
 
 const ALLOWED =
-  "query reads the tables and files of this warehouse, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them. For anything else read views.sql in a DuckDB of your own.";
+  "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them. For anything else read views.sql in a DuckDB of your own.";
 
 export function queryError(error: unknown): SyncError {
   const message = messageOf(error);

@@ -1,5 +1,6 @@
 // Which folders of a warehouse were verified, and how their files looked then: so that no query does it again.
 
+import { constants } from "node:fs";
 import { appendFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -7,6 +8,9 @@ import { newModes } from "../../../lambdas/job/storage/directory/new-modes.ts";
 
 /** The dot keeps it out of every listing of the warehouse. */
 const RECORD = ".verified.ndjson";
+
+/** Behind a link there is another file than this one. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 const LINE = z.object({ folder: z.string(), files: z.string() });
 
@@ -39,7 +43,7 @@ export class VerifiedFolders {
     const { file: mode } = await newModes(this.#directory);
     // The end of a line before it too: the last one may have been cut.
     const line = `\n${JSON.stringify({ folder, files })}\n`;
-    await appendFile(join(this.#directory, RECORD), line, { mode }).catch(() => undefined);
+    await appendFile(join(this.#directory, RECORD), line, { mode, flag: APPEND }).catch(() => undefined);
   }
 
   async #look(folder: string): Promise<string> {

@@ -75,7 +75,7 @@ async function verify(
 
 /** The views name the files by this pattern. */
 function isInView(file: string): boolean {
-  return /^part-.*\.ndjson\.gz$/.test(file);
+  return /^part-\d{5}\.ndjson\.gz$/.test(file);
 }
 
 /** How many more files one message names. */

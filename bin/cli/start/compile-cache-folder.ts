@@ -1,9 +1,18 @@
 // Where Node.js keeps this program's compiled code between starts: a folder of this user, not the temporary folder that
 // all users share, because Node.js runs what it finds there.
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+
+/** Not imported: the program's first file must run on a Node.js where built code cannot ask for them, to say so. */
+export interface Files {
+  lstatSync(path: string): { readonly uid: number; readonly mode: number };
+  realpathSync(path: string): string;
+  mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
+}
 
 const NAME = "brand-events-sync";
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
 
 export function compileCacheFolder(
   platform: NodeJS.Platform,
@@ -13,4 +22,35 @@ export function compileCacheFolder(
   if (platform === "win32") return join(LOCALAPPDATA || join(home, "AppData", "Local"), NAME);
   if (platform === "darwin") return join(home, "Library", "Caches", NAME);
   return join(XDG_CACHE_HOME || join(home, ".cache"), NAME);
+}
+
+/**
+ * The folder's real path, made if it is missing, if no other user can write it or put another one in its place; else
+ * undefined, and the program only starts more slowly.
+ * @param user undefined where files have no owner, as on Windows
+ */
+export function usableCacheFolder(
+  files: Files,
+  folder: string,
+  user: number | undefined,
+): string | undefined {
+  try {
+    files.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const real = files.realpathSync(folder);
+    return user === undefined || isPrivate(files, real, user) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPrivate(files: Files, folder: string, user: number): boolean {
+  const { uid, mode } = files.lstatSync(folder);
+  return uid === user && (mode & OTHERS_WRITE) === 0 && holdsStill(files, dirname(folder), user);
+}
+
+/** In a sticky folder, such as /tmp, only owners rename what is theirs. */
+function holdsStill(files: Files, folder: string, user: number): boolean {
+  const { uid, mode } = files.lstatSync(folder);
+  const isSafe = (uid === user || uid === 0) && ((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0);
+  return isSafe && (dirname(folder) === folder || holdsStill(files, dirname(folder), user));
 }

@@ -6,7 +6,6 @@ import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
 import type { DamagedAccount } from "../../../lambdas/job/storage/damaged-account.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -23,14 +22,14 @@ export async function openWarehouse(
     return openS3Warehouse(warehouse, database, proxies);
   }
   const { store, views } = openDirectory(resolve(cwd, warehouse), stderr);
-  return { store, catalog: views, expiresByItself: false };
+  return { store, catalog: views, directory: store };
 }
 
 /** `directory` is absolute. An account that is damaged does not end a command of another one, and is named. */
 export function openDirectory(
   directory: string,
   stderr: Terminal,
-): { readonly store: Store; readonly views: DuckdbCatalog } {
+): { readonly store: DirectoryStore; readonly views: DuckdbCatalog } {
   const store = new DirectoryStore({ directory, random: systemRandom });
   const onDamage = (damaged: DamagedAccount): void => stderr.message(damagedAccountText(damaged));
   return { store, views: new DuckdbCatalog({ store, directory, onDamage }) };

@@ -28,5 +28,5 @@ export async function openS3Warehouse(
   });
   const location = warehouseLocation(bucket, prefix);
   const catalog = new GlueCatalog({ client: new GlueClient(aws), store, database, location });
-  return { store, catalog, expiresByItself: true };
+  return { store, catalog };
 }

@@ -5,13 +5,14 @@ import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/add-damaged-head-remedy.ts";
-import { checkForeign } from "../snapshot/files/check-listed.ts";
+import { checkForeign, checkNames } from "../snapshot/files/check-listed.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
+import type { Store } from "../storage/store.ts";
 import type { RunPorts } from "./run-ports.ts";
 
 export type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
@@ -42,6 +43,7 @@ export async function checkHead(ports: SnapshotCheckPorts, account: string): Pro
     if (holds === "changes" || publication.snapshot_id !== head)
       found.push({ error, holds, of: publication.snapshot_id });
   }
+  found.push(...(await foreignNames(store, account)));
   throwIfAny(found, account, head);
 }
 
@@ -57,7 +59,13 @@ export async function checkEverything(ports: SnapshotCheckPorts, account: string
     const error = await damageIn(verifyChanges(store, account, publication, () => proceed(ports)));
     if (error) found.push({ error, holds: "changes", of: publication.snapshot_id });
   }
+  found.push(...(await foreignNames(store, account)));
   throwIfAny(found, account, log.at(-1)?.snapshot_id);
+}
+
+async function foreignNames(store: Store, account: string): Promise<Damage[]> {
+  const error = await damageIn(checkNames(store, account));
+  return error ? [{ error }] : [];
 }
 
 async function damageOfSnapshot(

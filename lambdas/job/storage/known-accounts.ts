@@ -1,6 +1,6 @@
 // The accounts that a warehouse has anything of: publications, run logs or a lease.
 
-import { FOLDERS } from "./layout.ts";
+import { FOLDERS, isOfLayout } from "./layout.ts";
 import type { Store } from "./store.ts";
 
 const OF_AN_ACCOUNT = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
@@ -21,8 +21,10 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
   return [...found].sort();
 }
 
-/** The name of the first folder in this one after a key. */
+/** The name of the first folder in this one, after a key, that has a file of the layout. */
 async function firstFolder(store: Store, folder: string, after: string): Promise<string | undefined> {
-  for await (const { key } of store.list(folder, after)) return key.slice(folder.length).split("/", 1)[0];
+  for await (const { key } of store.list(folder, after)) {
+    if (isOfLayout(key)) return key.slice(folder.length).split("/", 1)[0];
+  }
   return undefined;
 }

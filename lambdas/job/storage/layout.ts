@@ -13,6 +13,26 @@ export const FOLDERS = {
 /** The tables for DuckDB; only in a warehouse that is a directory. */
 export const VIEWS_FILE = "views.sql";
 
+const ACCOUNT = "[a-z0-9][a-z0-9_-]{0,39}";
+const ID = "[A-Za-z0-9][A-Za-z0-9._-]*";
+const PART = "part-[0-9]{5}[.]ndjson[.]gz";
+
+/** What the keys in each folder look like, for DuckDB too: whatever else lies there is not this program's. */
+export const KEYS_IN = {
+  snapshots: `${FOLDERS.snapshots}${ACCOUNT}/${ID}/(${PART}|_(manifest|held|retired)[.]json|_left_out[.]ndjson|_digests[.]bin)`,
+  changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
+  publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
+  runLogs: `${FOLDERS.runLogs}${ACCOUNT}/${ID}-[0-9]+[.]ndjson`,
+  // Files of earlier versions, too: shards, and what was kept of them.
+  runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+|(shard|kept)-[0-9]{5})[.]ndjson[.]gz|(record-[0-9]{8}|hand-over|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
+  accounts: `${FOLDERS.accounts}${ACCOUNT}/(lease|login-refused)[.]json`,
+} as const satisfies Record<keyof typeof FOLDERS, string>;
+
+const KEY = new RegExp(`^(${Object.values(KEYS_IN).join("|")})$`);
+
+/** Nothing else in the folders is read by the program or deleted. */
+export const isOfLayout = (key: string): boolean => KEY.test(key);
+
 const five = (n: number): string => String(n).padStart(5, "0");
 const eight = (n: number): string => String(n).padStart(8, "0");
 

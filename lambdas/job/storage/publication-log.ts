@@ -3,8 +3,7 @@
 import * as z from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { isAccountName } from "../settings/account-name.ts";
-import { FOLDERS, layout, publicationId } from "./layout.ts";
+import { FOLDERS, isOfLayout, layout, publicationId } from "./layout.ts";
 import { runInstant } from "./run-id.ts";
 import { SELDOM_PARSED } from "./seldom-parsed.ts";
 import type { Store } from "./store.ts";
@@ -140,13 +139,12 @@ export async function publish(
   return standing.write_id === publication.write_id ? "committed" : "lost";
 }
 
-/** The accounts that have a publication, sorted. Throws `STORE_CORRUPT` for a folder whose name is not an account's. */
+/** The accounts that have a publication, sorted. */
 export async function accounts(store: Store): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of store.list(FOLDERS.publications)) {
     const [account = ""] = key.slice(FOLDERS.publications.length).split("/", 1);
-    if (!isAccountName(account)) throw foreign(key);
-    found.add(account);
+    if (isOfLayout(key)) found.add(account);
   }
   return [...found].sort();
 }
@@ -154,9 +152,10 @@ export async function accounts(store: Store): Promise<readonly string[]> {
 async function publicationIds(store: Store, account: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { key } of store.list(layout.publications(account))) {
+    if (!isOfLayout(key)) continue;
     const id = publicationId(ids.length + 1);
     const expected = layout.publication(account, id);
-    if (key !== expected) throw outOfOrder(expected, key);
+    if (key !== expected) throw corrupt(expected, `it is missing, while ${key} exists`);
     ids.push(id);
   }
   return ids;
@@ -187,21 +186,6 @@ function parse(bytes: Uint8Array): Publication | undefined {
   } catch {
     return undefined;
   }
-}
-
-function outOfOrder(expected: string, found: string): SyncError {
-  const isPublication = found.length === expected.length && /\/\d{10}\.ndjson$/.test(found);
-  return isPublication && found > expected
-    ? corrupt(expected, `it is missing, while ${found} exists`)
-    : foreign(found);
-}
-
-function foreign(key: string): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    `${key} does not belong in the publication log, which holds <account>/<ten digits>.ndjson only. Move it out of the warehouse and start again.`,
-    { fields: { key } },
-  );
 }
 
 function corrupt(key: string, what: string): SyncError {

@@ -3,11 +3,11 @@
 import * as z from "zod";
 import { isDamage } from "../errors/is-damage.ts";
 import { ensureJson, readJson } from "./json-object.ts";
-import { layout } from "./layout.ts";
+import { isOfLayout, layout } from "./layout.ts";
 import type { Publication } from "./publication-log.ts";
 import type { Store, StoredKey } from "./store.ts";
 
-/** Everything below one snapshot's prefix. */
+/** The files of the layout below one snapshot's prefix. */
 export interface SnapshotFiles {
   readonly snapshotId: string;
   readonly files: readonly StoredKey[];
@@ -26,6 +26,7 @@ export async function listSnapshots(store: Store, account: string): Promise<read
   const bySnapshot = new Map<string, StoredKey[]>();
   const prefix = layout.snapshots(account);
   for await (const file of store.list(prefix)) {
+    if (!isOfLayout(file.key)) continue;
     const snapshotId = file.key.slice(prefix.length).split("/")[0] ?? "";
     const files = bySnapshot.get(snapshotId);
     if (files) files.push(file);

@@ -11,6 +11,8 @@ export interface StoredKey {
   /** Milliseconds since the Unix epoch, by the store's own clock. */
   readonly modifiedAtMs: number;
   readonly bytes: number;
+  /** The link on the way to it behind which `delete` and `replace` are refused, if there is one. */
+  readonly refusedLink?: string;
 }
 
 export type Body = Uint8Array | AsyncIterable<Uint8Array>;

@@ -30,6 +30,16 @@ async function warehouseBesideSecrets(): Promise<{ readonly made: Warehouse; rea
   await symlink(join(outside, "credentials.json"), join(made.directory, "link.json"));
   await symlink(outside, join(made.directory, "folder"));
   await mkdir(join(made.directory, "empty"));
+  await mkdir(join(made.directory, "credentials", "uk"), { recursive: true });
+  for (const name of [
+    "credentials.json",
+    "credentials/uk.json",
+    "credentials/uk/uk.ndjson",
+    ".hidden.json",
+  ]) {
+    await writeFile(join(made.directory, name), '{"password":"hunter2"}\n');
+  }
+  await made.put("accounts/uk/lease.json", [{ password: "hunter2" }]);
   return { made, outside };
 }
 
@@ -84,6 +94,16 @@ describe("query reads", () => {
       expect((await query(views, "SELECT count(*) FROM events, publications")).rows).toEqual([["2"]]);
     },
   );
+
+  it("views.sql, in a warehouse that is named as any of its files may be", async () => {
+    const { directory, views } = await warehouseWithEvents("warehouse");
+    await views.refresh("uk");
+
+    for (const path of [directory, relative(process.cwd(), directory)]) {
+      const { rows } = await query(views, `SELECT content FROM read_text('${path}/views.sql')`);
+      expect(rows).toEqual([[expect.stringContaining("CREATE OR REPLACE VIEW events AS")]]);
+    }
+  });
 
   it("a warehouse by a link to it", async () => {
     const { directory } = await warehouseWithEvents("warehouse");
@@ -158,6 +178,18 @@ describe("query refuses", () => {
     "FROM read_text('$W/link.json')",
     "FROM read_text('$W/folder/credentials.json')",
     "FROM read_text('$W/folder/*')",
+    // What lies in the warehouse and is of no table.
+    "FROM read_text('$W/credentials.json')",
+    "FROM read_text('$R/credentials.json')",
+    "FROM read_text('$W/snapshots/../credentials.json')",
+    "FROM read_text('$W/credentials/uk.json')",
+    "FROM read_text('$W/.hidden.json')",
+    "FROM read_text('$W/*.json')",
+    "FROM read_text('$W/*/*.json')",
+    "FROM read_text('$W/*/*/*.ndjson')",
+    "FROM read_text('$W/**/*.ndjson')",
+    "FROM read_text('$W/accounts/uk/lease.json')",
+    "FROM glob('$W/*')",
     "FROM glob('/**')",
     "FROM glob('$O/*')",
     "FROM 'credentials.json'",
@@ -173,7 +205,11 @@ describe("query refuses", () => {
 
     const file = join(await temporaryDirectory(), "result.parquet");
     await writeFile(file, "");
-    const text = sql.replaceAll("$W", made.directory).replaceAll("$O", outside).replaceAll("$0", "\0");
+    const text = sql
+      .replaceAll("$W", made.directory)
+      .replaceAll("$R", relative(process.cwd(), made.directory))
+      .replaceAll("$O", outside)
+      .replaceAll("$0", "\0");
     for (const ask of [query, writeParquet]) {
       const error: unknown = await ask(made.views, text, {}, file).catch((thrown: unknown) => thrown);
 
@@ -219,7 +255,7 @@ describe("query refuses", () => {
     const error: unknown = await query(views, sql).catch((thrown: unknown) => thrown);
 
     expect(`${error}`).toContain(reason);
-    expect(`${error}`).toContain("query reads the tables and files of this warehouse, with SELECT,");
+    expect(`${error}`).toContain("query reads the tables of this warehouse and their files, with SELECT,");
   });
 });
 

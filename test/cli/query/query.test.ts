@@ -1,6 +1,8 @@
 // A query's result: every value as text, nothing lost, and DuckDB's own words when the SQL is wrong.
 
-import { rename } from "node:fs/promises";
+import { readdir, rename, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -49,6 +51,29 @@ describe("query", () => {
 
     await expect(querying).rejects.toBe(reason);
     await expect(query(NO_TABLES, "SELECT 1", { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it("keeps what does not fit into memory in a folder of this user, which is gone afterwards", async () => {
+    const seen: string[] = [];
+    const sort = "SELECT current_setting('temp_directory') AS folder";
+    const options = {
+      verify: async () => {
+        for (const name of await readdir(tmpdir())) {
+          const found = name.startsWith("brand-events-sync-") && (await stat(join(tmpdir(), name)));
+          if (found) seen.push(`${name} ${(found.mode & 0o777).toString(8)}`);
+        }
+        return [];
+      },
+    };
+
+    const { rows } = await query(NO_TABLES, sort, options);
+    const failed = await query(NO_TABLES, "SELECT error(current_setting('temp_directory'))").catch(String);
+
+    const folder = String(rows[0]?.[0]);
+    expect(seen).toContain(`${basename(folder)} 700`);
+    const [left = ""] = /\S*brand-events-sync-\w+/.exec(String(failed)) ?? [];
+    expect(dirname(left)).toBe(dirname(folder));
+    for (const path of [folder, left]) await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("keeps the order and columns of the same name", async () => {
@@ -147,7 +172,7 @@ describe("query", () => {
     await expect(query(made.views, "FROM events")).rejects.toMatchObject({
       code: "QUERY_FAILED",
       message: expect.stringMatching(
-        /files are missing or unreadable\. Restore them from a backup.*part-\*/s,
+        /files are missing or unreadable\. Restore them from a backup.*part-\[0-9\]/s,
       ),
     });
   });

@@ -41,6 +41,24 @@ async function flipByte(key: string): Promise<void> {
 const OK = { name: "snapshot", ok: true, code: null, remedy: null };
 
 describe("the line snapshot of check", () => {
+  it.each([
+    "snapshots/uk/2026-01-01T00-00-00.000Z/part-00000 (1).ndjson.gz",
+    "changes/uk/0000000001/x/part-00000.ndjson.gz.bak",
+    "publications/uk/0000000001 (1).ndjson",
+    "run-log/uk/a copy (1).json",
+  ])("names a file that the layout does not know and Athena may read: %s", async (key) => {
+    await publish(1);
+    world.store.put(key, "{}\n");
+    world.store.put(key.replace(/[^/]+$/, "_notes"), "");
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(line?.remedy).toContain(`The file ${key} is damaged: it is no file of the warehouse`);
+    }
+  });
+
   it("is ok before anything is published, and when the head is as it was published", async () => {
     expect(await snapshotLine()).toEqual(OK);
     await publish(1);

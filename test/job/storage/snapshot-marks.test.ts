@@ -20,6 +20,9 @@ beforeEach(() => {
 it("lists an account's snapshots with their files and marks, oldest first", async () => {
   const parts = [FIRST, SECOND].map((id) => layout.part("uk", id, 0));
   for (const key of [...parts, layout.held("uk", SECOND), layout.part("us", FIRST, 0)]) store.put(key, "x");
+  for (const name of ["part-00000 (1).ndjson.gz", "z/part-00000.ndjson.gz", "notes"]) {
+    store.put(`${layout.snapshot("uk", FIRST)}${name}`, "not ours");
+  }
   await markRetired(store, "uk", FIRST);
 
   expect(await listSnapshots(store, "uk")).toMatchObject([

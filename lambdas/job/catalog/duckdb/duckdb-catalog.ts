@@ -12,7 +12,7 @@ import {
 } from "../../snapshot/files/units.ts";
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { DamagedAccount } from "../../storage/damaged-account.ts";
-import { FOLDERS, VIEWS_FILE } from "../../storage/layout.ts";
+import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store, StoredObject } from "../../storage/store.ts";
@@ -166,7 +166,7 @@ export class DuckdbCatalog implements RemovableCatalog {
   }
 
   async #hasRunLogs(): Promise<boolean> {
-    for await (const _ of this.#store.list(FOLDERS.runLogs)) return true;
+    for await (const { key } of this.#store.list(FOLDERS.runLogs)) if (isOfLayout(key)) return true;
     return false;
   }
 }

@@ -4,7 +4,7 @@ import { sep } from "node:path";
 import { type DamagedUnit, describeUnit, folderOf } from "../../snapshot/files/units.ts";
 import type { ColumnType } from "../../snapshot/rows/column-type.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
-import { FOLDERS } from "../../storage/layout.ts";
+import { KEYS_IN } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../../storage/tables.ts";
 import { DUCKDB } from "../views/dialect.ts";
 import { EVENT_HISTORY_SQL } from "../views/event-history.ts";
@@ -28,6 +28,9 @@ export interface WarehouseFiles {
   readonly leftOut: readonly DamagedUnit[];
 }
 
+/** The files of the publications and the run logs, and others. */
+export const LINES = "*/*/*.ndjson";
+
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
 
 /** The files of a table. */
@@ -38,8 +41,8 @@ interface Source {
   readonly compression: "gzip" | "uncompressed";
   /** Where in a file's path each partition column stands, from the end. */
   readonly partitions: Readonly<Record<string, number>>;
-  /** Only files two levels below this folder. */
-  readonly folder?: string;
+  /** Only files whose key looks so, as a regular expression. */
+  readonly keys?: string;
   /** Strings that come after the table's own columns, before the partitions. */
   readonly lifted?: readonly string[];
 }
@@ -52,7 +55,7 @@ export function viewsSql(files: WarehouseFiles): string {
     accounts
       .flatMap((account) => unitsOf(table, account).map(folderOf))
       .filter((folder) => !absent.has(folder))
-      .map((folder) => `${folder}part-*.ndjson.gz`);
+      .map((folder) => `${folder}part-${"[0-9]".repeat(5)}.ndjson.gz`);
   const gzip = { directory, compression: "gzip" } as const;
   const lifted = columns.slice(TABLES.events.columns.length);
   const rows = { ...gzip, lifted };
@@ -61,7 +64,7 @@ export function viewsSql(files: WarehouseFiles): string {
   // finds a file before the first run log is written.
   const lines = {
     directory,
-    patterns: accounts.length > 0 || hasRunLogs ? ["*/*/*.ndjson"] : [],
+    patterns: accounts.length > 0 || hasRunLogs ? [LINES] : [],
     compression: "uncompressed",
     partitions: { account: -2 },
   } as const;
@@ -81,8 +84,8 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    table("publications", { ...lines, folder: FOLDERS.publications }),
-    table("sync_runs", { ...lines, folder: FOLDERS.runLogs }),
+    table("publications", { ...lines, keys: KEYS_IN.publications }),
+    table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
     createView("events_typed", eventsTypedSql(typed, DUCKDB)),
     createView("event_history", EVENT_HISTORY_SQL),
     "-- What each account has, for the next replacement. It counts where a log is damaged.",
@@ -126,14 +129,16 @@ function table(name: TableName, source: Source): string {
   const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const where = source.folder ? `\nWHERE parse_path("${file}")[-3] = '${source.folder.slice(0, -1)}'` : "";
+  const where = source.keys
+    ? `\nWHERE regexp_full_match(array_to_string(parse_path("${file}")[-3:], '/'), ${literal(source.keys)})`
+    : "";
   return `CREATE OR REPLACE VIEW ${name} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES},${source.folder ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
+  maximum_object_size = ${MAX_ROW_BYTES},${source.keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
 `;
 }
 
-const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));
+export const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));

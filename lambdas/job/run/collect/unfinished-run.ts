@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
-import { layout } from "../../storage/layout.ts";
+import { isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
 
 /** A run that has a plan but is not finished. */
@@ -56,6 +56,7 @@ export async function findAdoptable(
   // From the head's own run on: it may have crashed right after its publication.
   const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
   for await (const file of store.list(prefix, after)) {
+    if (!isOfLayout(file.key)) continue;
     const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
     const files = byRun.get(runId);
     if (files) files.push(file);
@@ -82,5 +83,5 @@ async function open(
   const planKey = layout.plan(account, runId);
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
-  return plan === undefined ? "other-version" : { plan, files };
+  return plan === undefined ? "other-version" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };
 }

@@ -1,6 +1,7 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
 // deleted by a run at least a day after it has left the tables.
 
+import { deletable } from "../../storage/deletable.ts";
 import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import { runInstant } from "../../storage/run-id.ts";
@@ -36,11 +37,13 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
   const nowMs = clock.now();
   const inUse = headsSince(log, nowMs - DAY_MS);
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  const mayDelete = deletable(logger);
   let hasCatalogChanged = false;
   /** Retired, but a table may still show them. */
   const undated: string[] = [];
   for (const snapshot of await listSnapshots(store, account)) {
     const { snapshotId } = snapshot;
+    if (!snapshot.files.every(mayDelete)) continue;
     if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
     if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
       await store.delete(layout.retired(account, snapshotId));

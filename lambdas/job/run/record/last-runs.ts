@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
+import { isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
@@ -18,7 +18,8 @@ export interface LastRuns {
 
 /** Reads no more than `most` of them. Throws `STORE_CORRUPT` for a damaged one. */
 export async function lastRuns(store: Store, account: string, most: number): Promise<LastRuns> {
-  const files = await Array.fromAsync(store.list(layout.runLogs(account)));
+  const listed = await Array.fromAsync(store.list(layout.runLogs(account)));
+  const files = listed.filter(({ key }) => isOfLayout(key));
   const newest = files.sort(byEnd).slice(-most).reverse();
   const runs: RunLogEntry[] = [];
   for (let at = 0; at < newest.length; at += AT_ONCE) {

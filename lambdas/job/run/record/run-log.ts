@@ -5,7 +5,7 @@ import { isDamage } from "../../errors/is-damage.ts";
 import { ERROR_CODES } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
+import { isOfLayout, layout } from "../../storage/layout.ts";
 import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 
@@ -87,7 +87,7 @@ export async function appendRunLogOnce(
 /** The rows of a run that can be read, the newest first; each is read when it is asked for. */
 export async function* attemptsOf(store: Store, account: string, runId: string): AsyncGenerator<RunLogEntry> {
   const files = await Array.fromAsync(store.list(`${layout.runLogs(account)}${runId}-`));
-  for (const { key } of files.toReversed()) {
+  for (const { key } of files.filter((file) => isOfLayout(file.key)).toReversed()) {
     const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
     if (row) yield row;
   }

@@ -1,6 +1,6 @@
 // Everything that a warehouse holds of an account, folder by folder.
 
-import { FOLDERS, layout } from "../../storage/layout.ts";
+import { FOLDERS, isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 
 export interface AccountFiles {
@@ -8,6 +8,10 @@ export interface AccountFiles {
   /** Published, held and unfinished ones. */
   readonly snapshots: number;
   readonly files: number;
+  /** Not of the layout, so `remove` leaves them. */
+  readonly foreign: readonly string[];
+  /** A link behind which nothing is deleted. */
+  readonly refusedLink: string | undefined;
 }
 
 /** The account's folder in each of the warehouse's. */
@@ -15,18 +19,25 @@ export function accountFolders(account: string): readonly string[] {
   return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
 }
 
-/** Reads only. An account without any file does not exist. */
+/** Reads only. An account without any file of the layout does not exist. */
 export async function countFiles(store: Store, account: string): Promise<AccountFiles> {
   const snapshots = new Set<string>();
   let publications = 0;
   let files = 0;
+  const foreign: string[] = [];
+  let link: string | undefined;
   for (const folder of accountFolders(account)) {
-    for await (const { key } of store.list(folder)) {
+    for await (const { key, refusedLink } of store.list(folder)) {
+      link ??= refusedLink;
+      if (!isOfLayout(key)) {
+        foreign.push(key);
+        continue;
+      }
       files += 1;
       if (folder === layout.publications(account)) publications += 1;
       if (folder === layout.snapshots(account))
         snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
     }
   }
-  return { publications, snapshots: snapshots.size, files };
+  return { publications, snapshots: snapshots.size, files, foreign, refusedLink: link };
 }

@@ -2,7 +2,7 @@
 // other process ever finds a publication whose files are missing.
 
 import type { RemovableCatalog } from "../../catalog/catalog.ts";
-import { layout } from "../../storage/layout.ts";
+import { isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { acquireLease } from "../lease/acquire-lease.ts";
 import { Lease } from "../lease/lease.ts";
@@ -85,5 +85,5 @@ async function deleteOthers(store: Store, account: string, signal: AbortSignal):
 }
 
 async function keysOf(store: Store, prefix: string): Promise<readonly string[]> {
-  return Array.fromAsync(store.list(prefix), ({ key }) => key);
+  return (await Array.fromAsync(store.list(prefix), ({ key }) => key)).filter(isOfLayout);
 }

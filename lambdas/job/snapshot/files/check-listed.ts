@@ -1,6 +1,6 @@
 // What lies in the folder of a snapshot is what its manifest names: readers of a folder read every file of it.
 
-import { layout } from "../../storage/layout.ts";
+import { FOLDERS, isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
@@ -24,6 +24,20 @@ export async function checkForeign(
   for await (const { key } of store.list(prefix)) {
     const file = key.slice(prefix.length);
     if (takes(file) && !files.has(file)) throw foreign(key);
+  }
+}
+
+/** Throws `STORE_CORRUPT` naming a file that the layout does not know in a folder that Athena reads whole. */
+export async function checkNames(store: Store, account: string): Promise<void> {
+  for (const folder of [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs]) {
+    for await (const { key } of store.list(`${folder}${account}/`)) {
+      if (isOfLayout(key) || !isRead(key.slice(key.lastIndexOf("/") + 1))) continue;
+      throw damaged(
+        key,
+        "it is no file of the warehouse, and Athena may read it as a part of a table",
+        "Move it out of the warehouse.",
+      );
+    }
   }
 }
 

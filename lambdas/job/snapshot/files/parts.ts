@@ -20,7 +20,11 @@ export interface LinesFile extends Omit<PartInfo, "file"> {
 }
 
 /** Writes one file. Errors of `lines` pass through unchanged, and nothing appears. */
-export async function writeLines(store: Pick<Store, "create">, key: string, lines: Lines): Promise<LinesFile> {
+export async function writeLines(
+  store: Pick<Store, "create">,
+  key: string,
+  lines: Lines,
+): Promise<LinesFile> {
   const text = createHash("sha256");
   const file = new FileHash();
   let rows = 0;

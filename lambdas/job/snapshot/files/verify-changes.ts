@@ -1,7 +1,7 @@
 // Verifies a publication's changes by gzip's own checksum and by their number.
 
 import * as z from "zod";
-import { layout } from "../../storage/layout.ts";
+import { isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip/read-lines.ts";
@@ -23,7 +23,8 @@ export async function verifyChanges(
   const prefix = layout.changes(account, publication.publication, publication.snapshot_id);
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {
-    if (key === layout.lost(account, publication.publication, publication.snapshot_id)) continue;
+    if (!isOfLayout(key) || key === layout.lost(account, publication.publication, publication.snapshot_id))
+      continue;
     const chunks = await store.open(key);
     if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
     for await (const line of readLines(chunks, { what: key, remedy: RESTORE })) {

@@ -1,8 +1,10 @@
 // The store as a directory: the same keys and guarantees as a bucket, also between processes.
 
 import { createReadStream } from "node:fs";
-import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
+import { lstat, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import { checkKey } from "../check-key.ts";
 import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
@@ -11,9 +13,13 @@ import { fileError, isErrno } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { listFiles } from "./list-files.ts";
 import { type NewModes, newModes } from "./new-modes.ts";
+import { inFolder } from "./open-folder.ts";
 import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const TEMPORARY = ".tmp";
+/** How temporary files are named: nothing else is removed. */
+const TOKEN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CHUNK_BYTES = 256 * 1024;
 
 export interface DirectoryStoreOptions {
@@ -30,11 +36,10 @@ export class DirectoryStore implements Store {
   readonly #random: Pick<Random, "token">;
   readonly #lockTimeoutMs: number;
   #modes: NewModes | undefined;
-  #tidied = false;
 
   constructor({ directory, random, lockTimeoutMs = 30_000 }: DirectoryStoreOptions) {
     this.directory = resolve(directory);
-    this.#temporary = join(this.directory, ".tmp");
+    this.#temporary = join(this.directory, TEMPORARY);
     this.#random = random;
     this.#lockTimeoutMs = lockTimeoutMs;
   }
@@ -69,10 +74,12 @@ export class DirectoryStore implements Store {
     const path = this.#path(key);
     return this.#locked(async () => {
       if ((await this.read(key))?.version !== version) return undefined;
-      return this.#withTemporary(bytes, async (temporary, newVersion) => {
-        await nameInPlace(temporary, path);
-        return newVersion;
-      });
+      return this.#withTemporary(bytes, (temporary, newVersion) =>
+        this.#inFolderOf(key, "replace", async (at) => {
+          await nameInPlace(temporary, at, path);
+          return newVersion;
+        }),
+      );
     });
   }
 
@@ -84,14 +91,37 @@ export class DirectoryStore implements Store {
     const path = this.#path(key);
     // Under the lock, so that no `replace` that has just compared the version brings the file back.
     await this.#locked(async () => {
-      const deleted = unlink(path).then(() => true);
-      if (await unlessMissing(deleted, "delete", path)) await syncDirectory(dirname(path));
+      const deleted = await this.#inFolderOf(key, "delete", (at) => unlink(at).then(() => true));
+      if (deleted) await syncDirectory(dirname(path));
     });
+  }
+
+  /** Removes what killed processes left more than a day ago. A folder that is refused is named. */
+  async tidy(nowMs: number, logger: Pick<Logger, "warn">): Promise<void> {
+    try {
+      await inFolder(this.directory, [TEMPORARY], async (folder) => {
+        for (const name of (await readdir(folder)).filter((each) => TOKEN.test(each))) {
+          const path = join(folder, name);
+          if ((await lstat(path)).mtimeMs < nowMs - DAY_MS) await unlink(path);
+        }
+      });
+    } catch (error) {
+      // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
+      if (error instanceof SyncError) logger.warn(error.message);
+    }
   }
 
   #path(key: string): string {
     checkKey(key);
     return join(this.directory, key);
+  }
+
+  /** Lets `work` use the file by a path through no refused link; undefined where there is none. */
+  async #inFolderOf<T>(key: string, verb: string, work: (at: string) => Promise<T>): Promise<T | undefined> {
+    const names = key.split("/");
+    const file = names.pop() ?? "";
+    const worked = inFolder(this.directory, names, (folder) => work(join(folder, file)));
+    return unlessMissing(worked, verb, this.#path(key));
   }
 
   /** Without a warehouse there is nothing to replace or delete: undefined, and `work` does not run. */
@@ -114,29 +144,10 @@ export class DirectoryStore implements Store {
     const temporary = join(this.#temporary, this.#random.token());
     try {
       const version = await writeDurably(temporary, body, modes.file, modes.directory);
-      await this.#tidy(temporary);
       return await use(temporary, version);
     } finally {
       // A file that cannot be removed now is removed another day; the earlier error is the one to report.
       await unlink(temporary).catch(() => undefined);
-    }
-  }
-
-  /**
-   * Removes, once, what killed processes left more than a day ago, by the file system's own clock.
-   * @param written just now
-   */
-  async #tidy(written: string): Promise<void> {
-    if (this.#tidied) return;
-    this.#tidied = true;
-    try {
-      const nowMs = (await stat(written)).mtimeMs;
-      for (const name of await readdir(this.#temporary)) {
-        const path = join(this.#temporary, name);
-        if ((await stat(path)).mtimeMs < nowMs - DAY_MS) await rm(path, { force: true });
-      }
-    } catch {
-      // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
     }
   }
 }
@@ -153,6 +164,7 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
   try {
     return await operation;
   } catch (error) {
+    if (error instanceof SyncError) throw error;
     if (!isErrno(error, "ENOENT")) throw fileError(error, verb, path);
     await refuseBrokenLink(path);
     return undefined;

@@ -56,10 +56,13 @@ export async function nameIfFree(written: string, name: string, folderMode?: num
   return !taken;
 }
 
-/** Gives a written file a name in place of the file that has it: readers see the old one or the new one. */
-export async function nameInPlace(written: string, name: string): Promise<void> {
+/**
+ * Gives a written file a name in place of the file that has it: readers see the old one or the new one.
+ * @param shown the name in messages
+ */
+export async function nameInPlace(written: string, name: string, shown = name): Promise<void> {
   await rename(written, name).catch((error: unknown) => {
-    throw fileError(error, "replace", name);
+    throw fileError(error, "replace", shown);
   });
   await syncDirectory(dirname(name));
 }

@@ -52,6 +52,7 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     EINVAL: NO_LOCKS,
     EACCES: NO_LOCK_RIGHT,
     EPERM: NO_LOCK_RIGHT,
+    ELOOP: "it is a symbolic link. Remove the link and start again.",
   },
   "make the directory": {
     ENOENT: "the file system accepts no new directory there. Choose another directory with --warehouse.",

@@ -1,5 +1,6 @@
 // One process at a time: a lock on an open file, which the kernel releases when its process dies.
 
+import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { tryLock } from "fs-native-extensions";
@@ -7,6 +8,8 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { fileError } from "./file-error.ts";
 
 const POLL_MS = 5;
+/** A link would lead to a file that is no lock, and whose mode must not be changed. */
+const TO_LOCK = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 export interface FileLock {
   /** The file is created if absent. */
@@ -25,7 +28,7 @@ export async function withFileLock<T>(
   { path, mode, timeoutMs }: FileLock,
   work: () => Promise<T>,
 ): Promise<T> {
-  const file = await open(path, "a", mode).catch((error: unknown) => {
+  const file = await open(path, TO_LOCK, mode).catch((error: unknown) => {
     throw fileError(error, "lock", path);
   });
   try {
@@ -45,7 +48,7 @@ export async function lockIfFree({
   path,
   mode,
 }: Pick<FileLock, "path" | "mode">): Promise<AsyncDisposable | undefined> {
-  const file = await open(path, "a", mode).catch((error: unknown) => {
+  const file = await open(path, TO_LOCK, mode).catch((error: unknown) => {
     throw fileError(error, "lock", path);
   });
   let isHeld = false;

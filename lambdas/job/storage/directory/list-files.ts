@@ -5,28 +5,39 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredKey } from "../store.ts";
 import { fileError, isErrno, linkCycle } from "./file-error.ts";
+import { refusedLinkOn } from "./open-folder.ts";
 import { refuseBrokenLink } from "./refuse-broken-link.ts";
 
 /**
  * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish
- * while they are listed. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
+ * while they are listed. What lies behind a link where nothing is deleted has its name. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
  */
 export async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
-  yield* listBelow(prefix.slice(0, prefix.lastIndexOf("/") + 1), []);
+  yield* listBelow(prefix.slice(0, prefix.lastIndexOf("/") + 1), [], undefined);
 
-  async function* listBelow(folder: string, above: readonly string[]): AsyncIterable<StoredKey> {
+  async function* listBelow(
+    folder: string,
+    above: readonly string[],
+    linkAbove: string | undefined,
+  ): AsyncIterable<StoredKey> {
     const path = join(root, folder.slice(0, -1));
     const found = await fileAt(path);
     // A file there has no keys below it; in the place of the root it is reported.
     if (found === undefined || (folder !== "" && !found.isDirectory())) return;
     const identity = `${found.dev}:${found.ino}`;
     if (above.includes(identity)) throw linkCycle(path);
+    const names = folder.split("/").slice(0, -1);
+    // Of the first folder the way to it too; the others were looked at one after the other.
+    const known = above.length === 0 ? 0 : names.length - 1;
+    const refusedLink =
+      linkAbove ?? (await refusedLinkOn(join(root, ...names.slice(0, known)), names.slice(known)));
     for (const key of await keysIn(root, folder, prefix)) {
       if (!key.endsWith("/")) {
         const file = key > after ? await fileAt(join(root, key)) : undefined;
-        if (file) yield { key, modifiedAtMs: file.mtimeMs, bytes: file.size };
+        if (file)
+          yield { key, modifiedAtMs: file.mtimeMs, bytes: file.size, ...(refusedLink && { refusedLink }) };
       } else if (key > after || after.startsWith(key)) {
-        yield* listBelow(key, [...above, identity]);
+        yield* listBelow(key, [...above, identity], refusedLink);
       }
     }
   }

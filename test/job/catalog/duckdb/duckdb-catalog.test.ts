@@ -64,7 +64,7 @@ describe("views.sql", () => {
 
     const [folder, name] = [layout.changes("uk", "0000000001", ONE), "changes of publication 0000000001"];
     expect([missing, lost, back].map((sql) => sql.includes(name))).toEqual([true, false, false]);
-    expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-*`))).toEqual([false, false, true]);
+    expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-[0-9]`))).toEqual([false, false, true]);
   });
 
   it("names its files absolutely, so it can be read from any directory", async () => {
@@ -75,7 +75,8 @@ describe("views.sql", () => {
       directory: relative(process.cwd(), made.directory),
     });
 
-    expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/part-*.ndjson.gz'`);
+    const parts = `part-${"[0-9]".repeat(5)}.ndjson.gz`;
+    expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/${parts}'`);
   });
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
@@ -204,14 +205,13 @@ describe("views.sql", () => {
     expect(store.text("views.sql")).toBe("as it was");
   });
 
-  it("is no other SQL, whatever the name of a file is that it warns of", async () => {
+  it("is no other SQL, whatever the name of a file is", async () => {
     const store = new MemoryStore();
     store.put("publications/uk/x\nSELECT 1;\u0085\u2028--.ndjson", "x");
 
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("de");
 
-    expect(store.text("views.sql")).toContain("\n-- NOT READ: the account uk; it is in no table of events. ");
-    expect(store.text("views.sql")).toContain("publications/uk/x SELECT 1; --.ndjson");
+    expect(store.text("views.sql")).not.toMatch(/SELECT 1;|NOT READ/);
   });
 
   it("leaves out a head whose manifest is gone, and names it", async () => {
@@ -223,7 +223,7 @@ describe("views.sql", () => {
     expect(store.text("views.sql")).toContain(
       `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout.manifest("uk", ONE)} is damaged: it is missing. `,
     );
-    expect(store.text("views.sql")).not.toContain("part-*");
+    expect(store.text("views.sql")).not.toContain("part-[0-9]");
   });
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {

@@ -1,7 +1,7 @@
 // The five tables as DuckDB sees them: the columns of the contract, and the rows of what is published.
 
-import { stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
@@ -201,4 +201,28 @@ describe("the rows", () => {
     ).toEqual([["b"], ["c"]]);
     await expect(rows(made, "FROM event_snapshots")).rejects.toMatchObject({ code: "QUERY_FAILED" });
   });
+});
+
+it("copies of files, and files of others, are in no table", async () => {
+  const made = await warehouse();
+  await made.snapshot("uk", ONE, [eventRow("a"), eventRow("b")]);
+  await made.publish("uk", { snapshot_id: ONE, run_id: ONE, events: 2, added: 0 });
+  const [parts, log] = [join("snapshots", "uk", ONE), join("publications", "uk")];
+  const copies = [
+    [join(parts, "part-00000.ndjson.gz"), join(parts, "part-00000 (1).ndjson.gz")],
+    [join(parts, "part-00000.ndjson.gz"), join(parts, "part-old.ndjson.gz")],
+    [join(log, "0000000001.ndjson"), join(log, "0000000001 (1).ndjson")],
+    [join(log, "0000000001.ndjson"), join("publications", "UK", "0000000001.ndjson")],
+    [join(log, "0000000001.ndjson"), join("run-log", "uk", "notes.ndjson")],
+  ] as const;
+  for (const [of, copy] of copies) {
+    await mkdir(dirname(join(made.directory, copy)), { recursive: true });
+    await copyFile(join(made.directory, of), join(made.directory, copy));
+  }
+  await writeFile(join(made.directory, log, "broken.ndjson"), "no JSON");
+
+  const counts = ["events", "event_snapshots", "publications", "sync_runs"].map(
+    (table) => `(SELECT count(*) FROM ${table})`,
+  );
+  expect(await rows(made, `SELECT ${counts.join(", ")}`)).toEqual([["2", "2", "1", "0"]]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
@@ -44,6 +45,36 @@ describe("retention", () => {
     expect(retired).toEqual(["_digests.bin", "_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(almost).toEqual(retired);
     expect(files(world, first)).toEqual(["_retired.json"]);
+  });
+
+  test("leaves what lies behind a refused link, names the link once each time, and deletes the rest", async () => {
+    const world = new SmallWorld();
+    const [first = "", second = ""] = await daily(world, 4);
+    const before = files(world, first);
+    const refusedLink = `/warehouse/snapshots/uk/${first}`;
+    const { store } = world;
+    const warnings: string[] = [];
+    const ports = world.ports({
+      store: {
+        ...interposed(store, async () => undefined),
+        list: async function* (prefix, after) {
+          for await (const file of store.list(prefix, after)) {
+            yield file.key.startsWith(layout.snapshot(ACCOUNT, first)) ? { ...file, refusedLink } : file;
+          }
+        },
+      },
+    });
+    const logger = { ...ports.logger, info: () => undefined, warn: (text: string) => warnings.push(text) };
+
+    for (const _ of ["retires", "deletes"]) {
+      world.clock.advance(2 * DAY_MS);
+      await applyRetention({ ports: { ...ports, logger }, account: ACCOUNT, retainDays: 1 });
+    }
+
+    expect(files(world, first)).toEqual(before);
+    expect(files(world, second)).toEqual(["_retired.json"]);
+    const named = expect.stringContaining(`behind the link ${refusedLink}: `);
+    expect(warnings).toEqual([named, named]);
   });
 
   test("never deletes the head, however old it is", async () => {

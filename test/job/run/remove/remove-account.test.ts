@@ -45,11 +45,26 @@ describe("remove", () => {
     const result = await removeAccount(portsOf(world), ACCOUNT);
 
     expect(result).toBe("removed");
-    expect(files).toEqual({ publications: 2, snapshots: 3, files: expect.any(Number) });
+    expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [], refusedLink: undefined });
     expect(keysOf(world, ACCOUNT)).toEqual([]);
     expect(world.catalog.head(ACCOUNT)).toBeUndefined();
     expect(keysOf(world, "de")).toEqual(before);
     expect(await world.catalog.events("de")).toHaveLength(2);
+  });
+
+  test("leaves files that the layout does not know, and ends", async () => {
+    const world = await twoAccounts();
+    const foreign = ["publications/uk/a copy (1).ndjson", "runs/uk/notes.txt", "snapshots/uk/x/mine.gz"];
+    for (const key of foreign) world.store.put(key, "mine");
+
+    const counted = await countFiles(world.store, ACCOUNT);
+    const result = await removeAccount(portsOf(world), ACCOUNT);
+
+    expect(result).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(foreign);
+    expect(counted).toMatchObject({ publications: 2, snapshots: 3 });
+    expect(counted.foreign.toSorted()).toEqual(foreign);
+    expect((await countFiles(world.store, ACCOUNT)).files).toBe(0);
   });
 
   test("deletes publications newest first, before any other file, and the lease last", async () => {

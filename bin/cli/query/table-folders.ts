@@ -1,4 +1,4 @@
-// Where the files of a warehouse really lie: in its folder, and wherever folders of its tables are linked to.
+// Where the files of a warehouse's tables really lie: in their folders, and wherever these or folders below are linked to.
 
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
@@ -14,8 +14,8 @@ const LEVELS: Readonly<Record<string, number>> = {
 };
 
 /** Absolute. What cannot be read is left out: a query that needs it fails and says so. */
-export async function warehouseFolders(directory: string): Promise<readonly string[]> {
-  const found = new Set([directory]);
+export async function tableFolders(directory: string): Promise<readonly string[]> {
+  const found = new Set(Object.keys(LEVELS).map((folder) => join(directory, folder.slice(0, -1))));
   const tables = (await entriesOf(directory)).filter(({ name }) => `${name}/` in LEVELS);
   for (const entry of tables) await follow(directory, entry, LEVELS[`${entry.name}/`] ?? 0, found);
   return [...found];

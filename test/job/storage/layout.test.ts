@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { isOfLayout, layout } from "../../../lambdas/job/storage/layout.ts";
+
+const RUN = "2026-11-21T06-00-00.000Z";
+
+test.each([
+  layout.part("uk", RUN, 7),
+  layout.manifest("uk", RUN),
+  layout.leftOut("uk", RUN),
+  layout.digests("uk", RUN),
+  layout.held("uk", RUN),
+  layout.retired("uk", RUN),
+  layout.changesPart("uk", "0000000012", RUN, 0),
+  layout.publication("uk", "0000000012"),
+  layout.runLog("uk", RUN, 10),
+  layout.plan("uk", RUN),
+  layout.record("uk", RUN, 99_999),
+  `${layout.run("uk", RUN)}shard-99999.ndjson.gz`, // of earlier versions
+  layout.rows("uk", RUN, 1, "0b9e-4c"),
+  layout.lost("uk", "0000000001", RUN),
+  layout.handOver("uk", RUN),
+  layout.outcome("uk", RUN),
+  layout.writeCheck("uk", "5e0b63b6-4b0a-4f3c-9a86-0f3d63a1f0f5"),
+  layout.lease("a-b_c"),
+  layout.loginRefused("uk"),
+])("%s is of the layout", (key) => {
+  expect(isOfLayout(key)).toBe(true);
+});
+
+test.each([
+  "snapshots/uk/2026-11-21T06-00-00.000Z/part-00000 (1).ndjson.gz",
+  "snapshots/uk/2026-11-21T06-00-00.000Z/part-00000.ndjson.gz.bak",
+  "snapshots/uk/2026-11-21T06-00-00.000Z/z/part-00000.ndjson.gz",
+  "snapshots/uk/2026-11-21T06-00-00.000Z/_notes.json",
+  "snapshots/uk/part-00000.ndjson.gz",
+  "snapshots/Uk/2026-11-21T06-00-00.000Z/part-00000.ndjson.gz",
+  "changes/uk/1/2026-11-21T06-00-00.000Z/part-00000.ndjson.gz",
+  "publications/uk/1.ndjson",
+  "publications/0000000001.ndjson",
+  "copy/publications/uk/0000000001.ndjson",
+  "run-log/uk/a copy (1).json",
+  "runs/uk/2026-11-21T06-00-00.000Z/a copy (1).json",
+  "runs/uk/2026-11-21T06-00-00.000Z/id_rsa",
+  "accounts/uk/credentials.json",
+  "credentials.json",
+  "views.sql",
+  "",
+])("%j is not", (key) => {
+  expect(isOfLayout(key)).toBe(false);
+});
