@@ -9,15 +9,7 @@ import { column, sectionOf, tableBelow } from "./markdown.ts";
 
 const PAGE = "warehouse-format.md";
 const [ACCOUNT, SNAPSHOT, PUBLICATION, RUN] = ["<account>", "<snapshot_id>", "<publication>", "<run_id>"];
-const FOLDERS = [
-  "snapshots",
-  "snapshot",
-  "changes",
-  "publications",
-  "runLogs",
-  "runs",
-  "run",
-];
+const FOLDERS = ["snapshots", "snapshot", "changes", "publications", "runLogs", "runs", "run"];
 
 const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
   part: layout.part(ACCOUNT, SNAPSHOT, 0),
@@ -44,7 +36,9 @@ test("the table of files has every key of the layout, and no other", () => {
   const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
 
   expect(Object.keys(KEYS)).toEqual(Object.keys(layout).filter((name) => !FOLDERS.includes(name)));
-  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) => key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"));
+  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) =>
+    key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"),
+  );
   expect(named).toEqual(expected);
 });
 

@@ -64,7 +64,11 @@ describe("views.sql", () => {
 
     const [folder, name] = [layout.changes("uk", "0000000001", ONE), "changes of publication 0000000001"];
     expect([missing, lost, back].map((sql) => sql.includes(name))).toEqual([true, false, false]);
-    expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-[0-9]`))).toEqual([false, false, true]);
+    expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-[0-9]`))).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("names its files absolutely, so it can be read from any directory", async () => {
