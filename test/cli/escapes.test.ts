@@ -30,7 +30,7 @@ async function warehouseWithHostileLog(cwd: string): Promise<void> {
   };
   const folder = join(cwd, "warehouse", "run-log", "default");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${RUN_ID}.1.ndjson`), `${JSON.stringify(row)}\n`);
+  await writeFile(join(folder, `${RUN_ID}-1.ndjson`), `${JSON.stringify(row)}\n`);
 }
 
 test.each([

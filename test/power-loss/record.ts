@@ -35,21 +35,37 @@ const handleNumbers = new WeakMap<object, number>();
 const numberOf = (handle: object): number => handleNumbers.get(handle) ?? 0;
 const { open, link, rename, unlink, rm, mkdir } = fs.promises;
 
+/** A file in a folder that is open, by the folder's own path. */
+function real(path: string): string {
+  const [, folder, rest = ""] = /^(\/proc\/self\/fd\/\d+)(\/.*)?$/.exec(path) ?? [];
+  return folder === undefined ? path : `${fs.readlinkSync(folder)}${rest}`;
+}
+
+const mayCreate = (flags: string | number): boolean =>
+  typeof flags === "string" ? flags !== "r" : (flags & fs.constants.O_CREAT) !== 0;
+
 const recording = {
-  open: async (path: string, flags = "r", mode?: number): Promise<fs.promises.FileHandle> => {
+  open: async (
+    path: string,
+    flags: string | number = "r",
+    mode?: number,
+  ): Promise<fs.promises.FileHandle> => {
     handles += 1;
     const handle = handles;
-    const opened = await recorded({ name: "open", path, handle, mayCreate: flags !== "r" }, () =>
-      open(path, flags, mode),
-    );
+    const call = { name: "open", path: real(path), handle, mayCreate: mayCreate(flags) } as const;
+    const opened = await recorded(call, () => open(path, flags, mode));
     handleNumbers.set(opened, handle);
     return opened;
   },
-  link: (from: string, path: string) => recorded({ name: "link", from, path }, () => link(from, path)),
-  rename: (from: string, path: string) => recorded({ name: "rename", from, path }, () => rename(from, path)),
-  unlink: (path: string) => recorded({ name: "unlink", path }, () => unlink(path)),
-  rm: (path: string, options?: fs.RmOptions) => recorded({ name: "unlink", path }, () => rm(path, options)),
-  mkdir: (path: string, mode?: number) => recorded({ name: "mkdir", path }, () => mkdir(path, mode)),
+  link: (from: string, path: string) =>
+    recorded({ name: "link", from: real(from), path: real(path) }, () => link(from, path)),
+  rename: (from: string, path: string) =>
+    recorded({ name: "rename", from: real(from), path: real(path) }, () => rename(from, path)),
+  unlink: (path: string) => recorded({ name: "unlink", path: real(path) }, () => unlink(path)),
+  rm: (path: string, options?: fs.RmOptions) =>
+    recorded({ name: "unlink", path: real(path) }, () => rm(path, options)),
+  mkdir: (path: string, mode?: number) =>
+    recorded({ name: "mkdir", path: real(path) }, () => mkdir(path, mode)),
 };
 
 /** Whatever else changes a file would go unseen. */
