@@ -16,14 +16,15 @@ type Account = keyof typeof ACCOUNTS;
 
 const scheduledAt = "2026-01-02T06:00:00Z";
 /**
- * Half of it is for work, and only the last quarter ends a unit in its middle. The service lets a shard of 1,000 events
- * take so long that there is no time for another one; on a machine with much else to do it may take far longer.
+ * Half of it is for sending requests, and its last quarter for what follows. Of each invocation the service answers so many
+ * details at once, and the others in between: what is in flight when no more is sent.
  */
-const LIMIT = { timeoutMs: 20_000 };
-const SHARD_MS = 5_500;
-const EVENTS = 3_000;
+const LIMIT = { timeoutMs: 16_000 };
+const AT_ONCE = 600;
+const LATER_MS = 10_000;
+const EVENTS = 1_600;
 
-// In real time: a test waits for several shards, and one of them for the end of an invocation.
+// In real time: a test waits for several invocations, and one of them for the end of one.
 vi.setConfig({ testTimeout: 240_000 });
 
 onEmulator("a run of the deployed function that is handed over", () => {
@@ -48,7 +49,7 @@ onEmulator("a run of the deployed function that is handed over", () => {
           loggedInAtMs = Date.now();
           details = 0;
         }
-        if (endpoint === "detail" && ++details >= 500) await sleepUntil(loggedInAtMs + SHARD_MS);
+        if (endpoint === "detail" && ++details > AT_ONCE) await sleepUntil(loggedInAtMs + LATER_MS);
       },
     });
     return payload(await deployed.deployment.function.invoke({ account, scheduledAt }, LIMIT));
