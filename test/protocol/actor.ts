@@ -6,7 +6,7 @@ import { Memory, type Program, type Step } from "./step.ts";
 export interface Actor {
   readonly name: string;
   readonly program: (start: Start) => Program<Ending>;
-  /** How often it is started: a crash is followed by the next start. */
+  /** How often it is started: a crash is followed by the next start. 0: it never crashes. */
   readonly starts: number;
 }
 
@@ -34,7 +34,8 @@ export function advance(
   result: unknown,
 ): ActorState {
   const gained = step?.gains !== undefined && result === true ? step.gains : holds;
-  return replayed(actor, start, [...results, result], step?.frees ? null : gained);
+  const isLost = step?.confirmsLease === true && result === false;
+  return replayed(actor, start, [...results, result], step?.frees || isLost ? null : gained);
 }
 
 /** A crash is followed by the next start, but for the last. */

@@ -138,6 +138,47 @@ export const DEFECTS = {
     scenario: "one run that is refused, delivered twice",
     breaks: "a request is sent for run 2, which is finished",
   },
+  "the end after a lost race is one's own": {
+    change: "a process that finds a record at its place goes on where its own range would have ended",
+    scenario: "two processes collect a run",
+    breaks: "does not begin where the one before it ends",
+  },
+  "a record is made after the lease was lost": {
+    change: "a process that finds another one's lease records what it has fetched",
+    scenario: "two processes collect a run",
+    breaks: "a record is made after the lease was lost",
+  },
+  "a record is created without a condition": {
+    change: "a record is written over the one that is there",
+    scenario: "two processes collect a run",
+    breaks: "record 0 has changed",
+  },
+  "a record is not known as one's own": {
+    change: "a record whose response was lost counts as a lost race, so the process deletes its rows",
+    scenario: "two processes collect a run",
+    breaks: "the rows of record 0 are gone",
+  },
+  "parts are staged in place": {
+    change:
+      "rows are written as parts at once, without records: a part's last row says where the next begins",
+    scenario: "two processes collect a run",
+    breaks: "the snapshot has 2 results of event",
+  },
+  "another process's rows are not verified": {
+    change: "rows are named although neither their writer nor anybody who has read them does it",
+    scenario: "two processes collect a run, and rows are damaged",
+    breaks: "which was damaged before it was read",
+  },
+  "a part that is there is not verified": {
+    change: "a name that is taken counts as named",
+    scenario: "two processes collect a run, and a foreign part has a name of theirs",
+    breaks: "part 0 does not hold the rows of a record",
+  },
+  "the listing is not compared": {
+    change: "the manifest is created without a look at the folder",
+    scenario: "two processes collect a run beside a foreign part",
+    breaks: "readers see part 2, which the manifest does not name",
+  },
 } as const satisfies Readonly<Record<string, Planted>>;
 
 export type Defect = keyof typeof DEFECTS;

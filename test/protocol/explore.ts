@@ -81,8 +81,9 @@ function brokenLease({ actors, expired }: State): string | undefined {
   return holders.length > 1 ? `${holders.join(" and ")} both hold a lease that has not expired` : undefined;
 }
 
-/** Processes of one run write the same files, so none finds another one's to be damaged. */
-function brokenFiles({ actors }: State): string | undefined {
+/** Processes of one run take one another's work as it is, so none finds it to be damaged. */
+function brokenFiles({ world, actors }: State): string | undefined {
+  if (world.chain.isDamaged) return undefined;
   return actors.some(({ ending }) => ending === "CORRUPT") ? "a process takes a file for damaged" : undefined;
 }
 
@@ -102,7 +103,7 @@ function movesOf(state: State, actor: Actor, index: number): readonly Move[] {
       expired: expiredAfter(state, result),
     },
     what: `${token} ${what}`,
-    wrong: wrongRequest(state, current),
+    wrong: wrongRequest(state, current) ?? wrongRecord(current),
   });
   const { world, result } = step.apply(state.world);
   const moves = [give(world, result, `${step.name}${result === false ? ": no" : ""}`)];
@@ -113,6 +114,7 @@ function movesOf(state: State, actor: Actor, index: number): readonly Move[] {
   }
   for (const choice of step.choices ?? [])
     moves.push(give(state.world, choice, `finds it ${String(choice)}`));
+  if (actor.starts === 0) return moves;
   const crashed = state.actors.with(index, crash(actor, current));
   moves.push({ state: { ...state, actors: crashed }, what: `${token} crashes`, wrong: undefined });
   return moves;
@@ -123,6 +125,10 @@ function wrongRequest({ world, expired }: State, { step }: ActorState): string |
   const run = step?.requestsFor;
   if (run === undefined || world.outcomes[run] === undefined || expired.length > 0) return undefined;
   return `a request is sent for run ${run}, which is finished`;
+}
+
+function wrongRecord({ step, holds }: ActorState): string | undefined {
+  return step?.needsLease && holds === null ? "a record is made after the lease was lost" : undefined;
 }
 
 function expiredAfter({ expired, actors }: State, result: unknown): readonly string[] {

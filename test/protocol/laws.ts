@@ -1,6 +1,6 @@
 // What must hold in every world that can be reached, and of every step to it. Knows files and tables, not programs.
 
-import { type Content, headOf, type World } from "./world.ts";
+import { type ChainWorld, type Content, headOf, type World } from "./world.ts";
 
 const SMALLEST_SHARE = 0.8;
 
@@ -14,8 +14,52 @@ export function brokenLaw(before: World, after: World, wasPaused: boolean): stri
     changedHistory(before, after) ??
     wrongPublication(before, after, wasPaused) ??
     wrongTables(after) ??
-    wrongOutcome(after, wasPaused)
+    wrongOutcome(after, wasPaused) ??
+    wrongRecords(before.chain, after.chain) ??
+    wrongManifest(before.chain, after.chain)
   );
+}
+
+/** Records never change and are one chain. Their rows are there, unless something has happened to the warehouse. */
+function wrongRecords(before: ChainWorld, after: ChainWorld): string | undefined {
+  if (before === after) return undefined;
+  for (const [place, record] of Object.entries(before.records)) {
+    if (!isSame(after.records[Number(place)], record)) return `record ${place} has changed`;
+  }
+  let next = 0;
+  for (const [place, { by, end }] of Object.entries(after.records)) {
+    if (Number(place) !== next) return `record ${place} does not begin where the one before it ends`;
+    if (by !== null && after.rows[`${place}/${by}`] === undefined && !after.isDamaged)
+      return `the rows of record ${place} are gone`;
+    next = end;
+  }
+  return undefined;
+}
+
+/** A manifest, when it appears, names each planned event once, in parts of which each has the rows of one record. */
+function wrongManifest(before: ChainWorld, after: ChainWorld): string | undefined {
+  const { manifest, parts, records, events } = after;
+  if (before.manifest !== null && !isSame(manifest, before.manifest)) return "the manifest has changed";
+  if (manifest === null || before.manifest !== null) return undefined;
+  const named = Array.from({ length: manifest.parts }, (_, index) => parts[index]);
+  const [other] = Object.keys(parts).filter((index) => Number(index) >= manifest.parts);
+  if (other !== undefined) return `readers see part ${other}, which the manifest does not name`;
+  const staged = Object.values(records).filter(({ by }) => by !== null);
+  const results = [...manifest.leftOut];
+  for (const [index, part] of named.entries()) {
+    if (part === undefined) return `the manifest names part ${index}, which is not there`;
+    if (!part.isWhole && !part.readBy.includes(manifest.by))
+      return `the manifest names part ${index}, which was damaged before it was read`;
+    const record = staged[index];
+    if (staged.length > 0 && !(record?.by === part.by && isSame(record.found, part.found)))
+      return `part ${index} does not hold the rows of a record`;
+    results.push(...part.found);
+  }
+  for (let event = 0; event < events; event += 1) {
+    const times = results.filter((each) => each === event).length;
+    if (times !== 1) return `the snapshot has ${times} results of event ${event}`;
+  }
+  return undefined;
 }
 
 /** What is published never changes. */

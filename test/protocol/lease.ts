@@ -35,7 +35,11 @@ export function* takeLease(
 
 /** Before something is recorded. False where another process has the lease by now. */
 export const confirmLease = (token: string): Program<boolean> =>
-  look("confirms the lease", ({ lease }) => lease === token);
+  perform({
+    name: "confirms the lease",
+    apply: (world) => ({ world, result: world.lease === token }),
+    confirmsLease: true,
+  });
 
 export function* freeLease(token: string, has: (defect: Defect) => boolean): Program<void> {
   const isBlind = has("lease freed without condition");

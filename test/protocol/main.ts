@@ -1,7 +1,7 @@
 // `npm run protocol`: explores the protocol completely, and then with each planted defect.
 
 import { DEFECTS, isDefect, planted } from "./defects.ts";
-import { exploreScenario, isScenario, SCENARIOS } from "./scenarios.ts";
+import { catalogsOf, exploreScenario, isScenario, SCENARIOS } from "./scenarios.ts";
 
 /** Each process may crash once and come back. */
 const STARTS = 2;
@@ -14,7 +14,7 @@ function exploreAll(): boolean {
   );
   let total = 0;
   for (const scenario of Object.keys(SCENARIOS).filter(isScenario)) {
-    for (const catalog of ["Glue", "views.sql"] as const) {
+    for (const catalog of catalogsOf(scenario)) {
       const { states, ends, violation } = exploreScenario(scenario, { catalog, starts: STARTS });
       console.log(`${count(states)} states, ${count(ends)} ends  ${scenario} (${catalog})`);
       if (violation) {

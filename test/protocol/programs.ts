@@ -7,7 +7,7 @@ import { confirmLease, freeLease, takeLease } from "./lease.ts";
 import { create, look, type Memory, type Program, perform, readHead, readLog } from "./step.ts";
 import type { Content, Entry, Head, Outcome } from "./world.ts";
 
-export type Ending = Outcome | "SKIPPED" | "REPEATED" | "CORRUPT";
+export type Ending = Outcome | "SKIPPED" | "REPEATED" | "CORRUPT" | "MADE";
 
 /** A process, started for the n-th time, with an empty memory. */
 export interface Start {
@@ -210,7 +210,7 @@ function* writeChanges(
   return isShared || JSON.stringify(standing) === JSON.stringify(contents);
 }
 
-const readOutcome = (run: number): Program<Outcome | undefined> =>
+export const readOutcome = (run: number): Program<Outcome | undefined> =>
   look(`reads the outcome of ${run}`, ({ outcomes }) => outcomes[run]);
 
 /** The outcome that stands counts. */

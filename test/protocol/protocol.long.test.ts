@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { DEFECTS, isDefect, planted } from "./defects.ts";
-import { exploreScenario, isScenario, SCENARIOS } from "./scenarios.ts";
-
-const CATALOGS = ["Glue", "views.sql"] as const;
+import { catalogsOf, exploreScenario, isScenario, SCENARIOS } from "./scenarios.ts";
 
 describe("every interleaving, with a crash before and after each step, of", () => {
   test.each(Object.keys(SCENARIOS).filter(isScenario))("%s keeps the laws", (scenario) => {
-    for (const catalog of CATALOGS) {
+    for (const catalog of catalogsOf(scenario)) {
       expect(exploreScenario(scenario, { catalog, starts: 1 }).violation).toBeUndefined();
     }
   });

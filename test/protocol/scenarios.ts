@@ -1,15 +1,18 @@
-// Which processes work at once: every pair of a run, its second delivery, another run, accept and rollback.
+// Which processes work at once: every pair of a run, its second delivery, another run, accept and rollback; and two
+// processes that collect the events of one run.
 
 import type { Actor } from "./actor.ts";
 import type { CatalogKind } from "./catalog.ts";
+import { chainProgram, type Damage, damageProgram, isDamage, type Plan } from "./chain.ts";
 import type { Defect } from "./defects.ts";
 import { type Exploration, explore } from "./explore.ts";
+import { brokenLaw } from "./laws.ts";
 import { type Ending, inTurn, type Rules, reviewProgram, runProgram, type Start } from "./programs.ts";
 import { Memory, type Program } from "./step.ts";
 import { firstWorld, headOf, type World } from "./world.ts";
 
 interface Work {
-  readonly action: "run" | "accept" | "rollback";
+  readonly action: "run" | "accept" | "rollback" | "collect" | Damage;
   readonly snapshot: number;
 }
 
@@ -17,11 +20,23 @@ export interface Scenario {
   readonly world: World;
   /** What each process does, one after the other. */
   readonly work: readonly (readonly Work[])[];
+  /** What is collected event by event. */
+  readonly plan?: Plan;
 }
 
 const run = (snapshot: number): Work => ({ action: "run", snapshot });
 const accept = (snapshot: number): Work => ({ action: "accept", snapshot });
 const rollback = (snapshot: number): Work => ({ action: "rollback", snapshot });
+
+/** Two processes of run 2, and what may happen to their files. */
+function collecting(plan: Plan, damage?: Damage, foreignPart?: number): Scenario {
+  const collect: Work = { action: "collect", snapshot: 2 };
+  const first = { sizes: {}, events: plan.length, ...(foreignPart === undefined ? {} : { foreignPart }) };
+  const others: readonly Work[][] = damage === undefined ? [] : [[{ action: damage, snapshot: 2 }]];
+  return { world: firstWorld(first), plan, work: [[collect], [collect], ...others] };
+}
+
+const short: Plan = ["flaps", "is found"];
 
 const equal = { 1: 10, 2: 10, 3: 10, 9: 10 };
 /** Snapshots 2 and 3 have too few events to replace 1, but 3 may replace 2. */
@@ -60,12 +75,23 @@ export const SCENARIOS = {
     work: [[accept(2)], [rollback(1)]],
   },
   "two accepts": { world: firstWorld({ sizes: shrinking, held: [2, 3] }), work: [[accept(2)], [accept(3)]] },
+  "two processes collect a run": collecting(["flaps", "is found", "flaps"]),
+  "two processes collect a run, and rows are lost": collecting(short, "loses rows"),
+  "two processes collect a run, and rows are damaged": collecting(short, "damages rows"),
+  "two processes collect a run, and a part is lost": collecting(short, "loses parts"),
+  "two processes collect a run beside a foreign part": collecting(short, undefined, 2),
+  "two processes collect a run, and a foreign part has a name of theirs": collecting(short, undefined, 0),
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
 export function isScenario(text: string): text is ScenarioName {
   return Object.hasOwn(SCENARIOS, text);
+}
+
+/** Collecting has no catalog. */
+export function catalogsOf(name: ScenarioName): readonly CatalogKind[] {
+  return SCENARIOS[name].world.chain.events > 0 ? ["views.sql"] : ["Glue", "views.sql"];
 }
 
 export interface Terms {
@@ -76,28 +102,56 @@ export interface Terms {
 }
 
 export function exploreScenario(name: ScenarioName, { catalog, defect, starts }: Terms): Exploration {
-  const { world, work }: Scenario = SCENARIOS[name];
+  const { world, work, plan = [] }: Scenario = SCENARIOS[name];
   const rules: Rules = { catalog, has: (each) => each === defect };
   const actors = work.map(
     (each, index): Actor => ({
       name: `P${index + 1}`,
-      starts,
+      starts: each.some(({ action }) => isDamage(action)) ? 0 : starts,
       program: (start) =>
         inTurn(
-          each.map((one) => (again) => programOf(one, again, rules)),
+          each.map((one) => (again) => programOf(one, again, rules, plan)),
           start,
         ),
     }),
   );
   const wrongEnd = (end: World, hasCrashed: boolean): string | undefined =>
-    (hasCrashed ? undefined : wrongHead(end, catalog)) ?? brokenByNextRun(end, rules);
+    plan.length > 0
+      ? brokenByNextStart(end, plan, rules)
+      : ((hasCrashed ? undefined : wrongHead(end, catalog)) ?? brokenByNextRun(end, rules));
   return explore({ world, actors, wrongEnd });
 }
 
-function programOf({ action, snapshot }: Work, start: Start, rules: Rules): Program<Ending> {
-  return action === "run"
-    ? runProgram(snapshot, start, rules)
-    : reviewProgram(action, snapshot, start, rules);
+function programOf({ action, snapshot }: Work, start: Start, rules: Rules, plan: Plan): Program<Ending> {
+  switch (action) {
+    case "run":
+      return runProgram(snapshot, start, rules);
+    case "collect":
+      return chainProgram(snapshot, plan, start, rules.has);
+    case "accept":
+    case "rollback":
+      return reviewProgram(action, snapshot, start, rules);
+    default:
+      return damageProgram(action, start);
+  }
+}
+
+/** After everything, ordinary starts finish the run, or say that it cannot be finished: then a new run has other files. */
+function brokenByNextStart(first: World, plan: Plan, { has }: Rules): string | undefined {
+  let world = first;
+  for (let start = 1; start <= 3; start += 1) {
+    const next = runAlone(
+      world,
+      chainProgram(2, plan, { process: "next", start, memory: new Memory() }, has),
+    );
+    const law = brokenLaw(world, next.world, true);
+    if (law !== undefined) return law;
+    if (next.ending === "MADE") return undefined;
+    if (next.ending === "CORRUPT" || next.ending === "REPEATED")
+      return world.chain.isDamaged ? undefined : `the next start ends ${next.ending}`;
+    world = next.world;
+  }
+  return "three more starts do not finish the run";
 }
 
 /** Where no process has crashed, readers see the head. */

@@ -20,6 +20,10 @@ export interface Step<Result = unknown> {
   /** The token under which the process holds the lease once the result is true. */
   readonly gains?: string;
   readonly frees?: true;
+  /** A false result says that the process has lost the lease. */
+  readonly confirmsLease?: true;
+  /** A process that knows that it has lost the lease must not do this. */
+  readonly needsLease?: true;
   /** The run that this step sends a request for. */
   readonly requestsFor?: number;
 }

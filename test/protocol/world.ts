@@ -26,7 +26,46 @@ export interface GlueTables {
 
 export type Outcome = "PUBLISHED" | "HELD" | "SUPERSEDED" | "FAILED";
 
+/** Rows of some events, as one start of a process has found them. */
+export interface RowsFile {
+  readonly by: string;
+  readonly found: readonly number[];
+  /** False: it was damaged, and its size is the same. */
+  readonly isWhole: boolean;
+  /** Starts that have written it, or read it while it was whole. */
+  readonly readBy: readonly string[];
+}
+
+export interface ChainRecord {
+  readonly end: number;
+  /** Whose rows; null where the range has none. */
+  readonly by: string | null;
+  readonly found: readonly number[];
+  readonly leftOut: readonly number[];
+}
+
+/** What is collected of one run, event by event, and its snapshot. */
+export interface ChainWorld {
+  /** How many are planned. */
+  readonly events: number;
+  /** By `place/by`. */
+  readonly rows: Readonly<Record<string, RowsFile>>;
+  /** By place. */
+  readonly records: Readonly<Record<number, ChainRecord>>;
+  readonly parts: Readonly<Record<number, RowsFile>>;
+  readonly manifest: {
+    readonly by: string;
+    readonly parts: number;
+    readonly leftOut: readonly number[];
+  } | null;
+  /** Something has happened to files of the run that no process has done. */
+  readonly isDamaged: boolean;
+  /** A process has seen that exactly the right parts are there. */
+  readonly isCompared: boolean;
+}
+
 export interface World {
+  readonly chain: ChainWorld;
   /** Events of each snapshot, for the guard. */
   readonly sizes: Readonly<Record<number, number>>;
   /** Runs whose login the service refuses. */
@@ -70,13 +109,27 @@ export interface FirstWorld {
   /** Complete, and held. */
   readonly held?: readonly number[];
   readonly refused?: readonly number[];
+  /** Of the run that is collected event by event. */
+  readonly events?: number;
+  /** A part that lies in the folder of its snapshot, and is no process's. */
+  readonly foreignPart?: number;
 }
 
 /** Snapshot 1 is published and shown. */
-export function firstWorld({ sizes, held = [], refused = [] }: FirstWorld): World {
+export function firstWorld({ sizes, held = [], refused = [], events = 0, foreignPart }: FirstWorld): World {
   const content = (run: number): Content => ({ run, by: "before" });
   const complete = [1, ...held];
+  const foreign: RowsFile = { by: "nobody", found: [0], isWhole: true, readBy: [] };
   return {
+    chain: {
+      events,
+      rows: {},
+      records: {},
+      parts: foreignPart === undefined ? {} : { [foreignPart]: foreign },
+      manifest: null,
+      isDamaged: foreignPart !== undefined,
+      isCompared: false,
+    },
     sizes,
     refused,
     lease: null,
