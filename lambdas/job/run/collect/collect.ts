@@ -79,7 +79,7 @@ export interface CollectOptions extends Omit<FetchOptions, "onRow"> {
   readonly onDone: () => void;
   /** A range of this process is recorded, which begins there. */
   readonly onRecorded: (place: number) => void;
-  /** The range at this place is another process's, and what was fetched from there on is not used. */
+  /** A range is another process's: what was fetched from its place on is not used, and no more of it comes. */
   readonly onLost: () => void;
 }
 
@@ -108,11 +108,16 @@ export function rangeCut(events: number, ms: number): RangeCut {
  * run unfinished, comes after what is finished in order is recorded.
  */
 export async function collect(options: CollectOptions): Promise<void> {
-  while (!options.chain.isComplete) await collectOn(options);
+  const { chain, onLost } = options;
+  while (!chain.isComplete) {
+    const { isLost } = await collectOn(options);
+    // Not before: answers that were in flight have come until now.
+    if (isLost) onLost();
+  }
 }
 
 /** From the end of the chain on, until all is staged, or another process has recorded a range there. */
-async function collectOn(options: CollectOptions): Promise<void> {
+async function collectOn(options: CollectOptions): Promise<{ readonly isLost: boolean }> {
   const { chain, timeBudget, onRow, logger } = options;
   const { plan } = chain;
   const total = plan.header.events;
@@ -136,11 +141,12 @@ async function collectOn(options: CollectOptions): Promise<void> {
   try {
     while (!chain.isComplete) {
       const { failure, isLost } = await collectRange(options, results);
-      if (isLost) return;
+      if (isLost) return { isLost };
       if (failure) throw failure.error;
       if (stop && (await results.peek()) === undefined)
         throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
     }
+    return { isLost: false };
   } catch (error) {
     if (chain.end > first && !chain.isComplete && leavesUnfinished(error))
       logger.info(
@@ -155,7 +161,7 @@ async function collectOn(options: CollectOptions): Promise<void> {
 
 /** Writes the next range and records it. An error of the results ends it earlier, and is returned. */
 async function collectRange(
-  { ports, chain, cut, beforeRecord, onDone, onRecorded, onLost }: CollectOptions,
+  { ports, chain, cut, beforeRecord, onDone, onRecorded }: CollectOptions,
   results: Results,
 ): Promise<{ readonly failure: { readonly error: unknown } | undefined; readonly isLost?: true }> {
   const { store, clock, random } = ports;
@@ -204,7 +210,6 @@ async function collectRange(
     onRecorded(place);
     return { failure };
   }
-  onLost();
   if (rows) await store.delete(key);
   return { failure, isLost: true };
 }

@@ -1,0 +1,340 @@
+// Ranges: where they are cut, what is recorded when a start ends early, and what is dropped when another process was first.
+
+import { beforeEach, describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { type CollectOptions, collect, rangeCut } from "../../../../lambdas/job/run/collect/collect.ts";
+import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
+import { LeaseLost } from "../../../../lambdas/job/run/lease/lease-lost.ts";
+import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
+import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts";
+import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
+import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
+import {
+  eventAt,
+  filesOf,
+  makePlan,
+  putRange,
+  recordKey,
+  rowsKey,
+  uuidAt,
+} from "../../snapshot/staging/planned.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { interposed } from "../interposed-store.ts";
+
+const EVENTS = 10;
+const MINUTE_MS = 60_000;
+
+let store: MemoryStore;
+let plan: Plan;
+let clock: ManualClock;
+/** Places of events whose details are gone. */
+let gone: readonly number[];
+/** What is done for the detail of a place before it is there. */
+let onDetail: (place: number, signal?: AbortSignal) => Promise<void> | void;
+/** Places of the details that were asked for. */
+let asked: number[];
+/** How often each row was counted since the last lost race. */
+let counted: Map<number, number>;
+let recorded: number[];
+let log: LogLines;
+
+beforeEach(async () => {
+  store = new MemoryStore();
+  plan = await makePlan(store, EVENTS);
+  clock = new ManualClock(0);
+  gone = [];
+  onDetail = () => undefined;
+  asked = [];
+  counted = new Map();
+  recorded = [];
+  log = new LogLines();
+});
+
+const placeOf = (uuid: string): number => Array.from({ length: EVENTS }, (_, n) => uuidAt(n)).indexOf(uuid);
+
+async function detail(requestAs: string, signal?: AbortSignal): Promise<Detail> {
+  const place = placeOf(requestAs);
+  asked.push(place);
+  await onDetail(place, signal);
+  if (gone.includes(place)) return { kind: "left-out", reason: "gone" };
+  const event = eventAt(place);
+  return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
+}
+
+let tokens = 0;
+
+function start(chain: Chain, changes: Partial<CollectOptions> & { on?: Store } = {}): Promise<void> {
+  return collect({
+    ports: {
+      store: changes.on ?? store,
+      clock,
+      random: { next: () => 0.5, token: () => `own${++tokens}` },
+    },
+    logger: log,
+    chain,
+    service: { detail },
+    concurrency: 1,
+    lifted: [],
+    signal: new AbortController().signal,
+    timeBudget: new TimeBudget({}),
+    cut: { events: 4, ms: MINUTE_MS },
+    beforeRecord: async () => undefined,
+    onRow: (place) => counted.set(place, (counted.get(place) ?? 0) + 1),
+    onDone: () => undefined,
+    onRecorded: (place) => recorded.push(place),
+    onLost: () => counted.clear(),
+    ...changes,
+  });
+}
+
+/** Of each range, as it is stored. */
+async function ranges(): Promise<readonly (readonly [place: number, end: number, rows: number])[]> {
+  const chain = await Chain.read(store, plan, await filesOf(store));
+  for (const record of chain.records) await chain.verify(record, () => undefined);
+  return chain.records.map(({ place, end, rows }) => [place, end, rows?.rows ?? 0]);
+}
+
+const rowsFiles = (): readonly string[] => store.keys().filter((key) => key.includes("/rows-"));
+
+describe("a range is cut", () => {
+  test("after so many events, with and without rows", async () => {
+    gone = [1, 4, 5, 6, 7];
+
+    await start(Chain.begin(store, plan));
+
+    expect(await ranges()).toEqual([
+      [0, 4, 3],
+      [4, 8, 0],
+      [8, 10, 2],
+    ]);
+    expect(recorded).toEqual([0, 4, 8]);
+    expect(rowsFiles()).toHaveLength(2);
+  });
+
+  test("before the row that would make its file too large", async () => {
+    const half = MAX_PART_BYTES / 2 - 1_000;
+    const large = async (requestAs: string): Promise<Detail> => {
+      const found = await detail(requestAs);
+      const event = `{"uuid":"${requestAs}","text":"${"x".repeat(half)}"}`;
+      return found.kind === "event" && placeOf(requestAs) < 3 ? { ...found, event } : found;
+    };
+
+    await start(Chain.begin(store, plan), {
+      service: { detail: large },
+      cut: { events: 5_000, ms: MINUTE_MS },
+    });
+
+    expect(await ranges()).toEqual([
+      [0, 2, 2],
+      [2, 10, 8],
+    ]);
+  });
+
+  test("after so much time", async () => {
+    const onDone = (): void => clock.advance(MINUTE_MS / 3);
+
+    await start(Chain.begin(store, plan), { onDone, cut: { events: 5_000, ms: MINUTE_MS } });
+
+    expect(await ranges()).toEqual([
+      [0, 3, 3],
+      [3, 6, 3],
+      [6, 9, 3],
+      [9, 10, 1],
+    ]);
+  });
+
+  test.each([
+    [10, 0, { events: 1_000, ms: MINUTE_MS }],
+    [128_000, 128 * MINUTE_MS, { events: 2_000, ms: 2 * MINUTE_MS }],
+    [1_000_000, 10_000 * MINUTE_MS, { events: 5_000, ms: 15 * MINUTE_MS }],
+  ])("where %i events take %i ms, at a 64th within bounds", (events, ms, cut) => {
+    expect(rangeCut(events, ms)).toEqual(cut);
+  });
+});
+
+describe("what is finished in order is recorded", () => {
+  const STOPPED = new SyncError("INTERRUPTED", "stopped");
+
+  test("at a stop, before it is said", async () => {
+    const stop = new AbortController();
+    onDetail = (place, signal) => {
+      if (place === 6) stop.abort(STOPPED);
+      signal?.throwIfAborted();
+    };
+
+    await expect(start(Chain.begin(store, plan), { signal: stop.signal })).rejects.toBe(STOPPED);
+
+    expect(await ranges()).toEqual([
+      [0, 4, 4],
+      [4, 6, 2],
+    ]);
+    expect(log.text).toContain("6 of 10 events are kept for the next start of this run");
+  });
+
+  test("at a stop, also what leaves no row", async () => {
+    const stop = new AbortController();
+    gone = [0, 1];
+    onDetail = (place, signal) => {
+      if (place === 2) stop.abort(STOPPED);
+      signal?.throwIfAborted();
+    };
+
+    await expect(start(Chain.begin(store, plan), { signal: stop.signal })).rejects.toBe(STOPPED);
+
+    expect(await ranges()).toEqual([[0, 2, 0]]);
+    expect(rowsFiles()).toEqual([]);
+  });
+
+  test("where the time is over, with what was in flight", async () => {
+    let left = 5;
+    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+
+    await expect(start(Chain.begin(store, plan), { timeBudget, concurrency: 3 })).rejects.toMatchObject({
+      code: "INTERRUPTED",
+      message: expect.stringContaining("5 of 10 events are staged"),
+    });
+
+    expect(asked).toEqual([0, 1, 2, 3, 4]);
+    expect(await ranges()).toEqual([
+      [0, 4, 4],
+      [4, 5, 1],
+    ]);
+  });
+
+  test("where the service fails, up to the event that failed", async () => {
+    const failure = new SyncError("SERVICE_UNAVAILABLE", "down");
+    onDetail = (place) => {
+      if (place === 5) throw failure;
+    };
+
+    await expect(start(Chain.begin(store, plan), { concurrency: 3 })).rejects.toBe(failure);
+
+    expect(await ranges()).toEqual([
+      [0, 4, 4],
+      [4, 5, 1],
+    ]);
+  });
+
+  test("and the next start fetches the rest and no more", async () => {
+    const failure = new SyncError("SERVICE_UNAVAILABLE", "down");
+    onDetail = (place) => {
+      if (place === 5) throw failure;
+    };
+    await expect(start(Chain.begin(store, plan))).rejects.toBe(failure);
+    onDetail = () => undefined;
+    asked = [];
+
+    await start(await Chain.read(store, plan, await filesOf(store)));
+
+    expect(asked).toEqual([5, 6, 7, 8, 9]);
+    expect(await ranges()).toEqual([
+      [0, 4, 4],
+      [4, 5, 1],
+      [5, 9, 4],
+      [9, 10, 1],
+    ]);
+  });
+
+  test("but nothing where the run cannot go on", async () => {
+    const failure = new SyncError("STORE_CORRUPT", "damaged");
+    onDetail = (place) => {
+      if (place === 2) throw failure;
+    };
+
+    await expect(start(Chain.begin(store, plan))).rejects.toBe(failure);
+
+    expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
+  });
+});
+
+describe("after a lost lease", () => {
+  const LOST = new LeaseLost(null);
+
+  test("nothing is recorded where the signal says so", async () => {
+    const lost = new AbortController();
+    onDetail = (place) => {
+      if (place === 6) lost.abort(LOST);
+    };
+
+    await expect(start(Chain.begin(store, plan), { signal: lost.signal })).rejects.toBe(LOST);
+
+    expect(recorded).toEqual([0]);
+    expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
+  });
+
+  test("nothing is recorded where it shows only then", async () => {
+    let confirmed = 0;
+    const beforeRecord = async (): Promise<void> => {
+      confirmed += 1;
+      if (confirmed === 2) throw LOST;
+    };
+
+    await expect(start(Chain.begin(store, plan), { beforeRecord })).rejects.toBe(LOST);
+
+    expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
+  });
+});
+
+describe("where another process records first", () => {
+  /** It does so right before this one's second record. */
+  function raced(record: () => void): Store {
+    return interposed(store, async (key) => {
+      if (key === recordKey(4) && store.text(key) === undefined) record();
+    });
+  }
+
+  test.each([
+    [
+      "a shorter range",
+      [[4, 5]],
+      [
+        [5, 9, 4],
+        [9, 10, 1],
+      ],
+    ],
+    ["a longer range", [[4, 9]], [[9, 10, 1]]],
+    [
+      "all of the rest",
+      [
+        [4, 6],
+        [6, 10],
+      ],
+      [],
+    ],
+  ])("%s, its own rows are deleted, and it goes on at the end of the other's", async (_, others, then) => {
+    const on = raced(() => {
+      for (const [place = 0, end = 0] of others) putRange(store, plan, place, end);
+    });
+
+    await start(Chain.begin(on, plan), { on });
+
+    const theirs = others.map(([place = 0, end = 0]) => [place, end, end - place]);
+    expect(await ranges()).toEqual([[0, 4, 4], ...theirs, ...then]);
+    expect(recorded).toEqual([0, ...then.map(([place]) => place)]);
+    // One file for each record: that of the lost race is gone.
+    expect(rowsFiles()).toHaveLength(1 + theirs.length + then.length);
+    expect(rowsFiles()).toContain(rowsKey(4));
+  });
+
+  test("what is still in flight is not counted", async () => {
+    const last = Promise.withResolvers<void>();
+    onDetail = (place) =>
+      place === 6 && asked.filter((one) => one === 6).length === 1 ? last.promise : undefined;
+    const on: Store = {
+      ...raced(() => putRange(store, plan, 4, 5)),
+      // While the file goes away, an answer comes.
+      delete: async (key) => {
+        last.resolve();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        await store.delete(key);
+      },
+    };
+
+    await start(Chain.begin(on, plan), { on, concurrency: 3, cut: { events: 2, ms: MINUTE_MS } });
+
+    expect(Object.fromEntries(counted)).toEqual({ 5: 1, 6: 1, 7: 1, 8: 1, 9: 1 });
+  });
+});
