@@ -131,6 +131,49 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       expect(await store.create("key", bytes("later"))).toBeDefined();
     });
 
+    it("copies an object to a free key, and leaves it where it is", async () => {
+      const store = await make();
+      const content = new Uint8Array(1_000_000).map((_, index) => index % 251);
+      await store.create("runs/from", content);
+
+      expect(await store.copy("runs/from", "snapshots/to")).toBe(true);
+
+      for (const key of ["runs/from", "snapshots/to"])
+        expect(Buffer.compare((await store.read(key))?.bytes ?? bytes("none"), content)).toBe(0);
+      await store.delete("runs/from");
+      expect((await store.read("snapshots/to"))?.bytes).toHaveLength(content.length);
+    });
+
+    it("copies nothing to a key that is taken", async () => {
+      const store = await make();
+      await store.create("from", bytes("new"));
+      await store.create("to", bytes("old"));
+
+      expect(await store.copy("from", "to")).toBe(false);
+
+      expect(await text(store, "to")).toBe("old");
+      expect(await text(store, "from")).toBe("new");
+    });
+
+    it("lets exactly one of many copies win, and keeps the winner's content", async () => {
+      const store = await make();
+      const names = Array.from({ length: 8 }, (_, index) => `from/${index}`);
+      for (const name of names) await store.create(name, bytes(name));
+
+      const won = await Promise.all(names.map((name) => store.copy(name, "to")));
+
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await text(store, "to")).toBe(names[won.indexOf(true)]);
+    });
+
+    it("fails to copy what is not there, and makes nothing of it", async () => {
+      const store = await make();
+
+      await expect(store.copy("from", "to")).rejects.toMatchObject({ code: "STORE_FAILED" });
+
+      expect(await keysOf(store, "")).toEqual([]);
+    });
+
     it("replaces an object that still has the version", async () => {
       const store = await make();
       const first = await created(store, "key", "one");
@@ -207,6 +250,8 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       await expect(store.open(key)).rejects.toThrow(TypeError);
       await expect(store.replace(key, bytes("content"), "version")).rejects.toThrow(TypeError);
       await expect(store.delete(key)).rejects.toThrow(TypeError);
+      await expect(store.copy(key, "key")).rejects.toThrow(TypeError);
+      await expect(store.copy("key", key)).rejects.toThrow(TypeError);
     });
   });
 }

@@ -35,6 +35,22 @@ async function killInTheMiddleOf(task: string, directory: string): Promise<void>
 
 storeContract("DirectoryStore", async () => storeIn(join(await temporaryDirectory(), "warehouse")));
 
+describe("a copy in a directory", () => {
+  it("is a second name of the same file, so it takes no room", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    await store.create("runs/rows", bytes("rows"));
+
+    await store.copy("runs/rows", "snapshots/part");
+
+    const [from, to] = await Promise.all(
+      ["runs/rows", "snapshots/part"].map((key) => stat(join(directory, key))),
+    );
+    expect(to?.ino).toBe(from?.ino);
+    expect(to?.nlink).toBe(2);
+  });
+});
+
 describe("DirectoryStore between processes", () => {
   it("lets one of two processes create each of 200 keys", async () => {
     const directory = await temporaryDirectory();
