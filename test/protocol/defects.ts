@@ -141,7 +141,7 @@ export const DEFECTS = {
   "the end after a lost race is one's own": {
     change: "a process that finds a record at its place goes on where its own range would have ended",
     scenario: "two processes collect a run",
-    breaks: "does not begin where the one before it ends",
+    breaks: "the snapshot has 0 results of event 1",
   },
   "a record is made after the lease was lost": {
     change: "a process that finds another one's lease records what it has fetched",
@@ -162,7 +162,7 @@ export const DEFECTS = {
     change:
       "rows are written as parts at once, without records: a part's last row says where the next begins",
     scenario: "two processes collect a run",
-    breaks: "the snapshot has 2 results of event",
+    breaks: "readers see part 1, which the manifest does not name",
   },
   "another process's rows are not verified": {
     change: "rows are named although neither their writer nor anybody who has read them does it",

@@ -14,6 +14,7 @@ import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
+import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import {
   checkDeletion,
   checkPartitions,
@@ -41,6 +42,8 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly headsUntilMs = new Map<string, number>();
   /** What the plan of a run must have, where that is known. */
   readonly lists = new Map<string, ListOfRun>();
+  /** Who has written a file of rows. */
+  readonly rowsBy = new Map<string, string>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
@@ -173,8 +176,7 @@ export class Model implements RequestObserver, PartitionObserver {
         break;
       }
       default:
-        // `check` tries whether it may write, and deletes.
-        if (!isNew && !id.startsWith("check-")) this.fail(`${key} is changed`);
+        this.#stagedChanged(change, id, file);
         if (file === "plan.ndjson.gz" && isNew) notePlan(this, id, by);
         if (file !== "outcome.json") break;
         this.outcomesAtMs.set(id, this.world.timeline.nowMs);
@@ -182,12 +184,24 @@ export class Model implements RequestObserver, PartitionObserver {
     }
   }
 
+  #stagedChanged(change: ObjectChange, id: string, file: string): void {
+    const { key, before, after, by } = change;
+    if (before !== undefined) {
+      if (file.startsWith("rows-") && after === undefined) checkRowsDeleted(this, id, change);
+      // `check` tries whether it may write, and deletes.
+      else if (!id.startsWith("check-")) this.fail(`${key} is changed`);
+    } else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
+    else if (file.startsWith("record-")) checkRecord(this, id, change);
+  }
+
   #snapshotChanged({ key, before, after }: ObjectChange, id: string, file: string): void {
     if (after === undefined) checkDeletion(this, id, file);
     else if (before !== undefined && file !== "_held.json" && file !== "_retired.json")
       this.fail(`${key} is changed`);
-    else if (file === "_manifest.json") checkSnapshot(this, id);
-    else if (file === "_retired.json" && before === undefined) checkRetirement(this, id);
+    else if (file === "_manifest.json") {
+      checkParts(this, id);
+      checkSnapshot(this, id);
+    } else if (file === "_retired.json" && before === undefined) checkRetirement(this, id);
   }
 
   /** What cannot be read breaks a promise as well. */

@@ -7,8 +7,13 @@ import { join } from "node:path";
 import type { PlantedDefect } from "./planted-defect.ts";
 import { PUBLISHING_DEFECTS } from "./publishing-defects.ts";
 import { SERVICE_DEFECTS } from "./service-defects.ts";
+import { STAGING_DEFECTS } from "./staging-defects.ts";
 
-export const PLANTED_DEFECTS: readonly PlantedDefect[] = [...PUBLISHING_DEFECTS, ...SERVICE_DEFECTS];
+export const PLANTED_DEFECTS: readonly PlantedDefect[] = [
+  ...PUBLISHING_DEFECTS,
+  ...STAGING_DEFECTS,
+  ...SERVICE_DEFECTS,
+];
 
 export interface Search {
   readonly defect: PlantedDefect;

@@ -1,0 +1,30 @@
+// Defects of what is staged: rows, records and the parts that are made of them.
+
+import type { PlantedDefect } from "./planted-defect.ts";
+
+export const STAGING_DEFECTS: readonly PlantedDefect[] = [
+  {
+    name: "rows that another process has staged are taken for one's own",
+    file: "run/collect/collect.ts",
+    from: "layout.rows(account, runId, place, random.token())",
+    to: 'layout.rows(account, runId, place, "rows")',
+  },
+  {
+    name: "rows that another process has staged are not verified",
+    file: "run/build/build-snapshot.ts",
+    from: "if (facts.hasCounted(record.place)) continue;",
+    to: "if (facts.hasCounted(record.place) || record.place > 0) continue;",
+  },
+  {
+    name: "a record whose answer was lost counts as another process's",
+    file: "snapshot/staging/chain.ts",
+    from: "if (isDeepStrictEqual(standing, record)) {",
+    to: "if (standing === undefined) {",
+  },
+  {
+    name: "left-out events of a range are not recorded with it",
+    file: "run/collect/collect.ts",
+    from: "leftOut.push({ uuid: result.uuid, reason: result.leftOut });",
+    to: 'if (result.leftOut !== "gone") leftOut.push({ uuid: result.uuid, reason: result.leftOut });',
+  },
+];
