@@ -165,7 +165,7 @@ export const DEFECTS = {
     breaks: "readers see part 1, which the manifest does not name",
   },
   "another process's rows are not verified": {
-    change: "rows are named although neither their writer nor anybody who has read them does it",
+    change: "a process names rows that it has neither written nor read",
     scenario: "two processes collect a run, and rows are damaged",
     breaks: "which was damaged before it was read",
   },

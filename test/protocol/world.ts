@@ -119,7 +119,7 @@ export interface FirstWorld {
 export function firstWorld({ sizes, held = [], refused = [], events = 0, foreignPart }: FirstWorld): World {
   const content = (run: number): Content => ({ run, by: "before" });
   const complete = [1, ...held];
-  const foreign: RowsFile = { by: "nobody", found: [0], isWhole: true, readBy: [] };
+  const foreign: RowsFile = { by: "none of them", found: [0], isWhole: true, readBy: [] };
   return {
     chain: {
       events,

@@ -26,7 +26,7 @@ export function checkRecord(model: Model, runId: string, { key, by }: ObjectChan
   if ((before?.end ?? 0) !== made.place) model.fail(`${key} does not begin where the one before it ends`);
   if (made.rows === null) return;
   const writer = model.rowsBy.get(`${folder(runId)}${made.rows.file}`);
-  if (writer !== by) model.fail(`${by} records rows of ${writer ?? "nobody"} as its own`);
+  if (writer !== by) model.fail(`${by} records rows of ${writer ?? "no process"} as its own`);
 }
 
 /** A process deletes its own rows where another one was first, and no others. */

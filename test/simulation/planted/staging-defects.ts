@@ -16,12 +16,6 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
     to: "if (facts.hasCounted(record.place) || record.place > 0) continue;",
   },
   {
-    name: "a record whose answer was lost counts as another process's",
-    file: "snapshot/staging/chain.ts",
-    from: "if (isDeepStrictEqual(standing, record)) {",
-    to: "if (standing === undefined) {",
-  },
-  {
     name: "left-out events of a range are not recorded with it",
     file: "run/collect/collect.ts",
     from: "leftOut.push({ uuid: result.uuid, reason: result.leftOut });",

@@ -1,4 +1,4 @@
-// What is staged of a plan: read, added to and verified, whoever wrote it.
+// What is staged of a plan: read, added to and verified, by the process that wrote it or another one.
 
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
