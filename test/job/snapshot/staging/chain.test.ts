@@ -193,10 +193,11 @@ describe("verifying a range", () => {
   });
 
   it.each([
-    ["in a range with rows", [1], rowsKey(0)],
-    ["in a range without rows", [0, 1, 2], recordKey(0)],
-  ])("is refused where an event is left out that it does not cover, %s", async (_, gone, key) => {
-    putRange(store, plan, 0, 3, { gone });
+    ["in a range with rows", [1], rowsKey(0), {}],
+    ["in a range with a row of each event", [1], rowsKey(0), { lines: [0, 1, 2].map(rowAt) }],
+    ["in a range without rows", [0, 1, 2], recordKey(0), {}],
+  ])("is refused where an event is left out that it does not cover, %s", async (_, gone, key, lines) => {
+    putRange(store, plan, 0, 3, { gone, ...lines });
     const left_out = gone.map((place) => ({ uuid: uuidAt(place + 5), reason: "gone" }));
     changeRecord(0, { left_out });
 
