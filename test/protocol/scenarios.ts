@@ -89,9 +89,13 @@ export function isScenario(text: string): text is ScenarioName {
   return Object.hasOwn(SCENARIOS, text);
 }
 
+export function isCollecting(name: ScenarioName): boolean {
+  return SCENARIOS[name].world.chain.events > 0;
+}
+
 /** Collecting has no catalog. */
 export function catalogsOf(name: ScenarioName): readonly CatalogKind[] {
-  return SCENARIOS[name].world.chain.events > 0 ? ["views.sql"] : ["Glue", "views.sql"];
+  return isCollecting(name) ? ["views.sql"] : ["Glue", "views.sql"];
 }
 
 export interface Terms {
