@@ -1,16 +1,16 @@
-// The time limit of an invocation: the time left for units of work, and the signal that aborts a unit at its end.
+// The time limit of an invocation: the time left, and the signal that aborts what is in flight near its end.
 
 import type { Context } from "aws-lambda";
 import { SyncError } from "../job/errors/sync-error.ts";
 
 /** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
 const CLOSING_MS = 10_000;
-/** The same, and for a unit that is slower than any before it. */
+/** The same, and to wait for what is in flight. */
 const RESERVE_MS = 30_000;
 
 export interface TimeLimit extends Disposable {
   readonly timeLeftMs: () => number;
-  /** What no unit of work is begun in. */
+  /** What no request is sent in, and no step begun. */
   readonly reserveMs: number;
   /** Aborts with `INTERRUPTED` shortly before the end. */
   readonly signal: AbortSignal;

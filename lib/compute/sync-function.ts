@@ -45,7 +45,7 @@ export class SyncFunction extends Construct {
       ...functionCode(props.settingsFile),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but merging is
+      // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but publishing is
       // limited by the processor: it gzips, hashes and compares.
       memorySize: 1_769,
       timeout: FUNCTION_TIMEOUT,

@@ -1,7 +1,8 @@
 // The arithmetic of docs/scale.md: how long a daily run takes, and what it costs in AWS.
 
+import { rangeCut } from "../../../lambdas/job/run/collect/collect.ts";
 import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
-import { allowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
 
 /** In US dollars, in the region us-east-1. */
 const PRICES = {
@@ -22,9 +23,9 @@ const ASSUMED = {
   startSeconds: 10,
   /** Of each invocation: reading the plan. */
   planSecondsPerEvent: 10 / 1_000_000,
-  /** Verifying, merging, comparing, compressing. */
+  /** Verifying, copying, comparing, compressing. */
   publishSecondsPerEvent: 0.2 / 1_000,
-  /** Of each invocation, beside its shards and the renewals of the lease. */
+  /** Of each invocation, beside its ranges and the renewals of the lease. */
   putsPerInvocation: 20,
   getsPerInvocation: 40,
   logBytesPerInvocation: 20_000,
@@ -34,9 +35,12 @@ const ASSUMED = {
 } as const;
 
 export const MEMORY_MB = 1_769;
-/** Of a window of 600 s: an invocation sends what the budget gives in whole shards, ten a window. */
-const LONG_WINDOW_SHARD = 179;
-const INVOCATION_SECONDS = 900 - 60;
+/** Without the last ones, in which no request is sent. */
+const INVOCATION_SECONDS = 900 - 30;
+/** Rows, record, lease, part. */
+const PUTS_PER_RANGE = 4;
+/** To verify the rows, and to copy them. */
+const GETS_PER_RANGE = 2;
 const MONTH_SECONDS = 30 * 86_400;
 /** Continue, Done? and Wait. */
 const TRANSITIONS_PER_TURN = 3;
@@ -68,20 +72,28 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
   const requests = events + 2;
   const sending = requests / ASSUMED.requestsPerSecond;
   const isLimited = windowSeconds !== "unlimited";
-  const inWindow = windowSeconds === 600 ? 10 * LONG_WINDOW_SHARD : allowance(200);
+  // Where a window is an invocation, one request is its login.
+  const inWindow = windowSeconds === 600 ? windowAllowance(200, 600_000) - 1 : allowance(200);
   const windows = isLimited ? Math.ceil(events / inWindow) : 1;
   const waiting = isLimited ? (windows - 1) * windowSeconds : 0;
   // A wait of a minute or more is not paid.
   const isPaid = !isLimited || windowSeconds <= 60;
   const working = publish + (isPaid ? Math.max(waiting, sending) : sending);
-  const invocations = Math.max(isPaid ? 1 : windows, Math.ceil(working / INVOCATION_SECONDS));
+  const invocations = Math.max(
+    isPaid ? 1 : windows,
+    Math.ceil(working / (INVOCATION_SECONDS - perInvocation)),
+  );
   const paidSeconds = working + invocations * perInvocation;
   const seconds = Math.max(waiting, sending) + publish + perInvocation;
 
   const runsPerMonth = Math.min(30, MONTH_SECONDS / seconds);
-  const shards = events / (isLimited ? inWindow / (windowSeconds / 60) : 1_000);
-  const puts = shards + (paidSeconds * 1_000) / RENEWAL_MS + invocations * ASSUMED.putsPerInvocation;
-  const gets = 2 * shards + invocations * ASSUMED.getsPerInvocation;
+  const perSecond = isPaid && isLimited ? inWindow / windowSeconds : ASSUMED.requestsPerSecond;
+  const ranges = rangesOf(events, invocations, perSecond, waiting);
+  const puts =
+    PUTS_PER_RANGE * ranges + (paidSeconds * 1_000) / RENEWAL_MS + invocations * ASSUMED.putsPerInvocation;
+  // Each invocation reads the records of those before it.
+  const gets =
+    GETS_PER_RANGE * ranges + (ranges * (invocations - 1)) / 2 + invocations * ASSUMED.getsPerInvocation;
   const storedGb = (events * ASSUMED.storedBytesPerEvent * ASSUMED.storedDays * (runsPerMonth / 30)) / 1e9;
   const lambda =
     runsPerMonth *
@@ -91,6 +103,17 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
   const logs = ((runsPerMonth * invocations * ASSUMED.logBytesPerInvocation) / 1e9) * PRICES.logsGb;
   const total = lambda + states + s3 + logs;
   return { seconds, runsPerMonth, invocations, paidSeconds, lambda, states, s3, logs, total };
+}
+
+/** Each invocation cuts what it fetches by the time that the rest takes then. */
+function rangesOf(events: number, invocations: number, perSecond: number, waiting: number): number {
+  const each = events / invocations;
+  let ranges = 0;
+  for (let left = invocations; left > 0; left -= 1) {
+    const cut = rangeCut(events, (waiting * 1_000 * left) / invocations);
+    ranges += Math.ceil(each / Math.min(cut.events, (perSecond * cut.ms) / 1_000));
+  }
+  return ranges;
 }
 
 /** The row of the table in docs/scale.md. */

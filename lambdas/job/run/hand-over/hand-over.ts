@@ -46,7 +46,7 @@ export async function handOver(
   };
 }
 
-/** In the middle of a unit, perhaps while it waits for the budget, or because the service asked for a pause. */
+/** In the middle of a step, perhaps while it waits for the budget, or because the service asked for a pause. */
 function bySignal({ budget }: RunSession): EarlyStop {
   return { reason: "TIME_LIMIT", waitMs: budget.waitMs(1) };
 }

@@ -141,7 +141,7 @@ export function liftedIn({ lifted }: Manifest): readonly LiftedColumn[] {
   return lifted.map(({ typed_by: typedBy, ...column }) => ({ ...column, typedBy }));
 }
 
-/** What follows from plan and shards, independent of clocks. The types of columns are for readers: no row depends on one. */
+/** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */
 function content({
   account,
   snapshot_id,

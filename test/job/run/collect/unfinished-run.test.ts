@@ -6,7 +6,7 @@ import { Sandbox } from "../sandbox.ts";
 const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("an unfinished run", () => {
-  /** Three shards of ten; the run was stopped in the middle of the second. */
+  /** Three ranges of ten; the run was stopped in the middle of the second. */
   async function unfinished(settings = {}): Promise<Sandbox> {
     const sandbox = await Sandbox.start(
       { events: makeEvents(30) },
