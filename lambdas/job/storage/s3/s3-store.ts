@@ -79,15 +79,13 @@ export class S3Store implements Store {
 
   /** Read and written again: only a write has conditions on every service that speaks S3. */
   async copy(from: string, to: string): Promise<boolean> {
+    checkKey(to);
     const chunks = await this.open(from);
-    if (chunks === undefined) {
-      const { bucket, prefix } = { bucket: this.#bucket, prefix: this.#prefix };
-      throw new SyncError(
-        "STORE_FAILED",
-        `Could not copy s3://${bucket}/${prefix}${from}: it does not exist. Start again.`,
-      );
-    }
-    return (await this.create(to, chunks)) !== undefined;
+    if (chunks !== undefined) return (await this.create(to, chunks)) !== undefined;
+    const url = urlOf(this.#object(from));
+    throw new SyncError("STORE_FAILED", `Could not copy ${url}: it does not exist. Start again.`, {
+      fields: { url },
+    });
   }
 
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
