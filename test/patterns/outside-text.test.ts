@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatTable } from "../../bin/cli/output/table.ts";
+import { oneLine } from "../../bin/cli/output/terminal-text.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointer.ts";
 import { redactKey } from "../../lambdas/job/json/redact-key.ts";
@@ -7,10 +8,12 @@ import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.t
 import { isUuid } from "../../lambdas/job/service/events/json-text.ts";
 import { nextPage } from "../../lambdas/job/service/events/list/next-page.ts";
 import { paginationHints } from "../../lambdas/job/service/events/list/pagination-hints.ts";
+import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
 import { redirected } from "../../lambdas/job/service/requests/redirect.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { parseBaseUrl } from "../../lambdas/job/settings/base-url.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
+import { isOfLayout } from "../../lambdas/job/storage/layout.ts";
 import { parseS3Location } from "../../lambdas/job/storage/s3/s3-location.ts";
 import { within } from "./bounded.ts";
 
@@ -31,7 +34,26 @@ const outcomeOf = (work: () => unknown): void => {
 const PAGE = new URL("https://api.example.com/v1/events");
 const headers = (name: string, value: string) => new Map([[name, [value]]]);
 
+const secrets = new KnownSecrets();
+secrets.know({ method: "basic", email: "a@example.com", password: "secret%C3%A9" });
+
 const readers: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [
+  [
+    "a key of a warehouse",
+    isOfLayout,
+    [
+      `snapshots/${times("a")}`,
+      `snapshots/uk/${times("a")}/part-`,
+      `runs/uk/${times("a-")}/rows-${times("0")}`,
+      times("runs/"),
+    ],
+  ],
+  ["a text for a terminal", oneLine, [times("\u200d"), times("👩\u200d"), times("\u001b[")]],
+  [
+    "a message that may hold a secret",
+    (text) => secrets.masked(text),
+    [times("secret"), times("secret%25"), times("c2Vjcm"), times("\\u00"), times("%25")],
+  ],
   [
     "a Link header",
     (text) => nextPage(headers("link", text), PAGE),

@@ -36,7 +36,7 @@ describe("a run", () => {
     expect(sandbox.simulator.counts).toMatchObject({ logins: 1, details: 5 });
   });
 
-  test("stops before a unit that the time left does not cover", async () => {
+  test("sends no more requests where little time is left", async () => {
     await using sandbox = await FunctionSandbox.start();
     let asked = 0;
     sandbox.timeLeft = () => (++asked === 1 ? 900_000 : 29_000);
@@ -47,14 +47,14 @@ describe("a run", () => {
     expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
   });
 
-  test("is aborted in the middle of a unit when its time is over, and frees the lease", async () => {
+  test("is aborted in the middle of its work when its time is over, and frees the lease", async () => {
     await using sandbox = await FunctionSandbox.start({
       onRequest: async ({ endpoint }) => {
         if (endpoint === "detail") await new Promise((resolve) => setTimeout(resolve, 200));
       },
     });
     let asked = 0;
-    sandbox.timeLeft = () => (++asked === 1 ? 140 : 40_000); // a tenth of a second, and then time for every unit
+    sandbox.timeLeft = () => (++asked === 1 ? 140 : 40_000); // a tenth of a second, and then enough
 
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
 

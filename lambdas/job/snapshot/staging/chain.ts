@@ -80,7 +80,7 @@ export class Chain {
     const chain = new Chain(store, plan);
     const { account, run_id: runId } = plan.header;
     const sizes = new Map(files.map(({ key, bytes }) => [key, bytes]));
-    const first = layout.record(account, runId, 0).replace(/\d+\.json$/, "");
+    const first = `${layout.run(account, runId)}record-`;
     const keys = [...sizes.keys()].filter((key) => key.startsWith(first));
     const records = new Map<number, RangeRecord>();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
