@@ -17,11 +17,6 @@ import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column
 import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
-/** The function moves their partitions with each publication. */
-const FOLLOWING = ["events", "event_snapshots", "event_changes"] as const satisfies readonly TableName[];
-/** The job makes the one partition that each account has in them, and never deletes it. */
-const LINES = ["publications", "sync_runs"] as const satisfies readonly TableName[];
-
 const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
   events: "The events of the latest publication, one row per event",
   event_snapshots: "The events of every published snapshot",
@@ -33,6 +28,14 @@ const VIEW_DESCRIPTIONS: Readonly<Record<ViewName, string>> = {
   events_typed: "The events of the latest publication with values for texts, and how many texts do not fit",
   event_history: "One row per version of an event: since when and until when readers saw it",
 };
+
+const NAMES = [
+  "events",
+  "event_snapshots",
+  "event_changes",
+  "publications",
+  "sync_runs",
+] as const satisfies readonly TableName[];
 
 export interface WarehouseProps {
   readonly database: string;
@@ -66,7 +69,7 @@ export class Warehouse extends Construct {
           storageDescriptor: tableStorage(name, location, lifted),
         },
       });
-    const tables = [...FOLLOWING, ...LINES].map(table);
+    const tables = NAMES.map(table);
     for (const view of glueViews(props.database, props.lifted)) {
       const made = new CfnTable(this, view.name, {
         catalogId,
@@ -86,10 +89,10 @@ export class Warehouse extends Construct {
         resource,
         ...(resourceName === undefined ? { arnFormat: ArnFormat.NO_RESOURCE_NAME } : { resourceName }),
       });
-    const statements = [
-      {
+    const named = NAMES.map((table) => arn("table", `${this.database}/${table}`));
+    role.addToPolicy(
+      new PolicyStatement({
         sid: "FollowPublications",
-        tables: FOLLOWING,
         actions: [
           "glue:GetTable",
           "glue:GetPartition",
@@ -98,18 +101,9 @@ export class Warehouse extends Construct {
           "glue:UpdatePartition",
           "glue:BatchDeletePartition",
         ],
-      },
-      {
-        sid: "ShowAccounts",
-        tables: LINES,
-        actions: ["glue:GetTable", "glue:GetPartition", "glue:BatchCreatePartition", "glue:UpdatePartition"],
-      },
-    ];
-    for (const { sid, tables, actions } of statements) {
-      const named = tables.map((table) => arn("table", `${this.database}/${table}`));
-      const resources = [arn("catalog"), arn("database", this.database), ...named];
-      role.addToPolicy(new PolicyStatement({ sid, actions, resources }));
-    }
+        resources: [arn("catalog"), arn("database", this.database), ...named],
+      }),
+    );
     return { database: this.database };
   }
 }

@@ -131,3 +131,18 @@ test.runIf(process.getuid?.() === 0)(
     expect(await readdir(join(warehouse, "snapshots", "uk"))).toHaveLength(1);
   },
 );
+
+test("of an account that is run again shows only what came after, under the next numbers", async () => {
+  const { cwd, warehouse } = await withAccounts("de", "uk");
+  await sync(["remove", "uk", "--yes"], { cwd });
+  await using simulator = await Simulator.start({ events: makeEvents(3) });
+  await writeCredentials(cwd, simulator);
+
+  const run = await sync(["run", "--account", "uk", ...against(simulator)], { cwd });
+
+  expect(run.exitCode).toBe(0);
+  const log = "SELECT publication, action, added FROM publications WHERE account = 'uk'";
+  expect(await readRows(warehouse, log)).toEqual([["0000000003", "run", "3"]]);
+  const history = "SELECT DISTINCT publication_from FROM event_history WHERE account = 'uk'";
+  expect(await readRows(warehouse, history)).toEqual([["0000000003"]]);
+});

@@ -64,13 +64,6 @@ describe("the function", () => {
           glue("table/brand_events/events"),
           glue("table/brand_events/event_snapshots"),
           glue("table/brand_events/event_changes"),
-        ],
-      ),
-      allow(
-        ["glue:GetTable", "glue:GetPartition", "glue:BatchCreatePartition", "glue:UpdatePartition"],
-        [
-          glue("catalog"),
-          glue("database/brand_events"),
           glue("table/brand_events/publications"),
           glue("table/brand_events/sync_runs"),
         ],

@@ -3,7 +3,6 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { removeAccount } from "../../lambdas/job/run/remove/remove-account.ts";
 import { ACCOUNT, type SmallWorld } from "../job/run/small-world.ts";
 import { Reader } from "../simulation/model/reader.ts";
 import { Objects } from "../simulation/warehouse/objects.ts";
@@ -106,7 +105,7 @@ class Published {
   }
 }
 
-/** How the next run ends, a minute after the power came back. An account that was being removed is removed again first. */
+/** How the next run ends, a minute after the power came back. */
 async function nextRun(files: Files, { done, before }: Pick<Step, "done" | "before">): Promise<string> {
   const world = newWorld();
   const put = (isOld: boolean): void => {
@@ -120,9 +119,8 @@ async function nextRun(files: Files, { done, before }: Pick<Step, "done" | "befo
   for (const [number, version] of done.events) world.events.set(number, version);
   const catalog = new DuckdbCatalog({ store: world.store, directory: "/warehouse" });
   const ports = { ...world.ports(), catalog, isGone: () => true };
-  const again = done.outcome === "removed" ? await removeAccount(ports, ACCOUNT) : "";
   const { row } = await world.run({}, ports);
-  const end = [again, row.outcome, row.reason ?? row.error_message ?? ""].join(" ");
+  const end = [row.outcome, row.reason ?? row.error_message ?? ""].join(" ");
   if (row.outcome !== "PUBLISHED") return end;
 
   const keys = world.store.keys();

@@ -1,7 +1,7 @@
 // The catalog follows the log: Glue, which has no condition, and `views.sql`, which has.
 
 import type { Defect } from "./defects.ts";
-import { changeGlue, look, type Memory, type Program, perform, readHead, readLog } from "./step.ts";
+import { changeGlue, look, type Memory, type Program, perform, readEnd, readLogSince } from "./step.ts";
 import { type Head, put } from "./world.ts";
 
 export type CatalogKind = "Glue" | "views.sql";
@@ -22,11 +22,12 @@ export function* refreshCatalog(
 function* refreshGlue(memory: Memory, has: (defect: Defect) => boolean): Program<void> {
   let refreshed = 0;
   for (;;) {
-    const head = yield* readHead();
+    const { last, head, removal } = yield* readEnd(has);
     memory.forget("refreshed");
-    if (head === undefined || head.publication === refreshed) return;
-    yield* moveTo(head, memory, has);
-    refreshed = memory.keep("refreshed", head.publication);
+    if (last === refreshed || (head === undefined && removal === undefined)) return;
+    if (head) yield* moveTo(head, memory, has);
+    if (removal && !has("refresh blind to a removal")) yield* takeOut(removal, memory);
+    refreshed = memory.keep("refreshed", last);
     if (has("head not read again")) break;
   }
   memory.forget("refreshed");
@@ -39,10 +40,10 @@ export function* moveTo(head: Head, memory: Memory, has: (defect: Defect) => boo
     "shown",
     yield* look("Glue: finds the partition of events", ({ glue }) => glue.events),
   );
-  const behind = memory.keep(
-    "behind",
-    has("only the head in the catalog") ? [head] : yield* readLog(shown?.publication ?? 0),
-  );
+  const since = memory.keep("since shown", yield* readLogSince(shown?.publication ?? 0, has));
+  if (since.removal && !has("refresh blind to a removal")) yield* takeOut(since.removal, memory);
+  const behind = memory.keep("behind", has("only the head in the catalog") ? [head] : since.publications);
+  memory.forget("since shown");
   if (has("events first")) yield* moveEvents(head);
   if (behind.length > 0) {
     yield* changeGlue(`adds the changes of ${behind.map(({ publication }) => publication)}`, (glue) => ({
@@ -62,6 +63,21 @@ export function* moveTo(head: Head, memory: Memory, has: (defect: Defect) => boo
   memory.forget("shown", "moves to");
 }
 
+/** `events` first, whose rows readers look at. Only what lies below the removal. */
+function* takeOut({ publication, snapshot: name }: Head, memory: Memory): Program<void> {
+  memory.keep("takes out", publication);
+  yield* changeGlue("takes the account out of events", (glue) => ({
+    ...glue,
+    events: glue.events && glue.events.publication < publication ? null : glue.events,
+  }));
+  yield* changeGlue("takes it out of the other tables", (glue) => ({
+    ...glue,
+    snapshots: glue.snapshots.filter((snapshot) => snapshot > name),
+    changes: Object.fromEntries(Object.entries(glue.changes).filter(([each]) => Number(each) > publication)),
+  }));
+  memory.forget("takes out");
+}
+
 function moveEvents({ snapshot, publication }: Head): Program<boolean> {
   return changeGlue(`events shows ${publication}`, (glue) => ({
     ...glue,
@@ -72,7 +88,9 @@ function moveEvents({ snapshot, publication }: Head): Program<boolean> {
 function* refreshViews(memory: Memory, has: (defect: Defect) => boolean): Program<void> {
   for (;;) {
     const current = memory.keep("current", yield* look("reads views.sql", ({ views }) => views));
-    const shown = (yield* readHead())?.publication ?? 0;
+    const { last, removal } = yield* readEnd(has);
+    if (removal && has("refresh blind to a removal")) break;
+    const shown = removal && has("removal not named in views.sql") ? 0 : last;
     memory.keep("renders", shown);
     if (shown === current) break;
     const isBlind = has("views replaced without condition");

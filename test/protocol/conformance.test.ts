@@ -3,12 +3,13 @@
 
 import { describe, expect, test } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { removeAccount } from "../../lambdas/job/run/remove/remove-account.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../job/run/small-world.ts";
 import { MemoryStore } from "../job/storage/memory-store.ts";
 import { type Plan as ChainPlan, chainProgram } from "./chain.ts";
-import { type Ending, reviewProgram, runProgram, type Start } from "./programs.ts";
+import { type Ending, removeProgram, reviewProgram, runProgram, type Start } from "./programs.ts";
 import { Memory, type Program } from "./step.ts";
 import { type FirstWorld, firstWorld, type World } from "./world.ts";
 
@@ -18,6 +19,8 @@ const CALLS: readonly (readonly [RegExp, string])[] = [
   [/^create runs\/.*outcome\.json/, "records the outcome"],
   [/^(create|replace) accounts\/.*lease\.json/, "writes the lease"],
   [/^(list|read) publications\//, "reads the log"],
+  [/^delete (?!accounts)/, "deletes files"],
+  [/^delete accounts\/.*lease/, "deletes the lease"],
   [/^create publications\//, "commits"],
   [/^create runs\/.*record/, "stages"],
   [/^create snapshots\/.*_manifest\.json/, "creates the snapshot"],
@@ -31,7 +34,9 @@ const STEPS: readonly (readonly [RegExp, string])[] = [
   [/^reads the outcome/, "asks for the outcome"],
   [/^creates outcomes/, "records the outcome"],
   [/^(takes|confirms|frees) the lease/, "writes the lease"],
-  [/^reads the (head|log)/, "reads the log"],
+  [/^(reads the (head|log)|lists all files)/, "reads the log"],
+  [/^deletes (log|staged|snapshots)/, "deletes files"],
+  [/^deletes the lease/, "deletes the lease"],
   [/^creates log/, "commits"],
   [/^creates staged/, "stages"],
   [/^creates snapshots/, "creates the snapshot"],
@@ -63,6 +68,13 @@ describe("the job and the model do the same", () => {
       reviewProgram("accept", 2, start, RULES),
     );
     expect(job).toEqual(model);
+  });
+
+  test("in a removal", async () => {
+    const job = await jobDoes({ events: 10 }, (world) => removeAccount(world.ports(), ACCOUNT));
+
+    expect(job).toEqual(modelDoes({ sizes: { 1: 10 } }, (start) => removeProgram(5, start, RULES)));
+    expect(job).toContain("deletes the lease");
   });
 });
 

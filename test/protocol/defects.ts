@@ -179,6 +179,62 @@ export const DEFECTS = {
     scenario: "two processes collect a run beside a foreign part",
     breaks: "readers see part 2, which the manifest does not name",
   },
+  "removal without an entry": {
+    change: "a removal deletes the log from its newest publication down, and writes no entry",
+    scenario: "a removal and an accept",
+    breaks: "publication 1 has changed",
+  },
+  "files deleted before the removal's entry": {
+    change: "a removal deletes snapshots before it cuts the log",
+    scenario: "a removal and an accept",
+    breaks: "the published snapshot 1 has changed",
+  },
+  "number of a removal taken without condition": {
+    change: "a removal writes its entry over the one that is there",
+    scenario: "a removal and an accept",
+    breaks: "publication 2 has changed",
+  },
+  "log not cut at a removal": {
+    change: "readers of the log take what lies below a removal, and the removal itself, for publications",
+    scenario: "a removal and a rollback",
+    breaks: "names a snapshot that is not there",
+  },
+  "removal not asked at the commit": {
+    change: "a commit that has lost its number to a removal takes the next one",
+    scenario: "a removal and an accept",
+    breaks: "accept P2.1 has published twice",
+  },
+  "log not read after the commit": {
+    change: "a paused commit that creates a number below a removal counts as published",
+    scenario: "a run, and a removal after an accept",
+    breaks: "run 3 is recorded as PUBLISHED, but the log lacks its publication",
+  },
+  "accept of what is removed": {
+    change: "an accept takes a snapshot that a removal is about to delete",
+    scenario: "a removal and an accept",
+    breaks: "names a snapshot that is not there",
+  },
+  "run named before a removal": {
+    change: "a run that is named before a removal publishes after it",
+    scenario: "a removal and a run, delivered twice",
+    breaks: "names a snapshot that is not there",
+  },
+  "lease not confirmed before files are deleted": {
+    change: "a removal that was paused deletes what it finds, also of a later run",
+    scenario: "a removal and a later run",
+    breaks: "names a snapshot that is not there",
+  },
+  "refresh blind to a removal": {
+    change: "a refresh that finds a removal leaves the account in the tables",
+    scenario: "a removal and a rollback",
+    catalog: "Glue",
+    breaks: "and the head is undefined",
+  },
+  "removal not named in views.sql": {
+    change: "views.sql without an account reads the same before its first publication and after its removal",
+    scenario: "a removal and the accept of a first snapshot",
+    breaks: "readers see publication",
+  },
 } as const satisfies Readonly<Record<string, Planted>>;
 
 export type Defect = keyof typeof DEFECTS;

@@ -1,13 +1,31 @@
-// The protocol of docs/architecture.md as three programs: a run, `accept` and `rollback`. Staging, rows and parts are
+// The protocol of docs/architecture.md as four programs: a run, `accept`, `rollback` and `remove`. Staging, rows and parts are
 // one file each; everything that decides what readers see is here step by step.
 
 import { type CatalogKind, moveTo, refreshCatalog } from "./catalog.ts";
 import type { Defect } from "./defects.ts";
 import { confirmLease, freeLease, takeLease } from "./lease.ts";
-import { create, look, type Memory, type Program, perform, readHead, readLog } from "./step.ts";
-import type { Content, Entry, Head, Outcome } from "./world.ts";
+import {
+  create,
+  deleteFiles,
+  listFiles,
+  look,
+  type Memory,
+  type Program,
+  perform,
+  readEnd,
+  readLogSince,
+} from "./step.ts";
+import {
+  type Content,
+  type Entry,
+  type Head,
+  type LogEnd,
+  type Outcome,
+  publicationsOf,
+  removalOf,
+} from "./world.ts";
 
-export type Ending = Outcome | "SKIPPED" | "REPEATED" | "CORRUPT" | "MADE";
+export type Ending = Outcome | "SKIPPED" | "REPEATED" | "NOT_FOUND" | "REMOVED" | "CORRUPT" | "MADE";
 
 /** A process, started for the n-th time, with an empty memory. */
 export interface Start {
@@ -40,14 +58,17 @@ export function* runProgram(run: number, { process, start, memory }: Start, rule
 
 function* underLease(run: number, token: string, memory: Memory, rules: Rules): Program<Ending> {
   const { has } = rules;
-  let first = memory.keep("first head", yield* readHead());
+  let first = memory.keep("first end", yield* readEnd(has));
+  // It may have been paused since it took the lease, and the removal may still be deleting.
+  if (first.removal && !(yield* confirmLease(token))) return "SKIPPED";
   yield* refreshCatalog("at the start", rules.catalog, memory, has);
-  const published = has("published run not asked") ? undefined : yield* publishedRun(run);
+  const published = has("published run not asked") ? undefined : yield* publishedRun(run, has);
   if (published) return yield* record(run, memory.keep("records", published));
   // The head was read before: a later one could be this run's own, published meanwhile.
   if (has("head read after the published run is sought"))
-    first = memory.keep("first head", yield* readHead());
-  if (first && first.snapshot >= run) return yield* record(run, memory.keep("records", "SUPERSEDED"));
+    first = memory.keep("first end", yield* readEnd(has));
+  const later = first.head ?? (has("run named before a removal") ? undefined : first.removal);
+  if (later && later.snapshot >= run) return yield* record(run, memory.keep("records", "SUPERSEDED"));
   const staged = memory.keep("content", yield* collect(run, token, has));
   if (staged === undefined) return yield* record(run, memory.keep("records", "FAILED"));
   if (staged === "lease lost") return "SKIPPED";
@@ -57,18 +78,20 @@ function* underLease(run: number, token: string, memory: Memory, rules: Rules): 
   if (has("outcome before commit")) yield* record(run, "PUBLISHED");
   const decide = (head: Head | undefined): Program<Decision> => decideRun(run, first, head, has);
   const action = { snapshot: run, action: "run", by: `run ${run}`, pinned: false } as const;
-  const end = memory.keep("records", yield* commit(action, token, memory, rules, decide));
+  const end = memory.keep("records", yield* commit(action, first, token, memory, rules, decide));
   if (end === "CORRUPT") return end;
+  // It no longer has the lease, which the removal has taken.
+  if (end === "REMOVED") return "SKIPPED";
   if (end === "HELD") yield* create("held", run, true);
   if (end === "PUBLISHED") yield* refreshCatalog("after the commit", rules.catalog, memory, has);
   return yield* record(run, end);
 }
 
 /** A run whose snapshot a publication names is finished, whatever has happened since. */
-function* publishedRun(run: number): Program<Outcome | undefined> {
+function* publishedRun(run: number, has: Rules["has"]): Program<Outcome | undefined> {
   if ((yield* look(`looks for the snapshot ${run}`, ({ snapshots }) => snapshots[run])) === undefined)
     return undefined;
-  const all = (yield* readLog(0)).filter(({ snapshot }) => snapshot === run);
+  const all = (yield* readLogSince(0, has)).publications.filter(({ snapshot }) => snapshot === run);
   if (all.length === 0) return undefined;
   return all.some(({ action }) => action === "run") ? "PUBLISHED" : "HELD";
 }
@@ -98,18 +121,19 @@ function* collect(
 function* createSnapshot(run: number, content: Content, has: Rules["has"]): Program<boolean> {
   if (yield* create("snapshots", run, content, has("parts overwritten"))) return true;
   const standing = yield* look(`verifies the snapshot ${run}`, ({ snapshots }) => snapshots[run]);
-  return standing?.by === content.by;
+  // What a removal has deleted meanwhile is missed at the commit.
+  return standing === undefined || standing.by === content.by;
 }
 
 function* decideRun(
   run: number,
-  first: Head | undefined,
+  first: LogEnd,
   head: Head | undefined,
   has: Rules["has"],
 ): Program<Decision> {
   if (!has("own publication not asked at the commit")) {
-    const since = yield* readLog(first?.publication ?? 0);
-    if (since.some(({ action, snapshot }) => action === "run" && snapshot === run))
+    const { publications } = yield* readLogSince(first.last, has);
+    if (publications.some(({ action, snapshot }) => action === "run" && snapshot === run))
       return { end: "PUBLISHED" };
   }
   if (head && head.snapshot >= run && !has("later head not asked")) return { end: "SUPERSEDED" };
@@ -135,17 +159,79 @@ export function* reviewProgram(
 ): Program<Ending> {
   const { has } = rules;
   const by = `${action} ${process}.${start}`;
-  yield* readHead();
+  const first = memory.keep("first end", yield* readEnd(has));
   yield* refreshCatalog("at the start", rules.catalog, memory, has);
+  if (!(yield* isPublishable(snapshot, has))) return "NOT_FOUND";
   const mayBeOlder = action === "rollback" || has("accept takes an older snapshot");
   const decide: Decide = (head) =>
     look("decides by the head", () =>
       head && head.snapshot > snapshot && !mayBeOlder ? { end: "SUPERSEDED" } : undefined,
     );
   const pinned = action === "rollback" && !has("rollback does not pin");
-  const end = yield* commit({ snapshot, action, by, pinned }, `${process}.${start}`, memory, rules, decide);
+  const token = `${process}.${start}`;
+  const end = yield* commit({ snapshot, action, by, pinned }, first, token, memory, rules, decide);
   if (end === "PUBLISHED") yield* refreshCatalog("after the commit", rules.catalog, memory, has);
   return end;
+}
+
+/** Complete, and published or held. What is named before the removal is being deleted. */
+function isPublishable(snapshot: number, has: Rules["has"]): Program<boolean> {
+  return look(`looks whether ${snapshot} can be published`, (world) => {
+    if (world.snapshots[snapshot] === undefined) return false;
+    if (publicationsOf(world).some((each) => each.snapshot === snapshot)) return true;
+    const isRemoved = snapshot <= (removalOf(world)?.snapshot ?? 0);
+    return world.held[snapshot] === true && (!isRemoved || has("accept of what is removed"));
+  });
+}
+
+/** @param name as a run's, and later than those of all runs before it */
+export function* removeProgram(
+  name: number,
+  { process, start, memory }: Start,
+  { catalog, has }: Rules,
+): Program<Ending> {
+  const token = `${process}.${start}`;
+  if (!(yield* takeLease(token, memory, has))) return "SKIPPED";
+  memory.keep("holds the lease", true);
+  const isEarly = has("files deleted before the removal's entry");
+  if (isEarly) yield* deleteFiles({ snapshots: memory.keep("files", yield* listFiles()).snapshots ?? [] });
+  const number = has("removal without an entry") ? Infinity : yield* takeNumber(name, token, has);
+  memory.keep("number", number);
+  yield* refreshCatalog("after the commit", catalog, memory, has);
+  const files = memory.keep("files", yield* listFiles());
+  // Where it still has the lease, no run of a new life has begun: all that is listed is of the old one.
+  if (!has("lease not confirmed before files are deleted") && !(yield* confirmLease(token))) return "SKIPPED";
+  const { log = [], ...others } = files;
+  yield* deleteFiles({ log: log.filter((key) => Number(key) < number) });
+  yield* deleteFiles(others);
+  if (!(yield* confirmLease(token))) return "SKIPPED";
+  yield* perform({
+    name: "deletes the lease",
+    apply: (world) => ({ world: { ...world, lease: null }, result: true }),
+    frees: true,
+  });
+  yield* freeLease(token, has);
+  return "REMOVED";
+}
+
+/** Whatever the log holds: the next number is that after the last file. */
+function* takeNumber(name: number, token: string, has: Rules["has"]): Program<number> {
+  const entry: Entry = {
+    snapshot: name,
+    action: "remove",
+    by: `remove ${token}`,
+    pinned: false,
+    writeId: token,
+  };
+  for (;;) {
+    const last = yield* look("reads the log's last number", ({ log }) =>
+      Math.max(0, ...Object.keys(log).map(Number)),
+    );
+    const isBlind = has("number of a removal taken without condition");
+    if (yield* create("log", last + 1, entry, isBlind)) return last + 1;
+    const standing = yield* look(`reads log/${last + 1}`, ({ log }) => log[last + 1]?.writeId);
+    if (standing === token) return last + 1;
+  }
 }
 
 /** One after the other, with one memory. */
@@ -162,28 +248,40 @@ export function* inTurn(
   return ending;
 }
 
-/** `decide` is called before each try, with the head of that moment; a lost race reads the log again. */
+/**
+ * `decide` is called before each try, with the head of that moment; a lost race reads the log again. Where the account
+ * was removed since the first reading, what is to be published is gone.
+ */
 function* commit(
   action: Omit<Entry, "writeId">,
+  first: LogEnd,
   token: string,
   memory: Memory,
   { has }: Rules,
   decide: Decide,
-): Program<Outcome | "CORRUPT"> {
+): Program<Outcome | "REMOVED" | "CORRUPT"> {
   let base: Head | undefined;
   for (let tries = 1; ; tries += 1) {
     memory.keep("tries", tries);
-    const head = memory.keep("head", yield* readHead());
+    const since = yield* readLogSince(first.last, has);
+    if (since.removal && !has("removal not asked at the commit")) return "REMOVED";
+    const current = since.publications.at(-1) ?? (since.removal ? undefined : first.head);
+    const head = memory.keep("head", current);
+    memory.keep("last", since.last);
     const decision = tries > 1 && has("guard asked once") ? undefined : yield* decide(head);
     if (decision) return decision.end;
     if (tries === 1 || !has("changes against the first head")) base = memory.keep("base", head);
-    const number = (head?.publication ?? 0) + 1;
+    const number = since.last + 1;
     const entry: Entry = { ...action, writeId: `${token}.${tries}` };
     if (has("catalog before commit")) yield* moveTo({ ...entry, publication: number }, memory, has);
     if (!(yield* writeChanges(number, entry.snapshot, base, memory, has))) return "CORRUPT";
-    if (yield* create("log", number, entry, has("commit without condition"))) return "PUBLISHED";
-    const standing = yield* look(`reads log/${number}`, ({ log }) => log[number]?.writeId);
-    if (standing === entry.writeId && !has("write id not compared")) return "PUBLISHED";
+    if (!(yield* create("log", number, entry, has("commit without condition")))) {
+      const standing = yield* look(`reads log/${number}`, ({ log }) => log[number]?.writeId);
+      if (standing !== entry.writeId || has("write id not compared")) continue;
+    }
+    // A number below a removal was free because it has been deleted.
+    if (has("log not read after the commit")) return "PUBLISHED";
+    if ((yield* readLogSince(number, has)).removal === undefined) return "PUBLISHED";
   }
 }
 
@@ -207,7 +305,7 @@ function* writeChanges(
     ? contents
     : yield* look(`verifies changes/${key}`, ({ changes }) => changes[key]);
   memory.forget("compared");
-  return isShared || JSON.stringify(standing) === JSON.stringify(contents);
+  return isShared || standing === undefined || JSON.stringify(standing) === JSON.stringify(contents);
 }
 
 export const readOutcome = (run: number): Program<Outcome | undefined> =>

@@ -1,5 +1,5 @@
-// Which processes work at once: every pair of a run, its second delivery, another run, accept and rollback; and two
-// processes that collect the events of one run.
+// Which processes work at once: every pair of a run, its second delivery, another run, accept, rollback and remove; and
+// two processes that collect the events of one run.
 
 import type { Actor } from "./actor.ts";
 import type { CatalogKind } from "./catalog.ts";
@@ -7,12 +7,21 @@ import { chainProgram, type Damage, damageProgram, isDamage, type Plan } from ".
 import type { Defect } from "./defects.ts";
 import { type Exploration, explore } from "./explore.ts";
 import { brokenLaw } from "./laws.ts";
-import { type Ending, inTurn, type Rules, reviewProgram, runProgram, type Start } from "./programs.ts";
+import {
+  type Ending,
+  inTurn,
+  type Rules,
+  removeProgram,
+  reviewProgram,
+  runProgram,
+  type Start,
+} from "./programs.ts";
 import { Memory, type Program } from "./step.ts";
-import { firstWorld, headOf, type World } from "./world.ts";
+import { endOf, firstWorld, headOf, publicationsOf, type World } from "./world.ts";
 
 interface Work {
-  readonly action: "run" | "accept" | "rollback" | "collect" | Damage;
+  readonly action: "run" | "accept" | "rollback" | "remove" | "collect" | Damage;
+  /** Of a removal: its name. */
   readonly snapshot: number;
 }
 
@@ -38,7 +47,10 @@ function collecting(plan: Plan, damage?: Damage, foreignPart?: number): Scenario
 
 const short: Plan = ["flaps", "is found"];
 
-const equal = { 1: 10, 2: 10, 3: 10, 9: 10 };
+/** Runs 2 to 4 are named before it, 7 and 9 after it. */
+const remove: Work = { action: "remove", snapshot: 5 };
+
+const equal = { 1: 10, 2: 10, 3: 10, 7: 10, 9: 10 };
 /** Snapshots 2 and 3 have too few events to replace 1, but 3 may replace 2. */
 const shrinking = { 1: 10, 2: 5, 3: 5, 9: 10 };
 
@@ -73,6 +85,24 @@ export const SCENARIOS = {
   "an accept and a rollback": {
     world: firstWorld({ sizes: shrinking, held: [2] }),
     work: [[accept(2)], [rollback(1)]],
+  },
+  "a removal and a later run": { world: firstWorld({ sizes: equal }), work: [[remove], [run(7)]] },
+  "a removal and a run, delivered twice": {
+    world: firstWorld({ sizes: equal }),
+    work: [[remove], [run(2), run(2)]],
+  },
+  "a removal and an accept": {
+    world: firstWorld({ sizes: shrinking, held: [2] }),
+    work: [[remove], [accept(2)]],
+  },
+  "a removal and the accept of a first snapshot": {
+    world: firstWorld({ sizes: shrinking, held: [2], isNew: true }),
+    work: [[remove], [accept(2)]],
+  },
+  "a removal and a rollback": { world: firstWorld({ sizes: equal }), work: [[remove], [rollback(1)]] },
+  "a run, and a removal after an accept": {
+    world: firstWorld({ sizes: { ...shrinking, 3: 10 }, held: [2] }),
+    work: [[run(3)], [accept(2), remove]],
   },
   "two accepts": { world: firstWorld({ sizes: shrinking, held: [2, 3] }), work: [[accept(2)], [accept(3)]] },
   "two processes collect a run": collecting(["flaps", "is found", "flaps"]),
@@ -122,7 +152,8 @@ export function exploreScenario(name: ScenarioName, { catalog, defect, starts }:
   const wrongEnd = (end: World, hasCrashed: boolean): string | undefined =>
     plan.length > 0
       ? brokenByNextStart(end, plan, rules)
-      : ((hasCrashed ? undefined : wrongHead(end, catalog)) ?? brokenByNextRun(end, rules));
+      : ((hasCrashed ? undefined : (wrongHead(end, catalog) ?? shownAfterRemoval(end, catalog))) ??
+        brokenByNextRun(end, rules));
   return explore({ world, actors, wrongEnd });
 }
 
@@ -132,6 +163,8 @@ function programOf({ action, snapshot }: Work, start: Start, rules: Rules, plan:
       return runProgram(snapshot, start, rules);
     case "collect":
       return chainProgram(snapshot, plan, start, rules.has);
+    case "remove":
+      return removeProgram(snapshot, start, rules);
     case "accept":
     case "rollback":
       return reviewProgram(action, snapshot, start, rules);
@@ -160,9 +193,19 @@ function brokenByNextStart(first: World, plan: Plan, { has }: Rules): string | u
 
 /** Where no process has crashed, readers see the head. */
 function wrongHead(world: World, catalog: CatalogKind): string | undefined {
-  const head = headOf(world)?.publication;
+  const head = catalog === "Glue" ? headOf(world)?.publication : endOf(world).last;
   const shown = catalog === "Glue" ? world.glue.events?.publication : world.views;
   return shown === head ? undefined : `readers see publication ${shown}, and the head is ${head}`;
+}
+
+/** Nothing that a removal has cut off is left in Glue. */
+function shownAfterRemoval(world: World, catalog: CatalogKind): string | undefined {
+  if (catalog !== "Glue") return undefined;
+  const counted = publicationsOf(world).map(({ publication }) => publication);
+  const left = Object.keys(world.glue.changes).filter(
+    (publication) => !counted.includes(Number(publication)),
+  );
+  return left.length > 0 ? `event_changes shows ${left}, which was removed` : undefined;
 }
 
 /** After everything, one ordinary run with as many events as ever publishes, unless a person has pinned the head. */

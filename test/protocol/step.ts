@@ -1,8 +1,9 @@
 // One atomic operation of a process on the shared world. Between two of them any other process may work, and each may
 // be the last one of its process.
 
-import type { Content, Entry, GlueTables, Head, Outcome, World } from "./world.ts";
-import { headOf, put } from "./world.ts";
+import type { Defect } from "./defects.ts";
+import type { Content, Entry, GlueTables, Head, LogEnd, Outcome, World } from "./world.ts";
+import { endOf, entriesOf, put, removalOf } from "./world.ts";
 
 interface Effect<Result> {
   readonly world: World;
@@ -65,18 +66,36 @@ export function look<Result>(name: string, at: (world: World) => Result): Progra
   return perform({ name, apply: (world) => ({ world, result: at(world) }) });
 }
 
-export const readHead = (): Program<Head | undefined> => look("reads the head", headOf);
+type Has = (defect: Defect) => boolean;
 
-/** The entries after a publication, with their numbers. */
-export function readLog(after: number): Program<readonly Head[]> {
-  return look(`reads the log after ${after}`, ({ log }) =>
-    Object.entries(log)
-      .map(([publication, entry]) => ({ ...entry, publication: Number(publication) }))
-      .filter(({ publication }) => publication > after),
-  );
+export function readEnd(has: Has): Program<LogEnd> {
+  return look("reads the log's end", (world) => {
+    const end = endOf(world);
+    const isBlind = has("log not cut at a removal");
+    return isBlind ? { ...end, head: end.head ?? end.removal, removal: undefined } : end;
+  });
 }
 
-type Table = "staged" | "snapshots" | "held" | "changes" | "log" | "outcomes";
+/** What the log has gained after an entry. */
+export interface LogSince {
+  readonly last: number;
+  /** The newest one. Only what lies above it counts. */
+  readonly removal: Head | undefined;
+  readonly publications: readonly Head[];
+}
+
+export function readLogSince(after: number, has: Has): Program<LogSince> {
+  return look(`reads the log after ${after}`, (world) => {
+    const { last } = endOf(world);
+    const newest = has("log not cut at a removal") ? undefined : removalOf(world);
+    const removal = newest && newest.publication > after ? newest : undefined;
+    const from = removal?.publication ?? after;
+    return { last, removal, publications: entriesOf(world).filter(({ publication }) => publication > from) };
+  });
+}
+
+const TABLES = ["staged", "snapshots", "held", "changes", "log", "outcomes"] as const;
+type Table = (typeof TABLES)[number];
 
 /** Creates a file if there is none; its result says whether it did. */
 export function create<Key extends Table>(
@@ -89,9 +108,42 @@ export function create<Key extends Table>(
   const apply = (world: World): Effect<boolean> => {
     const files: Readonly<Record<string, unknown>> = world[table];
     if (files[key] !== undefined && !overwrites) return { world, result: false };
-    return { world: { ...world, [table]: put(files, key, value) }, result: true };
+    const changed = { ...world, [table]: put(files, key, value) };
+    return { world: table === "log" ? withPublished(changed, Number(key)) : changed, result: true };
   };
   return perform({ name, apply, lost: false });
+}
+
+/** A publication above the newest removal is seen. */
+function withPublished(world: World, publication: number): World {
+  const entry = world.log[publication];
+  if (entry === undefined || publication <= (removalOf(world)?.publication ?? 0)) return world;
+  return { ...world, published: [...new Set([...world.published, entry.by])].sort() };
+}
+
+type Files = Readonly<Partial<Record<Table, readonly string[]>>>;
+
+/** The keys of all files of the account, but for its lease. */
+export function listFiles(): Program<Files> {
+  return look("lists all files", (world) =>
+    Object.fromEntries(TABLES.map((table) => [table, Object.keys(world[table])])),
+  );
+}
+
+export function deleteFiles(files: Files): Program<boolean> {
+  const named = Object.entries(files).filter(([, keys]) => keys.length > 0);
+  return perform({
+    name: `deletes ${named.map(([table, keys]) => `${table}/${keys}`).join(", ")}`,
+    apply: (world) => ({
+      world: TABLES.reduce((left, table) => withoutKeys(left, table, files[table] ?? []), world),
+      result: true,
+    }),
+  });
+}
+
+function withoutKeys(world: World, table: Table, keys: readonly string[]): World {
+  const left = Object.entries(world[table]).filter(([key]) => !keys.includes(key));
+  return { ...world, [table]: Object.fromEntries(left) };
 }
 
 export function changeGlue(name: string, change: (glue: GlueTables) => GlueTables): Program<boolean> {

@@ -8,9 +8,10 @@ export interface Content {
 
 /** An entry of the publication log. */
 export interface Entry {
+  /** Of a removal: its name. No run or snapshot that is not named later counts after it. */
   readonly snapshot: number;
-  readonly action: "run" | "accept" | "rollback";
-  /** The run, or the start of `accept` or `rollback`, that made it. */
+  readonly action: "run" | "accept" | "rollback" | "remove";
+  /** The run, or the start of another program, that made it. */
   readonly by: string;
   readonly pinned: boolean;
   readonly writeId: string;
@@ -80,18 +81,47 @@ export interface World {
   readonly log: Readonly<Record<number, Entry>>;
   readonly outcomes: Readonly<Record<number, Outcome>>;
   readonly glue: GlueTables;
-  /** `views.sql`: the publications it shows. */
+  /** `views.sql`: the last entry of the log that it knows. */
   readonly views: number;
+  /** Who has published what readers could see at some moment; no file. */
+  readonly published: readonly string[];
 }
 
 export interface Head extends Entry {
   readonly publication: number;
 }
 
-export function headOf({ log }: World): Head | undefined {
-  const publication = Object.keys(log).length;
-  const entry = log[publication];
-  return entry && { ...entry, publication };
+/** Where the log ends: its last number, and what readers see, or the removal that says that they see nothing. */
+export interface LogEnd {
+  readonly last: number;
+  readonly head: Head | undefined;
+  readonly removal: Head | undefined;
+}
+
+export function endOf({ log }: Pick<World, "log">): LogEnd {
+  const last = Math.max(0, ...Object.keys(log).map(Number));
+  const entry = log[last];
+  const found = entry && { ...entry, publication: last };
+  return found?.action === "remove"
+    ? { last, head: undefined, removal: found }
+    : { last, head: found, removal: undefined };
+}
+
+export const headOf = (world: Pick<World, "log">): Head | undefined => endOf(world).head;
+
+/** The newest removal: below it nothing counts. */
+export function removalOf(world: Pick<World, "log">): Head | undefined {
+  return entriesOf(world).findLast(({ action }) => action === "remove");
+}
+
+/** All that counts, oldest first. */
+export function publicationsOf(world: Pick<World, "log">): readonly Head[] {
+  const cut = removalOf(world)?.publication ?? 0;
+  return entriesOf(world).filter(({ publication }) => publication > cut);
+}
+
+export function entriesOf({ log }: Pick<World, "log">): readonly Head[] {
+  return Object.entries(log).map(([publication, entry]) => ({ ...entry, publication: Number(publication) }));
 }
 
 /** The record with one more key. Its keys stay sorted, so equal worlds have equal texts. */
@@ -109,6 +139,8 @@ export interface FirstWorld {
   /** Complete, and held. */
   readonly held?: readonly number[];
   readonly refused?: readonly number[];
+  /** Nothing is published yet. */
+  readonly isNew?: boolean;
   /** Of the run that is collected event by event. */
   readonly events?: number;
   /** A part that lies in the folder of its snapshot, and is no process's. */
@@ -116,11 +148,18 @@ export interface FirstWorld {
 }
 
 /** Snapshot 1 is published and shown. */
-export function firstWorld({ sizes, held = [], refused = [], events = 0, foreignPart }: FirstWorld): World {
+export function firstWorld({
+  sizes,
+  held = [],
+  refused = [],
+  isNew = false,
+  events = 0,
+  foreignPart,
+}: FirstWorld): World {
   const content = (run: number): Content => ({ run, by: "before" });
-  const complete = [1, ...held];
+  const complete = [...(isNew ? [] : [1]), ...held];
   const foreign: RowsFile = { by: "none of them", found: [0], isWhole: true, readBy: [] };
-  return {
+  const empty: World = {
     chain: {
       events,
       rows: {},
@@ -136,10 +175,21 @@ export function firstWorld({ sizes, held = [], refused = [], events = 0, foreign
     staged: {},
     snapshots: Object.fromEntries(complete.map((run) => [run, content(run)])),
     held: Object.fromEntries(held.map((run) => [run, true as const])),
+    changes: {},
+    log: {},
+    outcomes: Object.fromEntries(held.map((run) => [run, "HELD" as const])),
+    glue: { events: null, snapshots: [], changes: {} },
+    views: 0,
+    published: [],
+  };
+  if (isNew) return empty;
+  return {
+    ...empty,
     changes: { "1/1": { from: null, to: content(1) } },
     log: { 1: { snapshot: 1, action: "run", by: "run 1", pinned: false, writeId: "before" } },
-    outcomes: { 1: "PUBLISHED", ...Object.fromEntries(held.map((run) => [run, "HELD" as const])) },
+    outcomes: { 1: "PUBLISHED", ...empty.outcomes },
     glue: { events: { snapshot: 1, publication: 1 }, snapshots: [1], changes: { 1: 1 } },
     views: 1,
+    published: ["run 1"],
   };
 }

@@ -2,8 +2,9 @@
 
 export interface Catalog {
   /**
-   * Brings the tables up to the account's publication log. Idempotent: every start calls it before it logs
-   * in, which completes a run that died between its commit and this call. Damage of another account does not end it.
+   * Brings the tables up to the account's publication log; an account that was removed leaves them. Idempotent: every
+   * start calls it before it logs in, which completes a run that died between its commit and this call. Damage of another
+   * account does not end it.
    * Throws `SyncError` `CATALOG_FAILED`, and `STORE_CORRUPT` where the account's log is damaged; performs no retries.
    */
   refresh(account: string): Promise<void>;
@@ -14,14 +15,4 @@ export interface Catalog {
    * Reads only; performs no retries.
    */
   columns(): Promise<readonly string[]>;
-}
-
-/** What a person may do to it, and no run. */
-export interface RemovableCatalog extends Catalog {
-  /**
-   * Takes the account out of the tables, whatever its publication log says; a `refresh` brings it back. The other
-   * accounts stay as they are. Files that a table shows as they come may be seen until they are deleted. Idempotent.
-   * Throws `SyncError` `CATALOG_FAILED`; performs no retries.
-   */
-  remove(account: string): Promise<void>;
 }

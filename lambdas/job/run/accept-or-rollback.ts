@@ -1,7 +1,7 @@
 // `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
 
 import type { Manifest } from "../snapshot/files/manifest.ts";
-import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
+import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
 import { formatRunId } from "../storage/run-id.ts";
 import type { Store } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/kept-snapshot.ts";
@@ -62,7 +62,8 @@ async function publishAgain(
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
   const baseOf = baseOfNext(ports, account, request.overDamaged === true);
-  const standing = await readHead(store, account);
+  const first = await readEnd(store, account);
+  const standing = first.head;
   await catalog.refresh(account);
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, account, standing);
@@ -73,7 +74,14 @@ async function publishAgain(
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
-  const published = await commit(ports, manifest, { action, run_id: state.runId, pinned }, decide, baseOf);
+  const published = await commit(
+    ports,
+    manifest,
+    { action, run_id: state.runId, pinned },
+    first,
+    decide,
+    baseOf,
+  );
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   state.publication = published.publication;
   state.counts = countsOf(manifest, published);
@@ -88,8 +96,14 @@ async function requirePublishable(
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
   const manifest = await keptSnapshot(store, account, snapshotId);
-  const published = (await readLog(store, account)).some(({ snapshot_id }) => snapshot_id === snapshotId);
-  if (published) return manifest;
+  const { publications, removal } = await readLogSince(store, account, "");
+  if (publications.some(({ snapshot_id }) => snapshot_id === snapshotId)) return manifest;
+  // A removal that was stopped has not deleted it yet.
+  if (removal && snapshotId <= removal.run_id)
+    throw snapshotNotFound(
+      snapshotId,
+      "was removed with its account. To delete the rest of it, start remove again",
+    );
   const isHeld = (await readHold(store, account, snapshotId)) !== undefined;
   if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
   if (action === "rollback")

@@ -10,7 +10,7 @@ import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import { verifyChanges } from "../snapshot/files/verify-changes.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
-import { type Publication, readLog } from "../storage/publication-log.ts";
+import { type LogSince, readLog, readLogSince } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -50,9 +50,10 @@ export async function checkHead(ports: SnapshotCheckPorts, account: string): Pro
 /** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
 export async function checkEverything(ports: SnapshotCheckPorts, account: string): Promise<void> {
   const { store } = ports;
-  const log = await readLog(store, account);
+  const since = await readLogSince(store, account, "");
+  const log = since.publications;
   const found: Damage[] = [];
-  for (const snapshotId of await keptSnapshots(ports, account, log))
+  for (const snapshotId of await keptSnapshots(ports, account, since))
     found.push(...(await damageOfSnapshot(ports, account, snapshotId)));
   const lost = await lostChanges(store, account);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
@@ -103,12 +104,12 @@ async function damageIn(work: Promise<void>): Promise<SyncError | undefined> {
 async function keptSnapshots(
   { store }: SnapshotCheckPorts,
   account: string,
-  log: readonly Publication[],
+  { publications, removal }: LogSince,
 ): Promise<readonly string[]> {
-  const kept = new Set(log.map(({ snapshot_id }) => snapshot_id));
-  const head = log.at(-1)?.snapshot_id;
+  const kept = new Set(publications.map(({ snapshot_id }) => snapshot_id));
+  const head = publications.at(-1)?.snapshot_id;
   for (const { snapshotId, isHeld, isRetired } of await listSnapshots(store, account)) {
-    if (isHeld) kept.add(snapshotId);
+    if (isHeld && snapshotId > (removal?.run_id ?? "")) kept.add(snapshotId);
     if (isRetired && snapshotId !== head) kept.delete(snapshotId);
   }
   return [...kept].sort();

@@ -4,7 +4,7 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
-import type { Publication } from "../storage/publication-log.ts";
+import type { LogEnd } from "../storage/publication-log.ts";
 import { SnapshotFacts } from "./build/snapshot-facts.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
@@ -13,7 +13,7 @@ import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfini
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns-of-run.ts";
-import { publishRun, superseded } from "./publish/publish.ts";
+import { publishRun, removedSince, superseded } from "./publish/publish.ts";
 import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun, recordUnrecorded } from "./record/published-run.ts";
@@ -23,7 +23,7 @@ import type { RunEnd } from "./run-state.ts";
 
 export interface MakeSnapshotTask {
   readonly session: RunSession;
-  readonly head: Publication | undefined;
+  readonly end: LogEnd;
   /** True for a manual start without `--fresh`: it may continue an unfinished run with another id. */
   readonly mayAdopt: boolean;
   readonly baseOf: BaseOf;
@@ -31,7 +31,8 @@ export interface MakeSnapshotTask {
 
 /** Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else. */
 export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
-  const { session, head, baseOf } = task;
+  const { session, end, baseOf } = task;
+  const { head, removal } = end;
   const { ports, state } = session;
   const { store } = ports;
   const { account } = session.settings;
@@ -45,6 +46,7 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   }
   if (head) await recordUnrecorded(ports, account, head);
   if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
+  if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);
   const { columns, earlier } = await columnsOfRun(ports, session.settings, await baseOf(head));
 
   const unfinished = await findUnfinished(task, [columns, ...earlier]);
@@ -79,11 +81,11 @@ async function stageAndPublish(task: MakeSnapshotTask, chain: Chain, source: Det
 }
 
 function publishStaged(
-  { session, head, baseOf }: MakeSnapshotTask,
+  { session, end, baseOf }: MakeSnapshotTask,
   chain: Chain,
   facts = newFacts(session, chain),
 ): Promise<RunEnd> {
-  return publishRun({ session, head, baseOf, chain, facts });
+  return publishRun({ session, end, baseOf, chain, facts });
 }
 
 function newFacts({ settings }: RunSession, { plan }: Chain): SnapshotFacts {
@@ -116,7 +118,7 @@ async function findUnfinished(
 }
 
 async function findWork(
-  { session, head, mayAdopt }: MakeSnapshotTask,
+  { session, end, mayAdopt }: MakeSnapshotTask,
   fingerprints: ReadonlySet<string>,
 ): Promise<UnfinishedRun | "other-version" | undefined> {
   const { ports, settings } = session;
@@ -126,7 +128,7 @@ async function findWork(
   if (own || !mayAdopt) return own;
   const unfinished = await findAdoptable(store, account, {
     fingerprints,
-    head: head?.snapshot_id,
+    after: end.head?.snapshot_id ?? end.removal?.run_id,
     progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
     settle: (runId) => recordPublishedRun(ports, account, runId),
   });

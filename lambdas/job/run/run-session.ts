@@ -5,7 +5,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import { longPauseMs } from "../service/rate-limit/long-pause-ms.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import { type Publication, readHead } from "../storage/publication-log.ts";
+import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import { askExecution } from "./hand-over/ask-execution.ts";
 import type { Lease } from "./lease/lease.ts";
@@ -21,7 +21,7 @@ import { NO_COUNTS, type RunEnd, type RunFailure, type RunState } from "./run-st
 
 /** What readers see when a run starts, and what its changes are found against. */
 export interface Baseline {
-  readonly head: Publication | undefined;
+  readonly end: LogEnd;
   readonly baseOf: BaseOf;
 }
 
@@ -91,10 +91,12 @@ export class RunSession {
   /** Brings the catalog up to the head, before anything is sent to the service. */
   async openWarehouse(overDamaged: boolean): Promise<Baseline> {
     const { account } = this.settings;
-    const head = await readHead(this.#ports.store, account);
+    const end = await readEnd(this.#ports.store, account);
+    // This process may have been stopped since it took the lease, and the removal may still be deleting.
+    if (end.removal) await this.heldLease.confirm();
     const baseOf = baseOfNext(this.#ports, account, overDamaged);
     await this.#ports.catalog.refresh(account);
-    return { head, baseOf };
+    return { end, baseOf };
   }
 
   /** Sends nothing yet. Needs the lease. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */

@@ -74,7 +74,8 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   if (meanwhile) return meanwhile;
 
   const baseline = await session.openWarehouse(start.overDamaged === true);
-  if (start.dryRun) return dryRun({ session, ...baseline, limit: start.dryRun.limit });
+  if (start.dryRun)
+    return dryRun({ session, head: baseline.end.head, baseOf: baseline.baseOf, limit: start.dryRun.limit });
   const mayAdopt = start.runId === undefined && start.fresh !== true;
   const end = await makeSnapshot({ session, ...baseline, mayAdopt });
   if (end.outcome !== "SUPERSEDED") await cleanUp(session);

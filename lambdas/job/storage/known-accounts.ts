@@ -1,6 +1,9 @@
-// The accounts that a warehouse has anything of: publications, run logs or a lease.
+// The accounts that a warehouse has anything of: publications, run logs or a lease. One that was removed has none of
+// them, but for the entry of the log and the lines of runs that the removal has ended.
 
-import { FOLDERS, isOfLayout } from "./layout.ts";
+import { isDamage } from "../errors/is-damage.ts";
+import { FOLDERS, isOfLayout, layout } from "./layout.ts";
+import { readEnd } from "./publication-log.ts";
 import type { Store } from "./store.ts";
 
 const OF_AN_ACCOUNT = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
@@ -18,7 +21,25 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
       after = `${folder}${account}0`;
     }
   }
-  return [...found].sort();
+  const living = await Array.fromAsync([...found].sort(), async (account) =>
+    (await isRemoved(store, account)) ? [] : [account],
+  );
+  return living.flat();
+}
+
+/** Reads the log only where there is no lease: every start makes one, and a removal deletes it last. */
+async function isRemoved(store: Store, account: string): Promise<boolean> {
+  for await (const _ of store.list(`${FOLDERS.accounts}${account}/`)) return false;
+  try {
+    const { removal } = await readEnd(store, account);
+    if (removal === undefined) return false;
+    const runLogs = layout.runLogs(account);
+    for await (const _ of store.list(runLogs, `${runLogs}${removal.run_id}.`)) return false;
+    return true;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return false;
+  }
 }
 
 /** The name of the first folder in this one, after a key, that has a file of the layout. */

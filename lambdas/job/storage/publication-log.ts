@@ -1,4 +1,5 @@
 // Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
+// A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file knows.
 
 import * as z from "zod";
 import { isDamage } from "../errors/is-damage.ts";
@@ -28,25 +29,71 @@ const PUBLICATION = z.object({
   write_id: z.string().min(1),
 });
 
+/** It has the columns of a publication, so that tables which show the files as they come can read it. */
+const REMOVAL = PUBLICATION.extend({ action: z.literal("remove"), snapshot_id: z.null() });
+const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
+
 /** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 
-/**
- * The account's publications, oldest first: all, or those after one. Throws `STORE_CORRUPT` for a gap or a damaged
- * file.
- */
-export async function readLog(store: Store, account: string, after = ""): Promise<readonly Publication[]> {
-  const log: Publication[] = [];
-  for (const publication of await publicationIds(store, account)) {
-    if (publication > after) log.push(await readPublication(store, account, publication));
-  }
-  return log;
+/** The account was removed. No run and no snapshot that is not named later than its `run_id` counts after it. */
+export type Removal = Readonly<z.infer<typeof REMOVAL>>;
+type Entry = Publication | Removal;
+
+/** Where the log ends. */
+export interface LogEnd {
+  /** The number of the last entry; "" where there is none. */
+  readonly last: string;
+  /** What readers see. */
+  readonly head: Publication | undefined;
+  /** The last entry, if it is a removal. */
+  readonly removal: Removal | undefined;
 }
 
-/** The newest publication. Reads its file only, and throws `STORE_CORRUPT` if the numbers have a gap. */
+/** What the log has gained after an entry. */
+export interface LogSince {
+  /** Oldest first; only what lies above the newest removal. */
+  readonly publications: readonly Publication[];
+  /** The newest removal after the entry. */
+  readonly removal: Removal | undefined;
+  /** The number of the last entry; "" where there is none. */
+  readonly last: string;
+}
+
+/** The account's publications, oldest first. Throws `STORE_CORRUPT` for a gap or a damaged file. */
+export async function readLog(store: Store, account: string): Promise<readonly Publication[]> {
+  return (await readLogSince(store, account, "")).publications;
+}
+
+/** All that came after an entry. Throws as `readLog` does. */
+export async function readLogSince(store: Store, account: string, after: string): Promise<LogSince> {
+  const ids = await entryIds(store, account);
+  const publications: Publication[] = [];
+  const found = { last: ids.at(-1) ?? "", publications };
+  for (const id of ids.toReversed()) {
+    if (id <= after) break;
+    const entry = await readEntry(store, account, id);
+    if (entry === undefined) return readLogSince(store, account, after);
+    if (entry.action === "remove") return { ...found, removal: entry };
+    publications.unshift(entry);
+  }
+  return { ...found, removal: undefined };
+}
+
+/** Reads the newest entry's file only, and throws `STORE_CORRUPT` if the numbers have a gap. */
+export async function readEnd(store: Store, account: string): Promise<LogEnd> {
+  const last = (await entryIds(store, account)).at(-1);
+  if (last === undefined) return { last: "", head: undefined, removal: undefined };
+  const entry = await readEntry(store, account, last);
+  if (entry === undefined) return readEnd(store, account);
+  return entry.action === "remove"
+    ? { last, head: undefined, removal: entry }
+    : { last, head: entry, removal: undefined };
+}
+
+/** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
 export async function readHead(store: Store, account: string): Promise<Publication | undefined> {
-  const newest = (await publicationIds(store, account)).at(-1);
-  return newest === undefined ? undefined : readPublication(store, account, newest);
+  return (await readEnd(store, account)).head;
 }
 
 /**
@@ -100,20 +147,20 @@ export async function* publicationsSince(
 
 /** All publications, each read on demand. Throws `STORE_CORRUPT` as `readLog` does. */
 async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
-  for (const id of (await publicationIds(store, account)).toReversed()) {
-    yield await readPublication(store, account, id);
+  for (const id of (await entryIds(store, account)).toReversed()) {
+    const entry = await readEntry(store, account, id);
+    if (entry === undefined || entry.action === "remove") return;
+    yield entry;
   }
 }
 
-/** The publications that can be read, each on demand, whatever is damaged beside them: for what no snapshot depends on. */
+/** Those of them that can be read, whatever is damaged beside them: for what no snapshot depends on. */
 export async function* newestReadable(store: Store, account: string): AsyncGenerator<Publication> {
-  const prefix = layout.publications(account);
-  const names = await Array.fromAsync(store.list(prefix), ({ key }) => key.slice(prefix.length));
-  for (const name of names.toReversed()) {
-    const [, id] = /^(\d{10})\.ndjson$/.exec(name) ?? [];
-    if (id === undefined) continue;
+  for (const id of (await listIds(store, account)).toReversed()) {
     try {
-      yield await readPublication(store, account, id);
+      const entry = await readEntry(store, account, id);
+      if (entry?.action === "remove") return;
+      if (entry) yield entry;
     } catch (error) {
       if (!isDamage(error)) throw error;
     }
@@ -121,25 +168,62 @@ export async function* newestReadable(store: Store, account: string): AsyncGener
 }
 
 /**
- * The commit. "lost": another writer took the number first. A publication that exists with our own `write_id` was made
- * by an earlier try whose response was lost, so it counts as committed.
+ * The commit. "lost": another writer took the number first, or the account was removed with a number above. A publication
+ * that exists with our own `write_id` was made by an earlier try whose response was lost, so it counts as committed.
  */
 export async function publish(
   store: Store,
   account: string,
   publication: Publication,
 ): Promise<"committed" | "lost"> {
-  const key = layout.publication(account, publication.publication);
-  // Parsing puts the keys in the table's order and refuses what could not be read back.
-  const line = `${JSON.stringify(PUBLICATION.parse(publication, SELDOM_PARSED))}\n`;
-  const created = await store.create(key, new TextEncoder().encode(line));
-  if (created !== undefined) return "committed";
-
-  const standing = await readPublication(store, account, publication.publication);
-  return standing.write_id === publication.write_id ? "committed" : "lost";
+  const id = publication.publication;
+  if ((await createEntry(store, account, publication)) === undefined) {
+    const standing = await readEntry(store, account, id);
+    if (standing?.write_id !== publication.write_id) return "lost";
+  }
+  // A number below a removal may have been free because its publication is deleted: this process was stopped meanwhile.
+  const { removal } = await readLogSince(store, account, id);
+  return removal === undefined ? "committed" : "lost";
 }
 
-/** The accounts that have a publication, sorted. */
+/**
+ * Removes the account: from now on nothing counts that the log holds, damaged or not. Returns the number.
+ * @param runId names the removal as a run is named
+ */
+export async function createRemoval(
+  store: Store,
+  account: string,
+  { runId, atMs, writeId }: { readonly runId: string; readonly atMs: number; readonly writeId: string },
+): Promise<string> {
+  for (;;) {
+    const last = (await listIds(store, account)).at(-1) ?? "0";
+    const publication = publicationId(Number(last) + 1);
+    const counts = { events: 0, added: 0, changed: 0, removed: 0 };
+    const created = await createEntry(store, account, {
+      publication,
+      action: "remove",
+      snapshot_id: null,
+      base_snapshot_id: null,
+      published_at: new Date(atMs).toISOString(),
+      ...counts,
+      run_id: runId,
+      pinned: false,
+      write_id: writeId,
+    });
+    if (created !== undefined) return publication;
+    // Made by an earlier try whose response was lost.
+    const standing = await store.read(layout.publication(account, publication));
+    if (standing && parse(standing.bytes)?.write_id === writeId) return publication;
+  }
+}
+
+async function createEntry(store: Store, account: string, entry: Entry): Promise<string | undefined> {
+  // Parsing puts the keys in the table's order and refuses what could not be read back.
+  const line = `${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`;
+  return store.create(layout.publication(account, entry.publication), new TextEncoder().encode(line));
+}
+
+/** The accounts that have a log, removed ones among them, sorted. */
 export async function accounts(store: Store): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of store.list(FOLDERS.publications)) {
@@ -149,49 +233,84 @@ export async function accounts(store: Store): Promise<readonly string[]> {
   return [...found].sort();
 }
 
-async function publicationIds(store: Store, account: string): Promise<readonly string[]> {
+/** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */
+export async function publicationBefore(
+  store: Store,
+  account: string,
+  publication: string,
+): Promise<Publication | undefined> {
+  const number = Number(publication) - 1;
+  const entry = number === 0 ? undefined : await readEntry(store, account, publicationId(number));
+  return entry?.action === "remove" ? undefined : entry;
+}
+
+/** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
+export async function entryIds(store: Store, account: string): Promise<readonly string[]> {
+  const ids = await listIds(store, account);
+  const start = ids.findLastIndex((id, at) => Number(id) !== Number(ids[at - 1] ?? "0") + 1);
+  if (start === -1) return ids;
+  const whole = ids.slice(start);
+  for (const id of whole) {
+    const stored = await store.read(layout.publication(account, id));
+    if (stored && parse(stored.bytes)?.action === "remove") return whole;
+  }
+  // Another removal may have deleted some of them since they were listed.
+  if ((await listIds(store, account)).length !== ids.length) return entryIds(store, account);
+  const missing = publicationId(Number(ids[start - 1] ?? "0") + 1);
+  throw incomplete(layout.publication(account, missing), layout.publication(account, whole[0] ?? ""), start);
+}
+
+/** In order, whatever is missing between them. */
+async function listIds(store: Store, account: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { key } of store.list(layout.publications(account))) {
     if (!isOfLayout(key)) continue;
-    const id = publicationId(ids.length + 1);
-    const expected = layout.publication(account, id);
-    if (key !== expected) throw corrupt(expected, `it is missing, while ${key} exists`);
+    const id = key.slice(layout.publications(account).length).replace(/\.ndjson$/, "");
     ids.push(id);
   }
   return ids;
 }
 
-/** The publication of this number, which exists. Throws `STORE_CORRUPT` where it does not, or is damaged. */
-export async function readPublication(
-  store: Store,
-  account: string,
-  publication: string,
-): Promise<Publication> {
-  const key = layout.publication(account, publication);
+/**
+ * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`
+ * where it does not exist otherwise, or is damaged.
+ */
+export async function readEntry(store: Store, account: string, id: string): Promise<Entry | undefined> {
+  const key = layout.publication(account, id);
   const stored = await store.read(key);
-  if (stored === undefined) throw corrupt(key, "it was listed but no longer exists");
-
+  if (stored === undefined) {
+    const ids = await entryIds(store, account);
+    if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists");
+    return undefined;
+  }
   const parsed = parse(stored.bytes);
   if (parsed === undefined) throw corrupt(key, "it is not one complete line of a publication");
-  if (parsed.publication !== publication) throw corrupt(key, `it says that it is ${parsed.publication}`);
+  if (parsed.publication !== id) throw corrupt(key, `it says that it is ${parsed.publication}`);
   return parsed;
 }
 
 /** Undefined for anything but one whole line; the parser's own error would quote the file, so it is dropped. */
-function parse(bytes: Uint8Array): Publication | undefined {
+function parse(bytes: Uint8Array): Entry | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.indexOf("\n") !== text.length - 1) return undefined;
-    return PUBLICATION.safeParse(JSON.parse(text), SELDOM_PARSED).data;
+    return ENTRY.safeParse(JSON.parse(text), SELDOM_PARSED).data;
   } catch {
     return undefined;
   }
 }
 
-function corrupt(key: string, what: string): SyncError {
+/** Where the beginning is missing, an earlier version may have removed the account beside another writer. */
+function incomplete(expected: string, found: string, earlier: number): SyncError {
+  const what = `it is missing, while ${found} exists`;
+  if (earlier > 0) return corrupt(expected, what);
+  return corrupt(expected, what, "If the account was to be removed, start remove again. Otherwise restore");
+}
+
+function corrupt(key: string, what: string, remedy = "Restore"): SyncError {
   return new SyncError(
     "STORE_CORRUPT",
-    `The publication ${key} is damaged: ${what}. Restore this file from a backup or an earlier version of it. Until then nothing is published.`,
+    `The publication ${key} is damaged: ${what}. ${remedy} this file from a backup or an earlier version of it. Until then nothing is published.`,
     { fields: { key } },
   );
 }

@@ -1,6 +1,6 @@
 // The catalog's twin in memory: what readers would see, and nothing that the publication log does not say.
 
-import type { RemovableCatalog } from "../../../lambdas/job/catalog/catalog.ts";
+import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { readLines } from "../../../lambdas/job/snapshot/files/gzip/read-lines.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { tableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
@@ -9,7 +9,7 @@ import { type Publication, readLog } from "../../../lambdas/job/storage/publicat
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 
-export class MemoryCatalog implements RemovableCatalog {
+export class MemoryCatalog implements Catalog {
   readonly #store: Store;
   readonly #logs = new Map<string, readonly Publication[]>();
   readonly #snapshots = new Map<string, readonly string[]>();
@@ -26,11 +26,6 @@ export class MemoryCatalog implements RemovableCatalog {
     }
     this.#logs.set(account, log);
     this.#snapshots.set(account, [...shown].sort());
-  }
-
-  async remove(account: string): Promise<void> {
-    this.#logs.delete(account);
-    this.#snapshots.delete(account);
   }
 
   async columns(): Promise<readonly string[]> {

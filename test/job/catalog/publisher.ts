@@ -4,7 +4,12 @@ import { createManifest } from "../../../lambdas/job/snapshot/files/manifest.ts"
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, publish, readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import {
+  createRemoval,
+  type Publication,
+  publish,
+  readEnd,
+} from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
@@ -55,8 +60,8 @@ export class Publisher {
     changed: readonly string[] = [],
     over: Partial<Publication> = {},
   ): Promise<void> {
-    const head = await readHead(this.#store, this.#account);
-    const publication = publicationId(Number(head?.publication ?? 0) + 1);
+    const { last } = await readEnd(this.#store, this.#account);
+    const publication = publicationId(Number(last) + 1);
     await writeParts({
       store: this.#store,
       key: (index) => layout.changesPart(this.#account, publication, snapshotId, index),
@@ -83,6 +88,16 @@ export class Publisher {
 
   async retire(snapshotId: string): Promise<void> {
     await markRetired(this.#store, this.#account, snapshotId);
+  }
+
+  /** What it deletes is not deleted yet. */
+  async remove(day: number): Promise<void> {
+    const runId = snapshotOfDay(day);
+    await createRemoval(this.#store, this.#account, {
+      runId,
+      atMs: Date.UTC(2026, 10, day),
+      writeId: `day ${day}`,
+    });
   }
 
   async giveBack(snapshotId: string): Promise<void> {

@@ -1,7 +1,7 @@
 // The log read in part: what came after a publication, and what can be of a run, newest first.
 
 import { expect, it } from "vitest";
-import { publicationsSince, publish, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { publicationsSince, publish, readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication } from "./publications.ts";
@@ -26,17 +26,17 @@ async function logOf(count: number): Promise<{ readonly store: Store; readonly r
 it("reads only the publications after the one that is named", async () => {
   const { store, reads } = await logOf(4);
 
-  const log = await readLog(store, "uk", "0000000002");
+  const { publications } = await readLogSince(store, "uk", "0000000002");
 
-  expect(log.map(({ publication }) => publication)).toEqual(["0000000003", "0000000004"]);
-  expect(reads).toEqual(["0000000003.ndjson", "0000000004.ndjson"]);
+  expect(publications.map(({ publication }) => publication)).toEqual(["0000000003", "0000000004"]);
+  expect(reads).toEqual(["0000000004.ndjson", "0000000003.ndjson"]);
 });
 
 it("finds a gap also before the one that is named", async () => {
   const { store } = await logOf(4);
   await store.delete("publications/uk/0000000001.ndjson");
 
-  await expect(readLog(store, "uk", "0000000002")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  await expect(readLogSince(store, "uk", "0000000002")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
 });
 
 it("gives the publications since a run, newest first, and ends a day before it began", async () => {

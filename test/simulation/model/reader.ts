@@ -4,21 +4,21 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import type { Objects, StoredBytes } from "../warehouse/objects.ts";
 
-const publication = lines(
-  z.object({
-    publication: z.string(),
-    action: z.enum(["run", "accept", "rollback"]),
-    snapshot_id: z.string(),
-    base_snapshot_id: z.string().nullable(),
-    events: z.number(),
-    added: z.number(),
-    changed: z.number(),
-    removed: z.number(),
-    run_id: z.string(),
-    pinned: z.boolean(),
-  }),
-);
-export type SeenPublication = Readonly<ReturnType<typeof publication>[number]>;
+const publication = z.object({
+  publication: z.string(),
+  action: z.enum(["run", "accept", "rollback"]),
+  snapshot_id: z.string(),
+  base_snapshot_id: z.string().nullable(),
+  events: z.number(),
+  added: z.number(),
+  changed: z.number(),
+  removed: z.number(),
+  run_id: z.string(),
+  pinned: z.boolean(),
+});
+export type SeenPublication = Readonly<z.infer<typeof publication>>;
+
+const entry = lines(z.union([publication, z.object({ action: z.literal("remove") })]));
 
 const row = lines(z.object({ uuid: z.string(), event: z.string(), listing: z.string() }));
 export type SeenRow = Readonly<ReturnType<typeof row>[number]>;
@@ -90,10 +90,16 @@ export class Reader {
     return this.#warehouse();
   }
 
+  /** What counts: all after the last removal. */
   log(): readonly SeenPublication[] {
-    return this.#objects
-      .keys(`publications/${this.#account}/`)
-      .flatMap((key) => this.#lines(key, publication));
+    const log: SeenPublication[] = [];
+    for (const key of this.#objects.keys(`publications/${this.#account}/`)) {
+      for (const each of this.#lines(key, entry)) {
+        if (each.action === "remove") log.length = 0;
+        else log.push(each);
+      }
+    }
+    return log;
   }
 
   /** As a table over a snapshot's folder shows it; undefined without a manifest. */

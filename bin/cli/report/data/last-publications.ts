@@ -1,7 +1,6 @@
 // The newest publications of an account.
 
-import { publicationId } from "../../../../lambdas/job/storage/layout.ts";
-import { type Publication, readPublication } from "../../../../lambdas/job/storage/publication-log.ts";
+import { entryIds, type Publication, readEntry } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 
 export interface LastPublications {
@@ -22,11 +21,15 @@ export async function readLastPublications(
   head: Publication | null,
 ): Promise<LastPublications> {
   if (head === null) return { shown: [], total: 0 };
-  const total = Number(head.publication);
-  const shown: Publication[] = [];
-  for (let first = Math.max(1, total - MOST + 1); first <= total; first += AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(AT_ONCE, total - first + 1) }, (_, index) => first + index);
-    shown.push(...(await Promise.all(numbers.map((n) => readPublication(store, account, publicationId(n))))));
+  const ids = (await entryIds(store, account)).filter((id) => id <= head.publication);
+  let shown: Publication[] = [];
+  for (let end = ids.length; end > 0 && shown.length < MOST; end -= AT_ONCE) {
+    const some = ids.slice(Math.max(0, end - AT_ONCE), end);
+    const entries = await Promise.all(some.map((id) => readEntry(store, account, id)));
+    const cut = entries.findLastIndex((entry) => entry === undefined || entry.action === "remove");
+    const above = entries.slice(cut + 1).filter((entry) => entry !== undefined && entry.action !== "remove");
+    shown = [...above, ...shown];
+    if (cut !== -1) return { shown, total: shown.length };
   }
-  return { shown, total };
+  return { shown: shown.slice(-MOST), total: ids.length };
 }

@@ -13,10 +13,10 @@ import {
 import { tableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { DamagedAccount } from "../../storage/damaged-account.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
-import { accounts, readLog } from "../../storage/publication-log.ts";
+import { accounts, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store, StoredObject } from "../../storage/store.ts";
-import type { RemovableCatalog } from "../catalog.ts";
+import type { Catalog } from "../catalog.ts";
 import { type AccountLog, listedIn } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
 
@@ -40,7 +40,7 @@ export interface ReadTables {
 
 type Lists = ReturnType<typeof listedIn>;
 
-export class DuckdbCatalog implements RemovableCatalog {
+export class DuckdbCatalog implements Catalog {
   readonly directory: string;
   readonly #store: Store;
   readonly #onDamage: (damaged: DamagedAccount) => void;
@@ -66,16 +66,14 @@ export class DuckdbCatalog implements RemovableCatalog {
 
   /** From a fresh reading of all accounts' logs: these, and the SQL that defines the tables over them. */
   async read(): Promise<ReadTables> {
-    return this.#read(listsOf(await this.#store.read(VIEWS_FILE)), {});
+    return this.#read(listsOf(await this.#store.read(VIEWS_FILE)));
   }
 
-  async #read(
-    lists: Lists,
-    { without, own }: { readonly without?: string; readonly own?: string },
-  ): Promise<ReadTables> {
+  /** @param own the account whose damage is thrown */
+  async #read(lists: Lists, own?: string): Promise<ReadTables> {
     const [logs, { names: columns, types }, hasRunLogs] = await Promise.all([
-      this.#logs(lists, { without, own }),
-      tableColumns(this.#store, without),
+      this.#logs(lists, own),
+      tableColumns(this.#store),
       this.#hasRunLogs(),
     ]);
     const files = { directory: this.directory, accounts: logs, columns, types, hasRunLogs };
@@ -87,13 +85,10 @@ export class DuckdbCatalog implements RemovableCatalog {
     };
   }
 
-  async #logs(
-    lists: Lists,
-    { without, own }: { readonly without: string | undefined; readonly own: string | undefined },
-  ): Promise<readonly AccountLog[]> {
+  async #logs(lists: Lists, own: string | undefined): Promise<readonly AccountLog[]> {
     const logs: AccountLog[] = [];
     for (const account of await accounts(this.#store)) {
-      if (account !== without) logs.push(await this.#logOf(account, lists, account === own));
+      logs.push(await this.#logOf(account, lists, account === own));
     }
     return logs;
   }
@@ -102,11 +97,11 @@ export class DuckdbCatalog implements RemovableCatalog {
   async #logOf(account: string, lists: Lists, mustBeRead: boolean): Promise<AccountLog> {
     const listed = lists.get(account);
     let damage: SyncError | undefined;
-    const log = await readLog(this.#store, account).catch((error: unknown) => {
+    const { log, removal } = await this.#publicationsOf(account).catch((error: unknown) => {
       if (!isDamage(error) || mustBeRead) throw error;
       damage = error;
       this.#report({ account, damage });
-      return listed?.log ?? [];
+      return listed ?? { log: [], removal: undefined };
     });
     const snapshots = await listSnapshots(this.#store, account);
     const retired = new Set(
@@ -123,7 +118,12 @@ export class DuckdbCatalog implements RemovableCatalog {
       .filter(({ snapshotId }) => kept.has(snapshotId) && !lacking.has(snapshotId))
       .map(({ snapshotId, files }) => [snapshotId, partSizes(files)] as const);
     const lost = await lostChanges(this.#store, account);
-    return { account, log, retired, lost, incomplete, whole: new Map(whole), damage };
+    return { account, log, removal, retired, lost, incomplete, whole: new Map(whole), damage };
+  }
+
+  async #publicationsOf(account: string): Promise<Pick<AccountLog, "log" | "removal">> {
+    const { publications, removal } = await readLogSince(this.#store, account, "");
+    return { log: publications, removal: removal?.publication };
   }
 
   #report(damaged: DamagedAccount): void {
@@ -138,20 +138,11 @@ export class DuckdbCatalog implements RemovableCatalog {
   }
 
   /** One file serves all accounts, so it is rendered from all of them. */
-  refresh(account: string): Promise<void> {
-    return this.#replace({ own: account });
-  }
-
-  /** Renders it from the other accounts. Nothing of this account is read, so damage of it does no harm. */
-  remove(account: string): Promise<void> {
-    return this.#replace({ without: account });
-  }
-
-  async #replace(of: { readonly without?: string; readonly own?: string }): Promise<void> {
+  async refresh(account: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
-      const { sql: text } = await this.#read(listsOf(current), of);
+      const { sql: text } = await this.#read(listsOf(current), account);
       const sql = new TextEncoder().encode(text);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current

@@ -16,8 +16,10 @@ export type UnitTable = (typeof UNIT_TABLES)[number];
 
 export interface AccountLog {
   readonly account: string;
-  /** What is published, oldest first. */
+  /** What is published and counts, oldest first. */
   readonly log: readonly PublishedUnits[];
+  /** The number of the removal below that, if there is one. */
+  readonly removal: string | undefined;
   /** The snapshots that are retired, their files still there or not. */
   readonly retired: ReadonlySet<string>;
   /** The publications whose changes are lost. */
@@ -61,14 +63,18 @@ const LIST = z.object({
       removed: count,
     }),
   ),
+  removal: z.string().optional(),
   /** Of snapshots that lacked nothing the sizes of their parts. */
   whole: z.record(identifier, z.array(count)),
 });
 
 const LINE = "-- has ";
 
-/** A comment for `views.sql`, one line: everything that is needed to list the account's files again. */
-export function listLine({ account, log, whole }: AccountLog): string {
+/**
+ * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
+ * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
+ */
+export function listLine({ account, log, removal, whole }: AccountLog): string {
   const publications = log.map(({ publication, snapshot_id, events, added, changed, removed }) => ({
     publication,
     snapshot_id,
@@ -77,16 +83,18 @@ export function listLine({ account, log, whole }: AccountLog): string {
     changed,
     removed,
   }));
-  return `${LINE}${JSON.stringify({ account, publications, whole: Object.fromEntries(whole) })}`;
+  return `${LINE}${JSON.stringify({ account, removal, publications, whole: Object.fromEntries(whole) })}`;
 }
 
 /** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */
-export function listedIn(sql: string): ReadonlyMap<string, Pick<AccountLog, "account" | "log" | "whole">> {
+export function listedIn(
+  sql: string,
+): ReadonlyMap<string, Pick<AccountLog, "account" | "log" | "removal" | "whole">> {
   const lists = sql.split("\n").flatMap((line) => parseList(line) ?? []);
   return new Map(
-    lists.map(({ account, publications, whole }) => [
+    lists.map(({ account, removal, publications, whole }) => [
       account,
-      { account, log: publications, whole: new Map(Object.entries(whole)) },
+      { account, log: publications, removal, whole: new Map(Object.entries(whole)) },
     ]),
   );
 }

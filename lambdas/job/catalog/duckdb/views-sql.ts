@@ -33,6 +33,10 @@ export const LINES = "*/*/*.ndjson";
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
 
+/** What a removal has cut off counts no more, and its own entry is no publication. */
+const ABOVE_REMOVALS = `
+QUALIFY publication > coalesce(max(publication) FILTER (WHERE action = 'remove') OVER (PARTITION BY account), '')`;
+
 /** The files of a table. */
 interface Source {
   readonly directory: string;
@@ -43,6 +47,8 @@ interface Source {
   readonly partitions: Readonly<Record<string, number>>;
   /** Only files whose key looks so, as a regular expression. */
   readonly keys?: string;
+  /** Only rows that meet it. */
+  readonly condition?: string;
   /** Strings that come after the table's own columns, before the partitions. */
   readonly lifted?: readonly string[];
 }
@@ -84,7 +90,7 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    table("publications", { ...lines, keys: KEYS_IN.publications }),
+    table("publications", { ...lines, keys: KEYS_IN.publications, condition: ABOVE_REMOVALS }),
     table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
     createView("events_typed", eventsTypedSql(typed, DUCKDB)),
     createView("event_history", EVENT_HISTORY_SQL),
@@ -137,7 +143,7 @@ ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES},${source.keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
+  maximum_object_size = ${MAX_ROW_BYTES},${source.keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where}${source.condition ?? ""};
 `;
 }
 

@@ -4,10 +4,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
 import { layout } from "../../storage/layout.ts";
-import { type Publication, publicationsSince, readHead, readLog } from "../../storage/publication-log.ts";
+import {
+  type Publication,
+  publicationsSince,
+  type Removal,
+  readEnd,
+  readLogSince,
+} from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
-import type { RemovableCatalog } from "../catalog.ts";
+import type { Catalog } from "../catalog.ts";
 import { type Columns, GlueDatabase } from "./glue-database.ts";
 import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
 
@@ -30,7 +36,7 @@ interface TableColumns {
   readonly event_changes: Columns;
 }
 
-export class GlueCatalog implements RemovableCatalog {
+export class GlueCatalog implements Catalog {
   readonly #store: Store;
   readonly #glue: GlueDatabase;
   readonly #location: string;
@@ -51,13 +57,14 @@ export class GlueCatalog implements RemovableCatalog {
       event_snapshots: await this.#glue.columns("event_snapshots"),
       event_changes: await this.#glue.columns("event_changes"),
     };
-    await this.#ensureLines(account);
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const head = await readHead(this.#store, account);
-      if (head === undefined || head.publication === refreshed) return;
-      await this.#moveTo(head, account, columns);
-      refreshed = head.publication;
+      const { last, head, removal } = await readEnd(this.#store, account);
+      if (last === refreshed) return;
+      if (removal) await this.#takeOut(account, removal);
+      else await this.#ensureLines(account);
+      if (head) await this.#moveTo(head, account, columns);
+      refreshed = last;
     }
     throw new SyncError(
       "CATALOG_FAILED",
@@ -65,13 +72,24 @@ export class GlueCatalog implements RemovableCatalog {
     );
   }
 
-  /** `events` first, whose rows readers look at. */
-  async remove(account: string): Promise<void> {
-    for (const table of [...LIFTED_TABLES, "event_changes", ...LINE_TABLES] as const) {
-      const partitions = await this.#glue.list(table, account);
+  /**
+   * `events` first, whose rows readers look at. Only what lies below the removal: another process may have put in what
+   * came after it.
+   */
+  async #takeOut(account: string, { publication, run_id }: Removal): Promise<void> {
+    const shown = await this.#glue.find("events", [account]);
+    if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
+      await this.#glue.remove("events", [[account]]);
+    for (const [table, last] of [
+      ["event_snapshots", run_id],
+      ["event_changes", publication],
+      ["publications", ""],
+      ["sync_runs", ""],
+    ] as const) {
+      const values = (await this.#glue.list(table, account)).map((partition) => partition.values);
       await this.#glue.remove(
         table,
-        partitions.map(({ values }) => values),
+        values.filter(([, each = ""]) => each <= last),
       );
     }
   }
@@ -109,7 +127,13 @@ export class GlueCatalog implements RemovableCatalog {
   /** `events` is moved last: what it names is then there in the other two tables as well. */
   async #moveTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
     const shown = await this.#glue.find("events", [account]);
-    const behind = await readLog(this.#store, account, shown?.parameters?.[PUBLICATION]);
+    const since = await readLogSince(this.#store, account, shown?.parameters?.[PUBLICATION] ?? "");
+    const behind = since.publications;
+    // A process that was stopped before the removal may have put partitions back.
+    if (since.removal) {
+      await this.#takeOut(account, since.removal);
+      await this.#ensureLines(account);
+    }
     const changes = behind.map(({ publication, snapshot_id }) => ({
       values: [account, publication],
       location: this.#at(layout.changes(account, publication, snapshot_id)),

@@ -37,8 +37,8 @@ export async function findOwnWork(
 export interface AdoptionTerms {
   /** Of the settings, with each list of columns that an unfinished run may have. */
   readonly fingerprints: ReadonlySet<string>;
-  /** The snapshot that readers see: only a later run can still be published. */
-  readonly head: string | undefined;
+  /** The snapshot that readers see, or the removal: only a later run can still be published. */
+  readonly after: string | undefined;
   /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
   readonly progressSinceMs: number;
   /** Records the outcome of a run that was published but not recorded, and returns true; false for any other run. */
@@ -54,7 +54,7 @@ export async function findAdoptable(
   const byRun = new Map<string, StoredKey[]>();
   const prefix = layout.runs(account);
   // From the head's own run on: it may have crashed right after its publication.
-  const after = terms.head === undefined ? undefined : `${prefix}${terms.head}/`;
+  const after = terms.after === undefined ? undefined : `${prefix}${terms.after}/`;
   for await (const file of store.list(prefix, after)) {
     if (!isOfLayout(file.key)) continue;
     const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
@@ -66,7 +66,7 @@ export async function findAdoptable(
     const finished = files.some(({ key }) => key === layout.outcome(account, runId));
     const progressMs = files.reduce((latest, file) => Math.max(latest, file.modifiedAtMs), 0);
     if (finished || progressMs < terms.progressSinceMs) continue;
-    if ((await terms.settle(runId)) || runId === terms.head) continue;
+    if ((await terms.settle(runId)) || runId === terms.after) continue;
     const unfinished = await open(store, account, runId, files);
     if (typeof unfinished !== "object") continue;
     if (terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;

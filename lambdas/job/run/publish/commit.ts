@@ -8,7 +8,7 @@ import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { writeParts } from "../../snapshot/files/parts.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
-import { type Publication, publish, readHead } from "../../storage/publication-log.ts";
+import { type LogEnd, type Publication, publish, readLogSince } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 import { explainDamage } from "./explain-damage.ts";
@@ -18,11 +18,14 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 /**
  * Publishes a snapshot. `decide` is called before each try, with the head of that moment, and may end the commit with a
  * decision of its own; a lost race reads the log again. `baseOf` says what the changes are found against.
+ * @param first where the log ended before the snapshot was read or made; throws `SNAPSHOT_NOT_FOUND` where the account
+ * was removed since
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
   manifest: Manifest,
   action: Action,
+  first: LogEnd,
   decide: (head: Publication | undefined) => Promise<Decision | undefined>,
   baseOf: BaseOf,
 ): Promise<Decision | Publication> {
@@ -31,11 +34,13 @@ export async function commit<Decision>(
   let lost: string | undefined;
   for (;;) {
     signal.throwIfAborted();
-    const head = await readHead(store, account);
+    const since = await readLogSince(store, account, first.last);
+    if (since.removal) throw removedMeanwhile(account, snapshotId);
+    const head = since.publications.at(-1) ?? first.head;
     const decision = await decide(head);
     if (decision !== undefined) return decision;
 
-    const number = publicationId(head === undefined ? 1 : Number(head.publication) + 1);
+    const number = publicationId(Number(since.last) + 1);
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
@@ -58,6 +63,14 @@ export async function commit<Decision>(
     if ((await publish(store, account, publication)) === "committed") return publication;
     lost = number;
   }
+}
+
+function removedMeanwhile(account: string, snapshotId: string): SyncError {
+  return new SyncError(
+    "SNAPSHOT_NOT_FOUND",
+    `The account ${account} was removed while the snapshot ${snapshotId} was to be published. Nothing is published. Start a run to make the account again.`,
+    { fields: { snapshot_id: snapshotId } },
+  );
 }
 
 function unlisted(key: string): SyncError {

@@ -3,7 +3,14 @@
 import type { Chain } from "../../snapshot/staging/chain.ts";
 import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
-import { isOfRun, type Publication, readHead, readLog } from "../../storage/publication-log.ts";
+import {
+  isOfRun,
+  type LogEnd,
+  type Publication,
+  type Removal,
+  readHead,
+  readLogSince,
+} from "../../storage/publication-log.ts";
 import { type BuiltSnapshot, buildSnapshot } from "../build/build-snapshot.ts";
 import type { SnapshotFacts } from "../build/snapshot-facts.ts";
 import { TimeBudget } from "../collect/time-budget.ts";
@@ -25,8 +32,8 @@ export interface PublishTask {
   readonly chain: Chain;
   /** Of the ranges that this process has fetched. */
   readonly facts: SnapshotFacts;
-  /** The head at the start: no publication up to it is this run's. */
-  readonly head: Publication | undefined;
+  /** The log's end at the start: no publication up to it is this run's. */
+  readonly end: LogEnd;
   readonly baseOf: BaseOf;
 }
 
@@ -54,6 +61,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     ports,
     manifest,
     action,
+    task.end,
     (head) => decide(task, built, timeBudget, head),
     task.baseOf,
   );
@@ -89,12 +97,12 @@ async function decide(
   timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
-  const { session, head: atStart, baseOf } = task;
+  const { session, end, baseOf } = task;
   const { ports, settings } = session;
   const { manifest } = built;
   const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
-  const since = await readLog(ports.store, account, atStart?.publication);
-  const own = since.find((publication) => isOfRun(publication, runId));
+  const since = await readLogSince(ports.store, account, end.last);
+  const own = since.publications.find((publication) => isOfRun(publication, runId));
   if (own) return { own };
   if (head && head.snapshot_id >= snapshotId) return { later: head };
   const mark = await readHold(ports.store, account, snapshotId);
@@ -138,11 +146,19 @@ function guardAgainst(
 
 /** Readers already see a later snapshot. */
 export function superseded(runId: string, head: Publication): RunEnd {
-  return {
-    outcome: "SUPERSEDED",
-    reason: "LATER_HEAD",
-    explanation: `Readers already see the snapshot ${head.snapshot_id}, which is later than this run (${runId}). If that instant lies in the future, check the clock of the machine that made it.`,
-  };
+  return later(
+    `Readers already see the snapshot ${head.snapshot_id}, which is later than this run (${runId}).`,
+  );
+}
+
+/** What a removal may still have to delete is never published again. */
+export function removedSince(runId: string, removal: Removal): RunEnd {
+  return later(`The account was removed at ${removal.run_id}, which is later than this run (${runId}).`);
+}
+
+function later(what: string): RunEnd {
+  const explanation = `${what} If that instant lies in the future, check the clock of the machine that made it.`;
+  return { outcome: "SUPERSEDED", reason: "LATER_HEAD", explanation };
 }
 
 function held(snapshotId: string, { reason, explanation, preview }: HeldMark): RunEnd {

@@ -1,7 +1,6 @@
 // The end of a run that has published, read from the log, so that every process finds the same.
 
-import { publicationId } from "../../storage/layout.ts";
-import { type Publication, readPublication } from "../../storage/publication-log.ts";
+import { type Publication, publicationBefore } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RunEnd } from "../run-state.ts";
 
@@ -11,9 +10,8 @@ export async function publishedEnd(
   account: string,
   { publication, base_snapshot_id: base }: Publication,
 ): Promise<RunEnd> {
-  const before = Number(publication) - 1;
-  const head = before === 0 ? null : await readPublication(store, account, publicationId(before));
-  if (head === null || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
+  const head = await publicationBefore(store, account, publication);
+  if (head === undefined || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
   const against = base === null ? "Every event is added" : `The changes are those against ${base}`;
   return {
     outcome: "PUBLISHED",

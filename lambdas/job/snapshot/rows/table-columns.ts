@@ -17,13 +17,12 @@ export interface TableColumns {
 /**
  * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
  * of every row where nothing is published. A column's type is the one that was named last, by any account's run.
- * @param without an account that does not count
  */
-export async function tableColumns(store: Store, without?: string): Promise<TableColumns> {
+export async function tableColumns(store: Store): Promise<TableColumns> {
   let names = eventColumns([]);
   const lifted: LiftedColumn[] = [];
   for (const account of await accounts(store)) {
-    const manifest = account === without ? undefined : await newestManifest(store, account);
+    const manifest = await newestManifest(store, account);
     if (manifest === undefined) continue;
     if (manifest.columns.length > names.length) names = manifest.columns;
     lifted.push(...liftedIn(manifest));

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { countFiles } from "../../../../lambdas/job/run/remove/account-files.ts";
 import { type RemovePorts, removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../lambdas/job/storage/publication-log.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
@@ -30,7 +31,7 @@ async function twoAccounts(): Promise<SmallWorld> {
 
 /** What a process of its own works with. */
 function portsOf(world: SmallWorld): RemovePorts {
-  return { ...world.ports(), catalog: world.catalog };
+  return world.ports();
 }
 
 const keysOf = (world: SmallWorld, account: string): readonly string[] =>
@@ -46,7 +47,9 @@ describe("remove", () => {
 
     expect(result).toBe("removed");
     expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [], refusedLink: undefined });
-    expect(keysOf(world, ACCOUNT)).toEqual([]);
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
+    expect((await countFiles(world.store, ACCOUNT)).files).toBe(0);
+    expect(await knownAccounts(world.store)).toEqual(["de"]);
     expect(world.catalog.head(ACCOUNT)).toBeUndefined();
     expect(keysOf(world, "de")).toEqual(before);
     expect(await world.catalog.events("de")).toHaveLength(2);
@@ -61,36 +64,64 @@ describe("remove", () => {
     const result = await removeAccount(portsOf(world), ACCOUNT);
 
     expect(result).toBe("removed");
-    expect(keysOf(world, ACCOUNT)).toEqual(foreign);
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson", ...foreign]);
     expect(counted).toMatchObject({ publications: 2, snapshots: 3 });
     expect(counted.foreign.toSorted()).toEqual(foreign);
     expect((await countFiles(world.store, ACCOUNT)).files).toBe(0);
   });
 
-  test("deletes publications newest first, before any other file, and the lease last", async () => {
+  test("begins with its entry in the log and the tables, and deletes the lease last", async () => {
     const world = await twoAccounts();
     const point = new CrashPoint(Number.POSITIVE_INFINITY);
 
     await removeAccount(crashing(world, point), ACCOUNT);
 
-    const effects = point.effects.filter((effect) => /^(delete|take out)/.test(effect));
-    expect(effects.slice(0, 4)).toEqual([
-      "take out uk",
-      "delete publications/uk/0000000002.ndjson",
-      "delete publications/uk/0000000001.ndjson",
-      "take out uk",
-    ]);
-    expect(effects.slice(-2)).toEqual(["take out uk", `delete ${layout.lease(ACCOUNT)}`]);
+    const effects = point.effects.filter(
+      (effect) => !effect.includes("lease.json") || effect.startsWith("delete"),
+    );
+    expect(effects.slice(0, 2)).toEqual(["create publications/uk/0000000003.ndjson", "follow uk"]);
+    expect(effects.slice(2).every((effect) => effect.startsWith("delete"))).toBe(true);
+    expect(effects.at(-1)).toBe(`delete ${layout.lease(ACCOUNT)}`);
   });
 
-  test("lets the account begin again", async () => {
+  test("lets the account begin again, with the next number", async () => {
     const world = await twoAccounts();
     await removeAccount(portsOf(world), ACCOUNT);
 
     const { row } = await world.run();
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2 });
-    expect((await readHead(world.store, ACCOUNT))?.publication).toBe("0000000001");
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2, reason: null });
+    expect(await readHead(world.store, ACCOUNT)).toMatchObject({
+      publication: "0000000004",
+      base_snapshot_id: null,
+    });
+    expect(await knownAccounts(world.store)).toEqual(["de", "uk"]);
+    expect(await countFiles(world.store, ACCOUNT)).toMatchObject({ publications: 1, snapshots: 1 });
+  });
+
+  test("may be repeated after the account has begun again", async () => {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world), ACCOUNT);
+    await world.run();
+
+    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000005.ndjson"]);
+  });
+
+  test("heals a log of which an earlier version left a later number only", async () => {
+    const world = await twoAccounts();
+    const third = (world.store.text("publications/uk/0000000002.ndjson") ?? "").replace(
+      "0000000002",
+      "0000000003",
+    );
+    for (const n of [1, 2]) await world.store.delete(`publications/uk/000000000${n}.ndjson`);
+    world.store.put("publications/uk/0000000003.ndjson", third);
+    const broken = await world.run();
+
+    expect(broken.error?.message).toContain("If the account was to be removed, start remove again.");
+    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
+    expect((await world.run()).row.outcome).toBe("PUBLISHED");
   });
 
   test("removes an account whose log is damaged", async () => {
@@ -98,27 +129,7 @@ describe("remove", () => {
     world.store.put("publications/uk/0000000002.ndjson", "damaged\n");
 
     expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
-    expect(keysOf(world, ACCOUNT)).toEqual([]);
-  });
-
-  test("deletes what an accept publishes meanwhile", async () => {
-    const world = await twoAccounts();
-    const [held = ""] = [...heldIds(world)];
-    const ports = portsOf(world);
-    let times = 0;
-    const catalog: RemovePorts["catalog"] = {
-      refresh: (account) => ports.catalog.refresh(account),
-      columns: () => ports.catalog.columns(),
-      remove: async (account) => {
-        times += 1;
-        await ports.catalog.remove(account);
-        if (times === 2) await world.accept(held);
-      },
-    };
-
-    expect(await removeAccount({ ...ports, catalog }, ACCOUNT)).toBe("removed");
-    expect(keysOf(world, ACCOUNT)).toEqual([]);
-    expect(world.catalog.head(ACCOUNT)).toBeUndefined();
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
   });
 });
 
@@ -171,7 +182,7 @@ describe.each<Moment>(["before", "after"])("a process that is killed %s an effec
       }
 
       expect(await removeAccount(portsOf(world), ACCOUNT), where).toBe("removed");
-      expect(keysOf(world, ACCOUNT), where).toEqual([]);
+      expect((await countFiles(world.store, ACCOUNT)).files, where).toBe(0);
       expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
       expect(await world.catalog.events("de"), where).toHaveLength(2);
     }
@@ -188,15 +199,5 @@ async function effectsOf(): Promise<number> {
 
 function crashing(world: SmallWorld, point: CrashPoint): RemovePorts {
   const ports = portsOf(world);
-  const catalog: RemovePorts["catalog"] = {
-    ...point.wrap(ports).catalog,
-    remove: (account) => point.effect(`take out ${account}`, () => ports.catalog.remove(account)),
-  };
-  return { ...ports, store: point.wrap(ports).store, catalog };
-}
-
-function heldIds(world: SmallWorld): ReadonlySet<string> {
-  return new Set(
-    world.store.keys().flatMap((key) => /^snapshots\/uk\/([^/]+)\/_held\.json$/.exec(key)?.slice(1) ?? []),
-  );
+  return { ...ports, ...point.wrap(ports) };
 }

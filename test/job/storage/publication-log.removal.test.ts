@@ -1,0 +1,135 @@
+// A removal cuts the log: every reader ignores what lies below it, whatever is left there.
+
+import { expect, it } from "vitest";
+import {
+  createRemoval,
+  findPublicationOfSnapshot,
+  publicationBefore,
+  publish,
+  readEnd,
+  readHead,
+  readLog,
+  readLogSince,
+} from "../../../lambdas/job/storage/publication-log.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
+
+const NAMED = { runId: "2026-11-23T06-00-00.000Z", atMs: Date.UTC(2026, 10, 23, 6), writeId: "removal" };
+const AFTER = aPublication({
+  publication: "0000000004",
+  snapshot_id: "2026-11-24T06-00-00.000Z",
+  run_id: "2026-11-24T06-00-00.000Z",
+  write_id: "write-4",
+});
+
+const callsOf = (store: Store): Store => ({
+  read: (key) => store.read(key),
+  open: (key) => store.open(key),
+  create: (key, body) => store.create(key, body),
+  copy: (from, to) => store.copy(from, to),
+  replace: (key, bytes, version) => store.replace(key, bytes, version),
+  list: (prefix, after) => store.list(prefix, after),
+  delete: (key) => store.delete(key),
+});
+
+async function removed(): Promise<MemoryStore> {
+  const store = await logOf(FIRST, SECOND);
+  await createRemoval(store, "uk", NAMED);
+  return store;
+}
+
+it("takes the next number, and has the keys of a publication", async () => {
+  const store = await removed();
+
+  expect(store.text("publications/uk/0000000003.ndjson")).toBe(
+    '{"publication":"0000000003","action":"remove","snapshot_id":null,"base_snapshot_id":null,"published_at":"2026-11-23T06:00:00.000Z","events":0,"added":0,"changed":0,"removed":0,"run_id":"2026-11-23T06-00-00.000Z","pinned":false,"write_id":"removal"}\n',
+  );
+});
+
+it("leaves no head and no publications, and the next number follows it", async () => {
+  const store = await removed();
+
+  expect(await readHead(store, "uk")).toBeUndefined();
+  expect(await readLog(store, "uk")).toEqual([]);
+  expect(await findPublicationOfSnapshot(store, "uk", SECOND.snapshot_id)).toBeUndefined();
+  expect(await readEnd(store, "uk")).toMatchObject({ last: "0000000003", removal: { action: "remove" } });
+  expect(await publish(store, "uk", AFTER)).toBe("committed");
+  expect(await readLog(store, "uk")).toEqual([AFTER]);
+  expect(await publicationBefore(store, "uk", "0000000004")).toBeUndefined();
+});
+
+it.each([
+  ["all of them", ["0000000001", "0000000002"]],
+  ["the newer one", ["0000000002"]],
+  ["the older one", ["0000000001"]],
+])("cuts the log where of the publications below it are deleted: %s", async (_, deleted) => {
+  const store = await removed();
+  await publish(store, "uk", AFTER);
+  for (const id of deleted) await store.delete(`publications/uk/${id}.ndjson`);
+
+  expect(await readLog(store, "uk")).toEqual([AFTER]);
+  expect(await readHead(store, "uk")).toEqual(AFTER);
+});
+
+it("excuses no gap above it", async () => {
+  const store = await removed();
+  store.put(
+    "publications/uk/0000000005.ndjson",
+    `${JSON.stringify({ ...AFTER, publication: "0000000005" })}\n`,
+  );
+
+  await expect(readLog(store, "uk")).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+    fields: { key: "publications/uk/0000000004.ndjson" },
+  });
+});
+
+it("is found whatever the log holds: damaged files, and a beginning that is missing", async () => {
+  const store = new MemoryStore();
+  store.put("publications/uk/0000000003.ndjson", "damaged");
+
+  expect(await createRemoval(store, "uk", NAMED)).toBe("0000000004");
+  expect(await readLogSince(store, "uk", "")).toMatchObject({ last: "0000000004", publications: [] });
+});
+
+it("takes the number after that of a publication which comes between", async () => {
+  const store = await logOf(FIRST);
+  let isFirst = true;
+  const raced: Store = {
+    ...callsOf(store),
+    create: async (key, body) => {
+      if (isFirst) await publish(store, "uk", SECOND);
+      isFirst = false;
+      return store.create(key, body);
+    },
+  };
+
+  expect(await createRemoval(raced, "uk", NAMED)).toBe("0000000003");
+});
+
+it("makes a publication that is created below it a lost one", async () => {
+  const store = await removed();
+  await store.delete("publications/uk/0000000002.ndjson");
+
+  expect(await publish(store, "uk", { ...SECOND, write_id: "late" })).toBe("lost");
+  expect(await readLog(store, "uk")).toEqual([]);
+});
+
+it("is no damage to a reader that had listed what it has deleted meanwhile", async () => {
+  const store = await logOf(FIRST, SECOND);
+  let isFirst = true;
+  const slow: Store = {
+    ...callsOf(store),
+    read: async (key) => {
+      if (isFirst) {
+        isFirst = false;
+        await createRemoval(store, "uk", NAMED);
+        for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
+      }
+      return store.read(key);
+    },
+  };
+
+  expect(await readLog(slow, "uk")).toEqual([]);
+});
