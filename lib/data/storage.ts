@@ -5,15 +5,16 @@ import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
+import { COLUMNS_FILE, FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { wildcardFinding } from "../wildcard-finding.ts";
 import { RESULTS_PREFIX } from "./bucket-rules.ts";
 import { type BucketChoice, deploymentBucket } from "./deployment-bucket.ts";
 import { type UseOfKeys, useOfKeys } from "./use-of-keys.ts";
 
-/** The folders that the function works in. */
+/** What the function reads and writes: the folders that it works in, and one file beside them. */
 const PREFIXES = Object.values(FOLDERS);
+const READ_AND_WRITTEN = [...PREFIXES.map((prefix) => `${prefix}*`), COLUMNS_FILE];
 /** The function writes streams here, and may have to abort their multipart uploads. */
 const STREAMED = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs];
 /**
@@ -49,11 +50,17 @@ export class Storage extends Construct {
 
   /** Allows the function to read and write its files, and returns the bucket. */
   grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
-    const below = (prefixes: readonly string[]): string[] =>
-      prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}*`));
     const statements = [
-      { sid: "ReadAndWrite", actions: ["s3:GetObject", "s3:PutObject"], resources: below(PREFIXES) },
-      { sid: "AbortUploads", actions: ["s3:AbortMultipartUpload"], resources: below(STREAMED) },
+      {
+        sid: "ReadAndWrite",
+        actions: ["s3:GetObject", "s3:PutObject"],
+        resources: READ_AND_WRITTEN.map((keys) => this.bucket.arnForObjects(keys)),
+      },
+      {
+        sid: "AbortUploads",
+        actions: ["s3:AbortMultipartUpload"],
+        resources: STREAMED.map((prefix) => this.bucket.arnForObjects(`${prefix}*`)),
+      },
       {
         sid: "Delete",
         actions: ["s3:DeleteObject"],
@@ -65,7 +72,7 @@ export class Storage extends Construct {
         sid: "List",
         actions: ["s3:ListBucket"],
         resources: [this.bucket.bucketArn],
-        conditions: { StringLike: { "s3:prefix": PREFIXES.map((prefix) => `${prefix}*`) } },
+        conditions: { StringLike: { "s3:prefix": READ_AND_WRITTEN } },
       },
     ];
     for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
-import { layout, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
+import { COLUMNS_FILE, layout, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
 import { TABLES } from "../../lambdas/job/storage/tables.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { column, sectionOf, tableBelow } from "./markdown.ts";
@@ -36,7 +36,7 @@ test("the table of files has every key of the layout, and no other", () => {
   const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
 
   expect(Object.keys(KEYS)).toEqual(Object.keys(layout).filter((name) => !FOLDERS.includes(name)));
-  const expected = [...Object.values(KEYS), VIEWS_FILE].map((key) =>
+  const expected = [...Object.values(KEYS), COLUMNS_FILE, VIEWS_FILE].map((key) =>
     key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"),
   );
   expect(named).toEqual(expected);

@@ -43,11 +43,11 @@ describe("the function", () => {
     });
     const prefixes = ["snapshots", "changes", "publications", "run-log", "runs", "accounts"];
     expect(found).toEqual([
-      allow(["s3:GetObject", "s3:PutObject"], below(...prefixes)),
+      allow(["s3:GetObject", "s3:PutObject"], [...below(...prefixes), `${bucket}/columns.json`]),
       allow(["s3:AbortMultipartUpload"], below("snapshots", "changes", "runs")),
       allow(["s3:DeleteObject"], [...below("snapshots", "runs"), `${bucket}/accounts/*/login-refused.json`]),
       allow(["s3:ListBucket"], [bucket], {
-        Condition: { StringLike: { "s3:prefix": prefixes.map((prefix) => `${prefix}/*`) } },
+        Condition: { StringLike: { "s3:prefix": [...prefixes.map((prefix) => `${prefix}/*`), "columns.json"] } },
       }),
       allow(
         [

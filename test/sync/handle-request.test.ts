@@ -178,7 +178,6 @@ test("a catalog that cannot be refreshed is counted as behind until a start has 
   await using sandbox = await FunctionSandbox.start();
   const failing: Catalog = {
     refresh: () => Promise.reject(new SyncError("CATALOG_FAILED", "Glue refused a call.")),
-    columns: () => sandbox.catalog.columns(),
   };
 
   await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { catalog: failing }).catch(() => undefined);

@@ -10,9 +10,8 @@ export interface Catalog {
   refresh(account: string): Promise<void>;
 
   /**
-   * The columns of the tables of events as they are now, in order, without those that come from the path.
-   * Damage of no account ends it: a column that only a damaged manifest knows is absent meanwhile.
-   * Reads only; performs no retries.
+   * Where a deployment makes the tables: their columns, in order, without those that come from the path. Absent where
+   * the tables have what `columns.json` says. Reads only; performs no retries.
    */
-  columns(): Promise<readonly string[]>;
+  columns?(): Promise<readonly string[]>;
 }

@@ -1,10 +1,8 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import { layout } from "../storage/layout.ts";
-import { readHead } from "../storage/publication-log.ts";
 import { checkEverything, checkHead } from "./check-snapshot.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
@@ -12,7 +10,7 @@ import { unusedRateLimiter } from "./lease/lease-account.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { type OpenService, withLease } from "./lease/with-lease.ts";
 import { openAccount } from "./login/open-account.ts";
-import { columnsOfRun } from "./publish/columns-of-run.ts";
+import { columnsOfRun } from "./publish/columns.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -125,16 +123,10 @@ async function tryDetail(
   );
 }
 
-/** The columns are those that a run would have. The check of the snapshot names what is damaged. */
+/** The columns are those that a run would have. */
 async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void> {
-  const { account } = settings;
-  await ports.catalog.refresh(account);
-  try {
-    const head = await readHead(ports.store, account);
-    await columnsOfRun(ports, settings, head?.snapshot_id ?? null);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  }
+  await ports.catalog.refresh(settings.account);
+  await columnsOfRun(ports, settings);
 }
 
 async function tryStore(ports: RunPorts, account: string): Promise<true> {

@@ -1,6 +1,5 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
-import { isDamage } from "../errors/is-damage.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
@@ -8,12 +7,11 @@ import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
 import { TextTypes } from "../snapshot/fields/text-types.ts";
 import type { ColumnType } from "../snapshot/rows/column-type.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import { readHead } from "../storage/publication-log.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import type { Skipped } from "./lease/skipped.ts";
 import { withLease } from "./lease/with-lease.ts";
-import { type WarehouseColumn, warehouseColumns } from "./publish/warehouse-columns.ts";
+import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -73,20 +71,13 @@ function withType(
   return isTyped ? column : { ...column, type: typeAt(pointer) };
 }
 
-/** What is damaged is for `check` to say. */
 async function presentColumns(
   ports: RunPorts,
   { account, lifted }: RunSettings,
 ): Promise<readonly WarehouseColumn[]> {
   if (lifted.length > 0)
-    return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], type }));
-  try {
-    const head = await readHead(ports.store, account);
-    return await warehouseColumns(ports, account, head?.snapshot_id ?? null);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return [];
-  }
+    return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], isOwn: true, type }));
+  return warehouseColumns(ports, account);
 }
 
 async function readSample(

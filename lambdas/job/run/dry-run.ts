@@ -11,7 +11,7 @@ import { fetchResults } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate-notice.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import type { BaseOf } from "./publish/base.ts";
-import { columnsOfRun } from "./publish/columns-of-run.ts";
+import { columnsOfRun } from "./publish/columns.ts";
 import { explainDamage } from "./publish/explain-damage.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunSession } from "./run-session.ts";
@@ -33,7 +33,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const { session, head, limit, baseOf } = task;
   const { ports, state } = session;
   const base = await baseOf(head);
-  session.useColumns((await columnsOfRun(ports, session.settings, base)).columns);
+  session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
   const service = await session.openService();
   const list = await readListOnce(service, ports);

@@ -12,7 +12,7 @@ import { readList } from "./collect/read-list.ts";
 import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { BaseOf } from "./publish/base.ts";
-import { columnsOfRun } from "./publish/columns-of-run.ts";
+import { columnsOfRun } from "./publish/columns.ts";
 import { publishRun, removedSince, superseded } from "./publish/publish.ts";
 import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
@@ -31,7 +31,7 @@ export interface MakeSnapshotTask {
 
 /** Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else. */
 export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
-  const { session, end, baseOf } = task;
+  const { session, end } = task;
   const { head, removal } = end;
   const { ports, state } = session;
   const { store } = ports;
@@ -47,7 +47,7 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   if (head) await recordUnrecorded(ports, account, head);
   if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
   if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);
-  const { columns, earlier } = await columnsOfRun(ports, session.settings, await baseOf(head));
+  const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
   const unfinished = await findUnfinished(task, [columns, ...earlier]);
   if (unfinished === "other-version") return ofOtherVersion(state.runId);

@@ -10,6 +10,9 @@ export const FOLDERS = {
   accounts: "accounts/",
 } as const;
 
+/** The columns of one's own that the tables have. */
+export const COLUMNS_FILE = "columns.json";
+
 /** The tables for DuckDB; only in a warehouse that is a directory. */
 export const VIEWS_FILE = "views.sql";
 

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from "vitest";
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import { eventColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { Publisher, snapshotOfDay } from "./publisher.ts";
@@ -182,7 +181,6 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       expect(await tables.events("uk")).toEqual(["a", "b"]);
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
       expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001", "0000000002"]);
-      expect(await catalog.columns()).toEqual(eventColumns([]));
     });
 
     it("shows nothing of an account that was removed, whatever its log holds, and the others as before", async () => {
@@ -215,12 +213,6 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       expect(await tables.events("uk")).toEqual(["c"]);
       expect(await tables.snapshots("uk")).toEqual(new Map([[THIRD, ["c"]]]));
       expect(await tables.changes("uk")).toEqual(new Map([["0000000004", ["c"]]]));
-    });
-
-    it("has the columns of every row, where nothing is lifted", async () => {
-      const { catalog } = await published(1);
-
-      expect(await catalog.columns()).toEqual(eventColumns([]));
     });
   });
 }

@@ -3,7 +3,6 @@
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { readLines } from "../../../lambdas/job/snapshot/files/gzip/read-lines.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
-import { tableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
@@ -26,10 +25,6 @@ export class MemoryCatalog implements Catalog {
     }
     this.#logs.set(account, log);
     this.#snapshots.set(account, [...shown].sort());
-  }
-
-  async columns(): Promise<readonly string[]> {
-    return (await tableColumns(this.#store)).names;
   }
 
   /** The publication whose snapshot `events` shows. */

@@ -42,7 +42,6 @@ export class CrashPoint {
     };
     const followed: Catalog = {
       refresh: (account) => this.effect(`follow ${account}`, () => catalog.refresh(account)),
-      columns: () => this.alive(() => catalog.columns()),
     };
     return { store: guarded, catalog: followed };
   }

@@ -42,6 +42,7 @@ describe("a run", () => {
     expect(keys).toEqual([
       "accounts/uk/lease.json",
       `changes/uk/0000000001/${RUN}/part-00000.ndjson.gz`,
+      "columns.json",
       "publications/uk/0000000001.ndjson",
       `run-log/uk/${RUN}-1.ndjson`,
       `runs/uk/${RUN}/outcome.json`,

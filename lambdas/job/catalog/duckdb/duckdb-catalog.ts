@@ -10,7 +10,7 @@ import {
   lostChanges,
   partSizes,
 } from "../../snapshot/files/units.ts";
-import { tableColumns } from "../../snapshot/rows/table-columns.ts";
+import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import type { DamagedAccount } from "../../storage/damaged-account.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLogSince } from "../../storage/publication-log.ts";
@@ -71,12 +71,12 @@ export class DuckdbCatalog implements Catalog {
 
   /** @param own the account whose damage is thrown */
   async #read(lists: Lists, own?: string): Promise<ReadTables> {
-    const [logs, { names: columns, types }, hasRunLogs] = await Promise.all([
+    const [logs, columns, hasRunLogs] = await Promise.all([
       this.#logs(lists, own),
-      tableColumns(this.#store),
+      readColumns(this.#store),
       this.#hasRunLogs(),
     ]);
-    const files = { directory: this.directory, accounts: logs, columns, types, hasRunLogs };
+    const files = { directory: this.directory, accounts: logs, columns, hasRunLogs };
     const incomplete = logs.flatMap((log) => log.incomplete);
     return {
       accounts: logs,
@@ -130,11 +130,6 @@ export class DuckdbCatalog implements Catalog {
     if (this.#reported.has(damaged.account)) return;
     this.#reported.add(damaged.account);
     this.#onDamage(damaged);
-  }
-
-  /** From a fresh reading of all accounts' heads. */
-  async columns(): Promise<readonly string[]> {
-    return (await tableColumns(this.#store)).names;
   }
 
   /** One file serves all accounts, so it is rendered from all of them. */

@@ -2,7 +2,7 @@
 
 import { sep } from "node:path";
 import { type DamagedUnit, describeUnit, folderOf } from "../../snapshot/files/units.ts";
-import type { ColumnType } from "../../snapshot/rows/column-type.ts";
+import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
 import { KEYS_IN } from "../../storage/layout.ts";
 import { TABLES, type TableName } from "../../storage/tables.ts";
@@ -18,10 +18,8 @@ export interface WarehouseFiles {
   /** Absolute, without a closing slash. */
   readonly directory: string;
   readonly accounts: readonly AccountLog[];
-  /** Of a row of a snapshot, lifted ones included, in order; where a snapshot has fewer, the rest is null. */
-  readonly columns: readonly string[];
-  /** Of the lifted ones, by name; the others are text. */
-  readonly types: ReadonlyMap<string, ColumnType>;
+  /** The lifted ones, in order; where a snapshot has fewer, the rest is null. Without a type they are text. */
+  readonly columns: readonly Pick<LiftedColumn, "name" | "type">[];
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
   /** Units that no table shows. */
@@ -55,7 +53,7 @@ interface Source {
 
 /** Reads nothing: the same publications give the same text. */
 export function viewsSql(files: WarehouseFiles): string {
-  const { directory, accounts, columns, types, hasRunLogs, leftOut } = files;
+  const { directory, accounts, columns, hasRunLogs, leftOut } = files;
   const absent = new Set(leftOut.map(folderOf));
   const patternsOf = (table: UnitTable): readonly string[] =>
     accounts
@@ -63,9 +61,8 @@ export function viewsSql(files: WarehouseFiles): string {
       .filter((folder) => !absent.has(folder))
       .map((folder) => `${folder}part-${"[0-9]".repeat(5)}.ndjson.gz`);
   const gzip = { directory, compression: "gzip" } as const;
-  const lifted = columns.slice(TABLES.events.columns.length);
-  const rows = { ...gzip, lifted };
-  const typed = lifted.map((name) => ({ name, type: types.get(name) ?? "VARCHAR" }));
+  const rows = { ...gzip, lifted: columns.map(({ name }) => name) };
+  const typed = columns.map(({ name, type = "VARCHAR" }) => ({ name, type }));
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
   // finds a file before the first run log is written.
   const lines = {

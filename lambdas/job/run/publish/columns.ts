@@ -1,57 +1,95 @@
-// Keeps columns where they are: readers find them by position, so a run may only append new ones.
+// Which columns of its own a run has: those that it names, or those of the warehouse. Readers find columns by their
+// position, so a run may only append new ones.
 
-import type { Catalog } from "../../catalog/catalog.ts";
 import { shellWord } from "../../errors/shell-word.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import type { Manifest } from "../../snapshot/files/manifest.ts";
+import { resemblesType } from "../../snapshot/rows/column-type.ts";
 import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
+import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { liftedOf, warehouseColumns } from "./warehouse-columns.ts";
 
-/**
- * At the start of a run. Throws `CONFIG_INVALID` as `checkColumns` does; warns of pointers that have changed.
- * @returns the lifted columns of the base
- */
-export async function checkAgainstBase(
-  { store, catalog, logger }: Pick<RunPorts, "store" | "catalog" | "logger">,
-  { account, lifted }: Pick<RunSettings, "account" | "lifted">,
-  base: string | null,
-): Promise<readonly LiftedColumn[]> {
-  const before = await liftedOf(store, account, base);
-  await checkColumns(catalog, lifted, async () => {
-    const there = await warehouseColumns({ store, catalog }, account, base);
-    return there.flatMap(({ name, pointers: [pointer] }) =>
-      pointer === undefined ? [] : [{ name, pointer }],
-    );
-  });
-  for (const { name, pointer } of lifted) {
-    const earlier = before.find((column) => column.name === name)?.pointer;
-    if (earlier !== undefined && earlier !== pointer) {
-      logger.warn(
-        `the column ${name} now comes from ${pointer} and no longer from ${earlier}; older snapshots keep what they have`,
-      );
-    }
-  }
-  return before;
+type Columns = readonly LiftedColumn[];
+
+export interface ColumnsOfRun {
+  /** Of a new run. */
+  readonly columns: Columns;
+  /** Of an unfinished run that began before another account appended columns: the first of them, longest list first. */
+  readonly earlier: readonly Columns[];
+}
+
+export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "typedBy"> {
+  /** Empty where nothing says where it comes from; several where accounts differ and this one has none of its own. */
+  readonly pointers: readonly string[];
+  /** Whether the account has had the column. */
+  readonly isOwn: boolean;
+}
+
+/** In the order of the tables. */
+export async function warehouseColumns(
+  ports: Pick<RunPorts, "store" | "catalog">,
+  account: string,
+): Promise<readonly WarehouseColumn[]> {
+  return forAccount(await withDeployed(ports, await readColumns(ports.store)), account);
 }
 
 /**
- * Throws `CONFIG_INVALID` unless the columns of the tables are a run's columns or the first of them.
- * @param known finds columns whose pointer is known, for the remedy
+ * Before the first request. Throws `CONFIG_INVALID` where the named columns do not fit the tables, or where none is
+ * named and nothing says where a column of the tables comes from.
  */
-export async function checkColumns(
-  catalog: Pick<Catalog, "columns">,
-  lifted: readonly LiftedColumn[],
-  known: () => Promise<readonly LiftedColumn[]> = async () => [],
+export async function columnsOfRun(
+  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
+  { account, lifted }: Pick<RunSettings, "account" | "lifted">,
+): Promise<ColumnsOfRun> {
+  const there = await warehouseColumns(ports, account);
+  if (lifted.length > 0) {
+    checkColumns(there, lifted);
+    // They begin with those that are there.
+    return { columns: lifted.map((column, at) => asNamed(column, there[at], ports.logger)), earlier: [] };
+  }
+  const columns = there.map(({ name, pointers: [pointer, another], type, typedBy }) => {
+    if (pointer === undefined || another !== undefined) throw undecided(there);
+    return { name, pointer, type, typedBy };
+  });
+  // Readers of the account would miss a column that its snapshot has.
+  const fewest = 1 + there.findLastIndex(({ isOwn }) => isOwn);
+  const lengths = columns.map((_, length) => length).filter((length) => length >= fewest);
+  return { columns, earlier: lengths.toReversed().map((length) => columns.slice(0, length)) };
+}
+
+/**
+ * Right before the commit. Another account may have appended columns since the run began; its rows have none of those,
+ * which readers see as null until the account's next run. Throws `CONFIG_INVALID` where one stands in the place of a
+ * column of this snapshot.
+ * @param isNew false where a person publishes what is there: its columns were checked when it was made
+ */
+export async function recordColumnsOf(
+  ports: Pick<RunPorts, "store" | "catalog">,
+  manifest: Manifest,
+  isNew: boolean,
 ): Promise<void> {
-  const tables = await catalog.columns();
-  const problem = misplaced(tables, eventColumns(lifted));
+  const { account, lifted } = manifest;
+  await recordColumns(ports.store, manifest, async (recorded) => {
+    if (!isNew) return;
+    const there = forAccount(await withDeployed(ports, recorded), account);
+    checkColumns(there.slice(0, lifted.length), lifted);
+  });
+}
+
+/** Throws `CONFIG_INVALID` unless the columns of the tables are a run's columns or the first of them. */
+export function checkColumns(there: readonly WarehouseColumn[], lifted: Columns): void {
+  const tables = there.map(({ name }) => name);
+  const problem = misplaced(
+    tables,
+    lifted.map(({ name }) => name),
+  );
   if (problem === undefined) return;
-  const taken = eventColumns([]);
-  const pointers = [...(await known()), ...lifted];
-  const first = tables
-    .filter((name) => !taken.includes(name))
-    .map((name) => `--lift ${shellWord(liftText({ name, pointer: pointerOf(name, pointers) }))}`);
+  const first = there.map(({ name, pointers }) => {
+    const pointer = pointers[0] ?? lifted.find((column) => column.name === name)?.pointer ?? "POINTER";
+    return `--lift ${shellWord(liftText({ name, pointer }))}`;
+  });
   throw new SyncError(
     "CONFIG_INVALID",
     `${problem} Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
@@ -59,14 +97,58 @@ export async function checkColumns(
   );
 }
 
+/** With those that a deployment has given the tables before any run brought them. */
+async function withDeployed(
+  { catalog }: Pick<RunPorts, "catalog">,
+  recorded: TableColumns,
+): Promise<TableColumns> {
+  const own = eventColumns([]);
+  const deployed = ((await catalog.columns?.()) ?? []).filter((name) => !own.includes(name));
+  const at = recorded.findIndex(({ name }, index) => index < deployed.length && name !== deployed[index]);
+  if (at !== -1) {
+    const order = recorded.map(({ name }) => name).join(", ");
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `The tables have the column ${deployed[at]} where this warehouse has ${recorded[at]?.name}. Columns are only ever appended: begin the setting lifted with ${order}, in this order, and deploy the stack. Nothing is published until then.`,
+      { fields: { columns: deployed.join(",") } },
+    );
+  }
+  return [...recorded, ...deployed.slice(recorded.length).map((name) => ({ name, pointers: {}, since: "" }))];
+}
+
+function forAccount(columns: TableColumns, account: string): readonly WarehouseColumn[] {
+  return columns.map(({ name, type, typed_by: typedBy, pointers }) => {
+    const isOwn = Object.hasOwn(pointers, account);
+    const found = isOwn ? [pointers[account] ?? ""] : Object.values(pointers);
+    return { name, pointers: [...new Set(found)].sort(), isOwn, type, typedBy };
+  });
+}
+
 /**
- * At the commit of a run that named no columns: another account may have appended some since it began. Its rows have
- * none of those, which readers see as null until the account's next run.
+ * With its type: one that is not named stays. Naming another one changes no row, so it is allowed at any time. Warns
+ * of a pointer that has changed, and of one that looks like a type.
  */
-export async function checkUnnamedColumns(catalog: Catalog, lifted: readonly LiftedColumn[]): Promise<void> {
-  const own = eventColumns(lifted);
-  const tables = (await catalog.columns()).slice(0, own.length);
-  await checkColumns({ columns: async () => tables }, lifted);
+function asNamed(column: LiftedColumn, earlier: WarehouseColumn | undefined, logger: Logger): LiftedColumn {
+  const { name, pointer, type } = column;
+  const [before] = earlier?.pointers ?? [];
+  if (earlier?.isOwn && before !== pointer) {
+    logger.warn(
+      `the column ${name} now comes from ${pointer} and no longer from ${before}; older snapshots keep what they have`,
+    );
+  }
+  const [, end = ""] = /:([^:/]*)$/.exec(pointer) ?? [];
+  if (type === undefined && resemblesType(end)) {
+    logger.warn(
+      `the column ${name} comes from the field ${pointer}, and has no type: a type is written in capital letters and without spaces, such as DECIMAL(18,2)`,
+    );
+  }
+  if (type === undefined) return { ...column, type: earlier?.type, typedBy: earlier?.typedBy };
+  if (earlier?.type !== undefined && earlier.type !== type) {
+    logger.info(
+      `the column ${name} now has the type ${type}, and no longer ${earlier.type}; its text stays as it is`,
+    );
+  }
+  return column;
 }
 
 /** Undefined where a run's columns begin with those of the tables. */
@@ -82,9 +164,22 @@ function misplaced(tables: readonly string[], own: readonly string[]): string | 
     return `This run lacks the ${what} in the tables${inTheWay ? `, and ${inTheWay}` : ""}.`;
   }
   if (inTheWay !== undefined) return `The new column ${inTheWay}: ${expected} stands there in the tables.`;
-  return `The column ${expected} has moved: it is number ${at + 1} in the tables and number ${own.indexOf(expected) + 1} of this run.`;
+  const before = eventColumns([]).length;
+  return `The column ${expected} has moved: it is number ${before + at + 1} in the tables and number ${before + own.indexOf(expected) + 1} of this run.`;
 }
 
-function pointerOf(name: string, known: readonly LiftedColumn[]): string {
-  return known.find((column) => column.name === name)?.pointer ?? "POINTER";
+function undecided(there: readonly WarehouseColumn[]): SyncError {
+  const problems = there.flatMap(({ name, pointers }) => {
+    if (pointers.length === 1) return [];
+    if (pointers.length === 0) return [`no snapshot says where the column ${name} comes from`];
+    return [`the column ${name} comes from ${pointers.join(" and from ")} in different accounts`];
+  });
+  const options = there.map(({ name, pointers: [pointer = "POINTER", another] }) =>
+    another === undefined ? `--lift ${shellWord(liftText({ name, pointer }))}` : `--lift ${name}=POINTER`,
+  );
+  return new SyncError(
+    "CONFIG_INVALID",
+    `This run names no columns of its own, so it uses those of the tables; but ${problems.join(", and ")}. Name them once, in this order: ${options.join(" ")} (in AWS: the setting lifted). Later runs of this account need not name them.`,
+    { fields: { columns: there.map(({ name }) => name).join(",") } },
+  );
 }

@@ -11,6 +11,7 @@ import { layout, publicationId } from "../../storage/layout.ts";
 import { type LogEnd, type Publication, publish, readLogSince } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
+import { recordColumnsOf } from "./columns.ts";
 import { explainDamage } from "./explain-damage.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
@@ -22,7 +23,7 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  * was removed since
  */
 export async function commit<Decision>(
-  ports: Pick<RunPorts, "store" | "clock" | "random" | "signal">,
+  ports: Pick<RunPorts, "store" | "catalog" | "clock" | "random" | "signal">,
   manifest: Manifest,
   action: Action,
   first: LogEnd,
@@ -60,6 +61,7 @@ export async function commit<Decision>(
     // A part that a person has compressed again is whole, and has another size.
     await checkListed(store, action.action === "run" ? manifest : { ...manifest, stored: undefined });
     signal.throwIfAborted();
+    await recordColumnsOf(ports, manifest, action.action === "run");
     if ((await publish(store, account, publication)) === "committed") return publication;
     lost = number;
   }

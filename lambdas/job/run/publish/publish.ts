@@ -20,7 +20,6 @@ import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
-import { checkColumns, checkUnnamedColumns } from "./columns.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type Hold } from "./guard.ts";
 import { type HeldMark, hold, readHold } from "./hold.ts";
@@ -125,8 +124,6 @@ async function decide(
     if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);
     return { holding: { ...holding, preview } };
   }
-  // Another account may have published since this run began.
-  await (session.namesColumns ? checkColumns : checkUnnamedColumns)(ports.catalog, settings.lifted);
   return undefined;
 }
 

@@ -9,7 +9,6 @@ import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
 import { columnType } from "../rows/column-type.ts";
-import type { LiftedColumn } from "../rows/lifted-column.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 
 const count = z.int().nonnegative();
@@ -40,7 +39,7 @@ const PART = z.object({
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
 
 // Becomes part of the views' SQL, so nothing else passes.
-const column = z.string().regex(/^[a-z_][a-z0-9_]*$/);
+export const columnName = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 
 const FIELD = z
   .object({
@@ -51,7 +50,7 @@ const FIELD = z
   .readonly();
 
 const LIFTED = z.object({
-  name: column,
+  name: columnName,
   pointer: z.string().startsWith("/"),
   /** Part of the views' SQL too. */
   type: columnType.optional(),
@@ -73,7 +72,7 @@ const MANIFEST = z
     stored: z.array(STORED).readonly().optional(),
     /** Absent in snapshots of earlier versions and in those without rows. */
     digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
-    columns: z.array(column).readonly(),
+    columns: z.array(columnName).readonly(),
     /** Where the last columns come from, and what readers take them for. */
     lifted: z.array(LIFTED).readonly(),
     fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
@@ -134,11 +133,6 @@ export async function readManifest(store: Store, account: string, snapshotId: st
     throw damaged(key, "it is the manifest of another snapshot", RESTORE);
   }
   return manifest;
-}
-
-/** As a run has them. */
-export function liftedIn({ lifted }: Manifest): readonly LiftedColumn[] {
-  return lifted.map(({ typed_by: typedBy, ...column }) => ({ ...column, typedBy }));
 }
 
 /** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */

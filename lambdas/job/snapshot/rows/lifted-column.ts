@@ -34,7 +34,7 @@ export const TYPED_VIEW_NAMES: ReadonlySet<string> = new Set(["event_day", "misf
 const NAME = /^[a-z_][a-z0-9_]{0,254}$/;
 
 /** All columns of a row, in order, without those that come from the path. */
-export function eventColumns(lifted: readonly LiftedColumn[]): readonly string[] {
+export function eventColumns(lifted: readonly Pick<LiftedColumn, "name">[]): readonly string[] {
   return [...EVENT_COLUMNS, ...lifted.map(({ name }) => name)];
 }
 
@@ -48,17 +48,6 @@ export function liftText({ name, pointer, type }: LiftedColumn): string {
   // What follows the last colon of the pointer may look like a type, and is none.
   const said = type ?? (splitType(pointer).type === undefined ? undefined : "VARCHAR");
   return said === undefined ? `${name}=${pointer}` : `${name}=${pointer}:${said}`;
-}
-
-/**
- * The type that was named last for one column. Runs carry on types that they do not name, so the order is that of the
- * runs that named them.
- */
-export function lastTyped(columns: readonly LiftedColumn[]): Pick<LiftedColumn, "type" | "typedBy"> {
-  const [newest] = columns
-    .filter(({ type }) => type !== undefined)
-    .toSorted(({ typedBy: a = "" }, { typedBy: b = "" }) => (a > b ? -1 : a < b ? 1 : 0));
-  return { type: newest?.type, typedBy: newest?.typedBy };
 }
 
 /** The columns as settings in JSON name them. */

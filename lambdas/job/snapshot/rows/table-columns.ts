@@ -1,42 +1,97 @@
-// The columns of tables over all snapshots, and their types for readers, as the manifests have them.
+// `columns.json`: the columns of one's own that the tables have, where each account has them from, and their types.
 
+import * as z from "zod";
 import { isDamage } from "../../errors/is-damage.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { parseJson } from "../../storage/json-object.ts";
+import { COLUMNS_FILE } from "../../storage/layout.ts";
 import { accounts, newestReadable } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
-import { liftedIn, type Manifest, readManifest } from "../files/manifest.ts";
-import type { ColumnType } from "./column-type.ts";
-import { eventColumns, type LiftedColumn, lastTyped } from "./lifted-column.ts";
+import type { Store, StoredObject } from "../../storage/store.ts";
+import { columnName, type Manifest, readManifest } from "../files/manifest.ts";
+import { columnType } from "./column-type.ts";
+import { eventColumns } from "./lifted-column.ts";
 
-export interface TableColumns {
-  /** Of every row, then the lifted ones. */
-  readonly names: readonly string[];
-  /** Of lifted columns, by name; the others are text. */
-  readonly types: ReadonlyMap<string, ColumnType>;
+// Name and type become parts of the views' SQL, so nothing else passes.
+const COLUMN = z.object({
+  name: columnName,
+  /** The type that was named last, by any account's run. */
+  type: columnType.optional(),
+  /** The snapshot whose run named the type. */
+  typed_by: z.string().optional(),
+  /** By account. */
+  pointers: z.record(z.string(), z.string().startsWith("/")),
+  /** The snapshot that brought the column. */
+  since: z.string(),
+});
+
+const COLUMNS = z
+  .array(COLUMN)
+  .readonly()
+  .refine((columns) => new Set(eventColumns(columns)).size === eventColumns(columns).length, {
+    error: "a name occurs twice",
+  });
+
+const FILE = z.object({ version: z.literal(1), columns: COLUMNS });
+
+export type TableColumns = z.infer<typeof COLUMNS>;
+
+/**
+ * In the order of the tables. A warehouse without the file has the columns that its manifests say, until the next
+ * publication makes the file. Throws `STORE_CORRUPT` where the file is damaged.
+ */
+export async function readColumns(store: Store): Promise<TableColumns> {
+  return columnsIn(store, await store.read(COLUMNS_FILE));
 }
 
 /**
- * The longest list of columns among the heads of all accounts, of equal ones the first account's; the columns
- * of every row where nothing is published. A column's type is the one that was named last, by any account's run.
+ * Adds what a snapshot brings, right before its publication: readers that find the column without it see null.
+ * @param check may throw, is called with what is there before each try
  */
-export async function tableColumns(store: Store): Promise<TableColumns> {
-  let names = eventColumns([]);
-  const lifted: LiftedColumn[] = [];
+export async function recordColumns(
+  store: Store,
+  manifest: Manifest,
+  check: (there: TableColumns) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const stored = await store.read(COLUMNS_FILE);
+    const there = await columnsIn(store, stored);
+    await check(there);
+    const columns = withColumnsOf(there, manifest);
+    if (stored && JSON.stringify(columns) === JSON.stringify(there)) return;
+    const bytes = Buffer.from(`${JSON.stringify({ version: 1, columns })}\n`);
+    const written = stored
+      ? await store.replace(COLUMNS_FILE, bytes, stored.version)
+      : await store.create(COLUMNS_FILE, bytes);
+    if (written !== undefined) return;
+  }
+}
+
+async function columnsIn(store: Store, stored: StoredObject | undefined): Promise<TableColumns> {
+  if (stored === undefined) return columnsOfHeads(store);
+  try {
+    return parseJson(stored.bytes, COLUMNS_FILE, FILE).columns;
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    const { code, message, fields } = error;
+    const remedy = "Or delete it: the next publication makes it again from the manifests.";
+    throw new SyncError(code, `${message} ${remedy}`, { fields, cause: error });
+  }
+}
+
+/** In the order of the longest list. */
+async function columnsOfHeads(store: Store): Promise<TableColumns> {
+  const manifests: Manifest[] = [];
   for (const account of await accounts(store)) {
     const manifest = await newestManifest(store, account);
-    if (manifest === undefined) continue;
-    if (manifest.columns.length > names.length) names = manifest.columns;
-    lifted.push(...liftedIn(manifest));
+    if (manifest) manifests.push(manifest);
   }
-  const types = new Map<string, ColumnType>();
-  for (const [name, columns] of Map.groupBy(lifted, (column) => column.name)) {
-    const { type } = lastTyped(columns);
-    if (type !== undefined) types.set(name, type);
-  }
-  return { names, types };
+  return manifests
+    .toSorted((a, b) => b.lifted.length - a.lifted.length)
+    .reduce<TableColumns>(withColumnsOf, []);
 }
 
 /** Of the head; where that is damaged, of the newest snapshot of which log and manifest can be read. */
-export async function newestManifest(store: Store, account: string): Promise<Manifest | undefined> {
+async function newestManifest(store: Store, account: string): Promise<Manifest | undefined> {
   for await (const { snapshot_id: snapshotId } of newestReadable(store, account)) {
     try {
       return await readManifest(store, account, snapshotId);
@@ -45,4 +100,20 @@ export async function newestManifest(store: Store, account: string): Promise<Man
     }
   }
   return undefined;
+}
+
+/** Runs carry on types that they do not name, so the order of types is that of the runs that named them. */
+function withColumnsOf(there: TableColumns, { account, snapshot_id, lifted }: Manifest): TableColumns {
+  const columns = new Map(there.map((column) => [column.name, column]));
+  for (const { name, pointer, type, typed_by = "" } of lifted) {
+    const column = columns.get(name) ?? { name, pointers: {}, since: snapshot_id };
+    const isNewer = type !== undefined && (column.type === undefined || typed_by > (column.typed_by ?? ""));
+    const { pointers, since, ...typed } = column;
+    columns.set(name, {
+      ...(isNewer ? { name, type, typed_by } : typed),
+      pointers: { ...pointers, [account]: pointer },
+      since,
+    });
+  }
+  return [...columns.values()];
 }

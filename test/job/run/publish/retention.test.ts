@@ -166,7 +166,6 @@ describe("retention", () => {
     world.clock.advance(DAY_MS);
     let refreshes = 0;
     const dying: Catalog = {
-      columns: () => world.catalog.columns(),
       refresh: async (account) => {
         refreshes += 1;
         // At the start, after the commit, and after the mark of retention.

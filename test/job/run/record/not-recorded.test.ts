@@ -26,7 +26,6 @@ function fullAfterCommit(world: SmallWorld, kind = ""): Partial<RunPorts> {
 function catalogFails(world: SmallWorld, code: "CATALOG_FAILED" | "STORE_CORRUPT"): Partial<RunPorts> {
   const before = world.store.keys("publications/").length;
   const catalog: RunPorts["catalog"] = {
-    columns: () => world.catalog.columns(),
     refresh: async (account) => {
       if (world.store.keys("publications/").length > before) throw new SyncError(code, "It failed.");
       await world.catalog.refresh(account);

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { columnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
 import {
   eventColumns,
-  lastTyped,
   liftText,
   parseLiftedColumns,
   RESERVED_NAMES,
@@ -98,23 +97,6 @@ describe("a lifted column", () => {
     const columns = parseLiftedColumns(["z=/z", "a=/a"]);
 
     expect(eventColumns(columns)).toEqual(["uuid", "event_date", "scope", "event", "listing", "z", "a"]);
-  });
-});
-
-describe("the type that was named last", () => {
-  it("is that of the newest run, not of the last column", () => {
-    const columns = [
-      { name: "a", pointer: "/a", type: "DOUBLE", typedBy: "2026-11-21" },
-      { name: "a", pointer: "/a", type: "BIGINT", typedBy: "2026-11-23" },
-      { name: "a", pointer: "/a", type: "DATE", typedBy: "2026-11-22" },
-      { name: "a", pointer: "/a" },
-    ] as const;
-
-    expect(lastTyped(columns)).toEqual({ type: "BIGINT", typedBy: "2026-11-23" });
-  });
-
-  it("is none where no run named one", () => {
-    expect(lastTyped([{ name: "a", pointer: "/a" }])).toEqual({ type: undefined, typedBy: undefined });
   });
 });
 

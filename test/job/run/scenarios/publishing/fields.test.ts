@@ -59,7 +59,6 @@ test("a run is published although the changes of the fields cannot be compared",
   await using sandbox = await Sandbox.start({ events: makeEvents(3) });
   const first = (await sandbox.run()).row.snapshot_id ?? "";
   const catalog = {
-    columns: () => sandbox.catalog.columns(),
     refresh: async (account: string) => {
       await sandbox.catalog.refresh(account);
       if (sandbox.catalog.head(account)?.snapshot_id === first) return;

@@ -3,11 +3,11 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../../../../../lambdas/job/run/check.ts";
 import { discover } from "../../../../../lambdas/job/run/discover.ts";
-import { columnsOfRun } from "../../../../../lambdas/job/run/publish/columns-of-run.ts";
+import { columnsOfRun } from "../../../../../lambdas/job/run/publish/columns.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { eventColumns, parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { tableColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
+import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -131,7 +131,9 @@ describe("a run that names more", () => {
 describe("the type of a column for readers", () => {
   const typed = (type: string): string => `amount=/spend/amount:${type}`;
   const typesIn = async (sandbox: Sandbox): Promise<unknown> =>
-    Object.fromEntries((await tableColumns(sandbox.store)).types);
+    Object.fromEntries(
+      (await readColumns(sandbox.store)).flatMap(({ name, type }) => (type ? [[name, type]] : [])),
+    );
 
   test("stays where later runs name no type, or no column", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
@@ -253,7 +255,7 @@ test("damage of another account does not stop a run whose columns are known", as
   const columns = async (): Promise<readonly string[]> => [...eventColumns([]), "name"];
   const catalog = { refresh: async () => undefined, columns };
 
-  const found = await columnsOfRun(sandbox.ports({ catalog }), { account: "fr", lifted: [] }, null);
+  const found = await columnsOfRun(sandbox.ports({ catalog }), { account: "fr", lifted: [] });
 
   expect(found.columns).toEqual([{ name: "name", pointer: "/name" }]);
 });
@@ -266,7 +268,7 @@ test("discover suggests what is no column yet, under names that are free", async
   const found = await discover(sandbox.ports(), sandbox.settings, 10);
 
   if ("outcome" in found) throw new Error(found.explanation);
-  expect(found.columns).toEqual([{ name: "amount", pointers: ["/name"] }]);
+  expect(found.columns).toEqual([{ name: "amount", pointers: ["/name"], isOwn: true }]);
   const suggested = new Map(found.suggestions.map(({ name, pointer }) => [pointer, name]));
   expect(suggested.has("/name")).toBe(false);
   expect(suggested.get("/spend/amount")).toBe("spend_amount");
