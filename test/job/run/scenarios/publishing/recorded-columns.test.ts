@@ -249,7 +249,7 @@ test("the columns stay when the last account is removed", async () => {
 
   await removeAccount({ ...world.ports(), catalog: world.catalog }, "uk");
 
-  expect(world.store.keys()).toEqual([COLUMNS_FILE]);
+  expect(world.store.keys()).toEqual([COLUMNS_FILE, layout.publication("uk", "0000000002")]);
   expect(await names(world.store)).toEqual(["note"]);
 });
 
