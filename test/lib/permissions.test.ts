@@ -47,7 +47,9 @@ describe("the function", () => {
       allow(["s3:AbortMultipartUpload"], below("snapshots", "changes", "runs")),
       allow(["s3:DeleteObject"], [...below("snapshots", "runs"), `${bucket}/accounts/*/login-refused.json`]),
       allow(["s3:ListBucket"], [bucket], {
-        Condition: { StringLike: { "s3:prefix": [...prefixes.map((prefix) => `${prefix}/*`), "columns.json"] } },
+        Condition: {
+          StringLike: { "s3:prefix": [...prefixes.map((prefix) => `${prefix}/*`), "columns.json"] },
+        },
       }),
       allow(
         [
