@@ -130,8 +130,8 @@ test("the manifest of the head", async () => {
   const checked = await command("check", "--account", "fr", ...against(simulator));
   const status = await command("status", "--account", "fr");
   const shown = await readRows(warehouse, EVENTS);
-  const own = await run("uk");
   simulator.setEvents(makeEvents(4));
+  const own = await run("uk");
   const over = await run("uk", "--over-damaged");
 
   expect(asked.stderr).toContain(`The file ${key} is damaged`);
