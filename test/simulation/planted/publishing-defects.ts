@@ -6,8 +6,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a run that was published is adopted and published again",
     file: "run/collect/unfinished-run.ts",
-    from: "if ((await terms.settle(runId)) || runId === terms.head) continue;",
-    to: "if (runId === terms.head) continue;",
+    from: "if ((await terms.settle(runId)) || runId === terms.after) continue;",
+    to: "if (runId === terms.after) continue;",
     isPast: true,
   },
   {
@@ -34,8 +34,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a commit counts although another writer was first",
     file: "storage/publication-log.ts",
-    from: 'return standing.write_id === publication.write_id ? "committed" : "lost";',
-    to: 'return standing.write_id === "" ? "lost" : "committed";',
+    from: 'if (standing?.write_id !== publication.write_id) return "lost";',
+    to: 'if (standing?.write_id === "") return "lost";',
   },
   {
     name: "S3 creates objects without a condition",
