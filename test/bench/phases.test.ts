@@ -46,7 +46,7 @@ describe("a profile", () => {
       fetch: 2,
       "parse and scan": 1,
       stage: 1,
-      "verify and merge": 3,
+      build: 3,
       diff: 3,
       finish: 1,
       "memory management": 1,
@@ -70,7 +70,7 @@ describe("a profile", () => {
       fetch: 3,
       "parse and scan": 1,
       stage: 0,
-      "verify and merge": 3,
+      build: 3,
       diff: 1,
     });
   });

@@ -24,7 +24,7 @@ export const PHASES = [
   "fetch",
   "parse and scan",
   "stage",
-  "verify and merge",
+  "build",
   "diff",
   "finish",
   "memory management",
@@ -78,7 +78,7 @@ const STAGES: readonly {
   readonly isAfterCollect?: true;
 }[] = [
   { files: COLLECT },
-  { files: [BUILDER], phase: "verify and merge", isAfterCollect: true },
+  { files: [BUILDER], phase: "build", isAfterCollect: true },
   { files: DIFF, phase: "diff" },
 ];
 
@@ -108,7 +108,7 @@ const STAGING = [
 
 /** From the innermost file outwards. Samples in no file of the project (streams, sockets, promises) count as fetching. */
 function collecting(files: readonly string[]): PhaseName {
-  if (files.some((file) => file.includes(BUILDER))) return "verify and merge";
+  if (files.some((file) => file.includes(BUILDER))) return "build";
   for (const file of files) {
     if (PARSING.some((part) => file.includes(part))) return "parse and scan";
     if (STAGING.some((part) => file.includes(part))) return "stage";

@@ -22,6 +22,8 @@ export class KnownSecrets {
   readonly #passing = new Set<string>();
   /** Of all of them; undefined until a message asks. */
   #pattern: RegExp | undefined;
+  /** All of them as they are in a text of JSON, and raw; undefined until an event asks. */
+  #needles: readonly string[] | undefined;
   #lastAuthorization: string | undefined;
 
   /** The e-mail address is none, but belongs into no message either. */
@@ -30,7 +32,7 @@ export class KnownSecrets {
     const known =
       method === "oauth" ? [credentials.client_secret] : [credentials.password, credentials.email];
     for (const secret of known) if (secret.length >= MIN_CHARS) this.#lasting.add(secret);
-    this.#pattern = undefined;
+    this.#changed();
     return credentials;
   }
 
@@ -67,7 +69,12 @@ export class KnownSecrets {
     this.#passing.add(secret);
     const [oldest] = this.#passing;
     if (oldest !== undefined && this.#passing.size > MAX_PASSING) this.#passing.delete(oldest);
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#pattern = undefined;
+    this.#needles = undefined;
   }
 
   masked(text: string): string {
@@ -116,9 +123,15 @@ export class KnownSecrets {
   nameless(detail: Detail): Detail {
     if (detail.kind !== "event") return detail;
     const { event, value } = detail;
-    const isIn = (secret: string): boolean =>
-      event.includes(secret) || event.includes(JSON.stringify(secret).slice(1, -1));
-    if (![...this.#lasting, ...this.#passing].some(isIn)) return detail;
+    this.#needles ??= [
+      ...new Set(
+        [...this.#lasting, ...this.#passing].flatMap((secret) => [
+          secret,
+          JSON.stringify(secret).slice(1, -1),
+        ]),
+      ),
+    ];
+    if (!this.#needles.some((needle) => event.includes(needle))) return detail;
     return { ...detail, value: renamed(value, (name) => this.masked(name)) };
   }
 

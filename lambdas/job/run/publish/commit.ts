@@ -5,10 +5,12 @@ import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { checkListed } from "../../snapshot/files/check-listed.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { writeParts } from "../../snapshot/files/parts.ts";
+import type { PartInfo, WrittenPart } from "../../snapshot/files/part-info.ts";
+import { type WritePartsOptions, writeParts } from "../../snapshot/files/parts.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
 import { type LogEnd, type Publication, publish, readLogSince } from "../../storage/publication-log.ts";
+import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { BaseOf } from "./base.ts";
 import { recordColumnsOf } from "./columns.ts";
@@ -45,7 +47,8 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(layout.publication(account, number));
     const base = await baseOf(head);
-    const changes = await writeChanges(ports, number, base, manifest).catch(async (error: unknown) => {
+    const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
+    const changes = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
       throw await explainDamage(error, ports, account, { base, snapshotId });
     });
     const publication: Publication = {
@@ -54,7 +57,7 @@ export async function commit<Decision>(
       base_snapshot_id: base,
       published_at: new Date(clock.now()).toISOString(),
       events: manifest.counts.events,
-      ...changes,
+      ...changes.counts,
       ...action,
       write_id: random.token(),
     };
@@ -85,38 +88,54 @@ function unlisted(key: string): SyncError {
 
 type Counts = Pick<Publication, "added" | "changed" | "removed">;
 
-async function writeChanges(
-  ports: Pick<RunPorts, "store" | "signal">,
-  number: string,
-  base: string | null,
-  manifest: Manifest,
-): Promise<Counts> {
-  const { store } = ports;
-  const { account, snapshot_id: snapshotId } = manifest;
-  const counts = { added: 0, changed: 0, removed: 0 };
-  const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
-  await writeParts({ store, key, lines: changesOf(ports, base, manifest, counts) });
-  return counts;
+export interface ChangesToWrite {
+  readonly key: (index: number) => string;
+  /** The snapshot to compare with; null where there is none. */
+  readonly base: string | null;
+  readonly manifest: Manifest;
+  /** Default: the store that holds the snapshots. */
+  readonly target?: WritePartsOptions["store"];
 }
 
-/** The lines of `event_changes`, which are counted as they are made. */
-export async function* changesOf(
+export interface WrittenChanges {
+  readonly counts: Counts;
+  readonly parts: readonly WrittenPart[];
+}
+
+/** Files of a first publication that are written at the same time: each keeps one thread of zlib busy. */
+const AT_ONCE = 2;
+
+/**
+ * Writes `event_changes` of a publication: what differs from the base. Of a first publication, where all is added, each
+ * file holds the rows of one part of the snapshot.
+ */
+export async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
-  base: string | null,
-  manifest: Manifest,
-  counts: { -readonly [kind in keyof Counts]: number },
-): AsyncGenerator<string | Uint8Array> {
+  { key, base, manifest, target = store }: ChangesToWrite,
+): Promise<WrittenChanges> {
+  const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
   if (base === null) {
-    for await (const line of addedLines(store, manifest, proceed)) {
-      counts.added += 1;
-      yield line;
-    }
-    return;
+    const each = (part: PartInfo, _: AbortSignal, index: number): Promise<readonly WrittenPart[]> =>
+      writeParts({
+        store: target,
+        key: () => key(index),
+        lines: addedLines(store, manifest, part, proceed),
+        maxBytes: Infinity,
+      });
+    const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, maxWeight: Infinity, weigh: () => 0, signal };
+    const parts: WrittenPart[] = [];
+    for await (const written of mapOrdered(manifest.parts, each, bounds)) parts.push(...written);
+    counts.added = parts.reduce((sum, { rows }) => sum + rows, 0);
+    return { counts, parts };
   }
   const before = await readManifest(store, manifest.account, base);
-  for await (const change of compareSnapshots(store, before, manifest, proceed)) {
-    counts[change.change] += 1;
-    yield changeLine(change);
+  async function* lines(): AsyncGenerator<string> {
+    for await (const change of compareSnapshots(store, before, manifest, proceed)) {
+      counts[change.change] += 1;
+      yield changeLine(change);
+    }
   }
+  const parts = await writeParts({ store: target, key, lines: lines() });
+  return { counts, parts };
 }

@@ -3,13 +3,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { isDamage } from "../../errors/is-damage.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
-import { writeParts } from "../../snapshot/files/parts.ts";
 import { incompleteChanges } from "../../snapshot/files/units.ts";
 import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import type { Body, Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { changesOf } from "./commit.ts";
+import { writeChanges } from "./commit.ts";
 
 export type MendPorts = Pick<RunPorts, "store" | "catalog" | "logger" | "signal">;
 
@@ -39,14 +38,13 @@ export async function remakeChanges(
   const key = (index: number): string => layout.changesPart(account, publication, snapshotId, index);
   try {
     const manifest = await readManifest(store, account, snapshotId);
-    const counts = { added: 0, changed: 0, removed: 0 };
-    const lines = () => changesOf(ports, base, manifest, counts);
-    const parts = await writeParts({ store: onlyVerifying(store, left), key, lines: lines() });
+    const target = onlyVerifying(store, left);
+    const { counts, parts } = await writeChanges(ports, { key, base, manifest, target });
     if (!isDeepStrictEqual(counts, { added, changed, removed })) return false;
     for (const { file } of parts) left.delete(`${prefix}${file}`);
     left.delete(layout.lost(account, publication, snapshotId));
     if (left.size > 0) return false;
-    await writeParts({ store, key, lines: lines() });
+    await writeChanges(ports, { key, base, manifest });
     logger.info(`made the changes of the publication ${publication} again, whose files were missing`);
     return true;
   } catch (error) {

@@ -4,23 +4,24 @@
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Manifest } from "../files/manifest.ts";
+import type { PartInfo } from "../files/part-info.ts";
 import { readPartBytes } from "../files/parts.ts";
 import { changeLine, unsorted } from "../rows/diff-rows.ts";
 import { parseRow } from "../rows/row.ts";
 
 /**
- * The lines of the table `event_changes`, each valid until the next one is asked for. Throws as `compareSnapshots` does.
+ * The lines of the table `event_changes` for one part, each valid until the next one is asked for. Throws as `compareSnapshots` does.
  * @param proceed called for each row; may throw to stop
  */
 export async function* addedLines(
   store: Store,
-  manifest: Manifest,
+  { account, snapshot_id: snapshotId }: Pick<Manifest, "account" | "snapshot_id">,
+  part: PartInfo,
   proceed: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const copy = new AddedLine();
   let previous = "";
-  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
-  for await (const row of readPartBytes(store, prefix, manifest.parts)) {
+  for await (const row of readPartBytes(store, layout.snapshot(account, snapshotId), [part])) {
     proceed();
     const { uuid, line } = copy.of(row);
     if (uuid <= previous) throw unsorted(uuid);

@@ -27,8 +27,7 @@ export async function* compareSnapshots(
   const chosen = before && (await differing(store, before, after));
   proceed(); // without a row that differs no row is read any more
   if (chosen) {
-    await verifyFiles(store, before, proceed);
-    await verifyFiles(store, after, proceed);
+    await Promise.all([verifyFiles(store, before, proceed), verifyFiles(store, after, proceed)]);
   }
   yield* diffRows(
     rowsOf(store, before, proceed, chosen?.before),

@@ -38,8 +38,7 @@ export async function* diffRows(
         if (pointers.length > 0) {
           yield { uuid: old.uuid, change: "changed", fields, before: old.event, after: current.event };
         }
-        old = await nextOf(oldRows);
-        current = await nextOf(newRows);
+        [old, current] = await Promise.all([nextOf(oldRows), nextOf(newRows)]);
       } else return;
     }
   } finally {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AddedLine, addedLines } from "../../../../lambdas/job/snapshot/compare/added-lines.ts";
+import type { PartInfo } from "../../../../lambdas/job/snapshot/files/part-info.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { changeLine } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
@@ -70,12 +71,12 @@ describe("the change of a row that is added", () => {
 });
 
 describe("the changes of a snapshot that is compared with nothing", () => {
-  it("have all of its rows", async () => {
+  it("have all rows of a part", async () => {
     const store = new MemoryStore();
-    const manifest = await madeSnapshot(store, AFTER, { 1: "{}", 2: "[2.0]" });
+    const manifest = await madeSnapshot(store, AFTER, { 1: "{}", 2: "[2.0]" }, 1_000);
 
     const lines: string[] = [];
-    for await (const line of addedLines(store, manifest, () => undefined))
+    for await (const line of addedLines(store, manifest, onlyPart(manifest), () => undefined))
       lines.push(Buffer.from(line).toString());
 
     expect(lines).toEqual([
@@ -96,19 +97,27 @@ describe("the changes of a snapshot that is compared with nothing", () => {
       lines: streamOf(row("b"), row("a")),
     });
 
-    const lines = Array.fromAsync(addedLines(store, { ...made, parts: [...parts] }, () => undefined));
+    const lines = Array.fromAsync(addedLines(store, made, onlyPart({ parts }), () => undefined));
 
     await expect(lines).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { uuid: "a" } });
   });
 
   it("end where the caller stops", async () => {
     const store = new MemoryStore();
-    const manifest = await madeSnapshot(store, AFTER, { 1: "{}", 2: "{}" });
+    const manifest = await madeSnapshot(store, AFTER, { 1: "{}", 2: "{}" }, 1_000);
     const stop = new Error("stop");
     const proceed = (): void => {
       throw stop;
     };
 
-    await expect(Array.fromAsync(addedLines(store, manifest, proceed))).rejects.toBe(stop);
+    await expect(Array.fromAsync(addedLines(store, manifest, onlyPart(manifest), proceed))).rejects.toBe(
+      stop,
+    );
   });
 });
+
+function onlyPart({ parts }: { readonly parts: readonly PartInfo[] }): PartInfo {
+  const [part, ...others] = parts;
+  if (!part || others.length > 0) throw new Error(`expected one part, and got ${parts.length}`);
+  return part;
+}
