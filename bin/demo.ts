@@ -10,7 +10,7 @@ import { Simulator } from "../test/simulator/simulator.ts";
 import { PROGRAM_NAME } from "./cli/options/program-name.ts";
 import { EXIT } from "./cli/output/exit-code.ts";
 import { Terminal } from "./cli/output/terminal.ts";
-import { stopSignals } from "./cli/wiring/stop-signals.ts";
+import { stopSignals } from "./cli/wiring/this-process.ts";
 
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
 /** An account and a warehouse of its own, so that simulated and real events are never mixed. */

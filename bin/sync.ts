@@ -4,9 +4,7 @@
 import module from "node:module";
 import { homedir } from "node:os";
 import v8 from "node:v8";
-import { compileCacheFolder, usableCacheFolder } from "./cli/start/compile-cache-folder.ts";
-import { refusedNode } from "./cli/start/refused-node.ts";
-import { keepHeapSmall } from "./cli/start/small-heap.ts";
+import { compileCacheFolder, keepHeapSmall, refusedNode, usableCacheFolder } from "./cli/start/start.ts";
 
 const refusal = refusedNode(process.versions.node, process.execPath);
 if (refusal === undefined) {

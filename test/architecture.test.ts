@@ -17,7 +17,7 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The cookie store's base class compares with the machine's own time. */
-const OF_THE_MACHINES_TIME = "lambdas/job/service/auth/limited-cookie-store.ts";
+const OF_THE_MACHINES_TIME = "lambdas/job/service/auth/session-authenticator.ts";
 
 interface SourceFile {
   readonly path: string;

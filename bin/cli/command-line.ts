@@ -3,7 +3,7 @@
 import { systemBrowser } from "./authorize/system-browser.ts";
 import { main } from "./main.ts";
 import { Terminal } from "./output/terminal.ts";
-import { stopSignals } from "./wiring/stop-signals.ts";
+import { stopSignals } from "./wiring/this-process.ts";
 
 export interface CommandLineOptions {
   readonly process: NodeJS.Process;

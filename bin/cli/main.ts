@@ -11,7 +11,7 @@ import { checkCommand } from "./commands/check.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { discoverCommand } from "./commands/discover.ts";
-import { eachAccount } from "./commands/each-account.ts";
+import { eachAccount, reportUnexpectedError } from "./commands/each-account.ts";
 import { initCommand } from "./commands/init.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
@@ -37,7 +37,6 @@ import { openSettingsFile } from "./options/settings-file.ts";
 import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { AccountResult } from "./output/output.ts";
-import { reportUnexpectedError } from "./output/unexpected-error.ts";
 import type { ProcessContext } from "./wiring/command-context.ts";
 
 /** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */

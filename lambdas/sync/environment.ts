@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
+import { type RunSettings, runSettings } from "../job/run/run-settings.ts";
 import type { AccountSettings } from "../job/settings/account-settings.ts";
 import { databaseName } from "../job/settings/database-name.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
@@ -121,4 +122,13 @@ function invalid(problem: string): SyncError {
     "CONFIG_INVALID",
     `The function's environment is not usable (${problem}). Deploy the stack again; its variables are not edited by hand.`,
   );
+}
+
+/** From the function's environment to the settings of one account's run. */
+export function accountRunSettings(
+  account: string,
+  { secretId: _, tokensSecretId: __, ...settings }: FunctionAccount,
+  { lifted }: Pick<FunctionEnvironment, "lifted">,
+): RunSettings {
+  return runSettings(settings, { account, lifted });
 }

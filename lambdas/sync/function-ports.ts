@@ -1,9 +1,11 @@
 // The ports of an invocation, and those of a run in it.
 
+import type { Context } from "aws-lambda";
 import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
 import type { TokenStore } from "../job/credentials/tokens/token-store.ts";
-import { shellWord } from "../job/errors/shell-word.ts";
+import { shellWord } from "../job/errors/shown-text.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
 import type { Proxies } from "../job/network/proxies.ts";
 import type { Executions } from "../job/run/hand-over/executions.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
@@ -14,10 +16,7 @@ import type { Random } from "../job/runtime/random.ts";
 import type { Store } from "../job/storage/store.ts";
 import type { FunctionAccount, FunctionEnvironment } from "./environment.ts";
 import type { EmitMetrics } from "./telemetry/cloudwatch-metrics.ts";
-import type { FunctionLog } from "./telemetry/function-log.ts";
-import { progressLog } from "./telemetry/progress-log.ts";
-import type { SendEvent } from "./telemetry/send-event.ts";
-import type { TimeLimit } from "./time-limit.ts";
+import { type FunctionLog, progressLog, type SendEvent } from "./telemetry/function-log.ts";
 
 /** Everything impure that an invocation touches. */
 export interface FunctionPorts {
@@ -88,4 +87,39 @@ function authorizationOf(
     tokens: async () => open(tokensSecretId),
     command: ["npm run sync -- authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
   };
+}
+
+/** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
+const CLOSING_MS = 10_000;
+/** The same, and to wait for what is in flight. */
+const RESERVE_MS = 30_000;
+
+interface TimeLimit extends Disposable {
+  readonly timeLeftMs: () => number;
+  /** What no request is sent in, and no step begun. */
+  readonly reserveMs: number;
+  /** Aborts with `INTERRUPTED` shortly before the end. */
+  readonly signal: AbortSignal;
+}
+
+/** In real time, not by the run's clock: Lambda's limit is in real time. */
+export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): TimeLimit {
+  const timeLeftMs = (): number => context.getRemainingTimeInMillis();
+  const limitMs = timeLeftMs();
+  const { reserveMs, closingMs } = timeKept(limitMs);
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(interrupted()), Math.max(0, limitMs - closingMs));
+  return { timeLeftMs, reserveMs, signal: stop.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** What is kept of a time limit. Half of a short one is for work, too. */
+export function timeKept(limitMs: number): { readonly reserveMs: number; readonly closingMs: number } {
+  return { reserveMs: Math.min(RESERVE_MS, limitMs / 2), closingMs: Math.min(CLOSING_MS, limitMs / 4) };
+}
+
+function interrupted(): SyncError {
+  return new SyncError(
+    "INTERRUPTED",
+    "The time limit of the invocation was reached in the middle of a step. Fetched events are kept: the next start of this run resumes it. If this happens again, the service responds too slowly, or its budget is too small for this many events.",
+  );
 }

@@ -1,38 +1,36 @@
 // One invocation: parses the request, does it, reports the result.
 
 import type { Context } from "aws-lambda";
-import { SyncError } from "../job/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
 import { type Check, check } from "../job/run/check.ts";
 import { type Discovery, discover } from "../job/run/discover.ts";
-import type { Skipped } from "../job/run/lease/skipped.ts";
+import type { Skipped } from "../job/run/lease/acquire-lease.ts";
 import { startedEvent } from "../job/run/record/bus-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { type Retired, retire } from "../job/run/retire.ts";
 import { type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
+import type { RunSettings } from "../job/run/run-settings.ts";
 import { status } from "../job/run/status.ts";
 import { verify } from "../job/run/verify/verify.ts";
-import { formatRunId } from "../job/storage/run-id.ts";
-import { accountRunSettings } from "./account-run-settings.ts";
-import { consoleLinks } from "./console-links.ts";
-import { type FunctionPorts, functionRunPorts } from "./function-ports.ts";
-import { abandonResponse } from "./hand-over/abandon-response.ts";
-import { continueResponse } from "./hand-over/continue-response.ts";
-import { diffResponse } from "./held/diff-response.ts";
-import { heldCommands } from "./held/held-commands.ts";
-import { statusResponse } from "./held/status-response.ts";
-import { invocationError } from "./invocation-error.ts";
-import { refusePlaceholder } from "./refuse-placeholder.ts";
-import { reportResult } from "./report-result.ts";
-import { reportUnexpected } from "./report-unexpected.ts";
+import { isPlaceholder } from "../job/settings/base-url.ts";
+import { formatRunId } from "../job/storage/layout.ts";
+import { accountRunSettings } from "./environment.ts";
+import { type FunctionPorts, functionRunPorts, timeLimit } from "./function-ports.ts";
+import { abandonResponse, continueResponse } from "./hand-over.ts";
+import { reportResult, reportUnexpected, tell } from "./report-result.ts";
 import { parseRequest, type RetireRequest, type RunRequest, type SyncRequest } from "./request.ts";
-import { responseOf } from "./response.ts";
+import {
+  consoleLinks,
+  diffResponse,
+  heldCommands,
+  responseOf,
+  statusResponse,
+  verifyResponse,
+} from "./response.ts";
 import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
 import type { FunctionLog } from "./telemetry/function-log.ts";
-import { tell } from "./telemetry/tell.ts";
-import { timeLimit } from "./time-limit.ts";
-import { verifyResponse } from "./verify-response.ts";
 
 const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set([
   "run",
@@ -183,4 +181,56 @@ function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: RunRequest)
     ...(overDamaged ? { overDamaged } : {}),
     ...(dryRun ? { dryRun: { limit } } : {}),
   };
+}
+
+/** Its `name` is the code: log filters and callers tell failures apart by it. */
+class InvocationError extends Error {
+  override readonly name: ErrorCode | "UNEXPECTED";
+
+  constructor(name: ErrorCode | "UNEXPECTED", message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+interface FailedStart {
+  readonly account?: string;
+  readonly run_id?: string;
+}
+
+/** Says what failed, what to do, and for which account and run. */
+export function invocationError(error: unknown, start: FailedStart): InvocationError {
+  if (!(error instanceof SyncError)) return unexpectedError(error, start);
+  return new InvocationError(error.code, `${error.message}${suffix(start)}`);
+}
+
+/** The message of an unforeseen error may quote data, so only its kind and its stack frames are kept. */
+function unexpectedError(error: unknown, start: FailedStart): InvocationError {
+  const kind = error instanceof Error ? error.name : typeof error;
+  const failure = new InvocationError(
+    "UNEXPECTED",
+    `Unexpected error (${kind}). This is a defect: please report it.${suffix(start)}`,
+  );
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  failure.stack = [`${failure.name}: ${failure.message}`, ...frames].join("\n");
+  return failure;
+}
+
+function suffix({ account, run_id }: FailedStart): string {
+  const parts = [
+    ...(account === undefined ? [] : [`account ${account}`]),
+    ...(run_id === undefined ? [] : [`run ${run_id}`]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+}
+
+/** Throws `CONFIG_INVALID` for the address that `cdk.json` is delivered with. */
+function refusePlaceholder({ account, baseUrl }: RunSettings): void {
+  if (!isPlaceholder(baseUrl)) return;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${account}, to the address of your service, and deploy the stack again.`,
+    { fields: { setting: "baseUrl" } },
+  );
 }

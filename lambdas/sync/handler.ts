@@ -13,18 +13,17 @@ import { SecretsManagerCredentials } from "../job/credentials/secrets-manager-cr
 import { SecretsManagerTokenStore } from "../job/credentials/tokens/secrets-manager-token-store.ts";
 import { awsClient } from "../job/network/aws-client.ts";
 import { readProxies } from "../job/network/proxies.ts";
-import { systemClock } from "../job/runtime/system-clock.ts";
-import { systemRandom } from "../job/runtime/system-random.ts";
+import { StepFunctionsExecutions } from "../job/run/hand-over/step-functions-executions.ts";
+import { systemClock } from "../job/runtime/clock.ts";
+import { systemRandom } from "../job/runtime/random.ts";
 import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { readEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
-import { StepFunctionsExecutions } from "./hand-over/step-functions-executions.ts";
 import { handleRequest } from "./handle-request.ts";
 import { SETTINGS_FILE } from "./settings-file.ts";
 import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
-import { functionLog } from "./telemetry/function-log.ts";
-import { eventBridgeSender } from "./telemetry/send-event.ts";
+import { eventBridgeSender, functionLog } from "./telemetry/function-log.ts";
 
 // Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
 // reported as an error of the invocation, with its remedy.

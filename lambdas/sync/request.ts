@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
-import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/execution-name.ts";
+import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { DEFAULT_VERIFIED, sampleSize } from "../job/run/verify/sample-size.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";

@@ -1,13 +1,21 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
-import type { HeldCommands } from "../job/run/compare/held-detail.ts";
+import type { Context } from "aws-lambda";
+import { shellWord } from "../job/errors/shown-text.ts";
+import { type DiffPorts, diff } from "../job/run/compare/diff.ts";
+import { type HeldCommands, ifNotAccepted } from "../job/run/compare/held-snapshots.ts";
+import { ChangeSample } from "../job/run/compare/make-preview.ts";
+import type { Preview } from "../job/run/compare/preview.ts";
+import type { Skipped } from "../job/run/lease/acquire-lease.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
-import type { ConsoleLinks } from "./console-links.ts";
-import { heldDecision } from "./held/held-decision.ts";
+import type { Status } from "../job/run/status.ts";
+import { type Verified, verifiedCounts, verifiedText } from "../job/run/verify/verify.ts";
+import type { FunctionEnvironment } from "./environment.ts";
+import type { FunctionPorts } from "./function-ports.ts";
 
-export interface ResponseFacts {
+interface ResponseFacts {
   readonly account: string;
   readonly database: string;
   readonly links: ConsoleLinks;
@@ -73,4 +81,137 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     return heldDecision({ account, snapshotId: snapshot_id, reason, preview }, facts.commandsOf);
   }
   return {};
+}
+
+/** The commands that decide on a held snapshot in AWS, and the inputs of the function that do the same in the console. */
+interface HeldInputs {
+  readonly accept: object;
+  readonly diff: object;
+}
+
+function heldInputs(account: string, snapshotId: string): HeldInputs {
+  return {
+    accept: { action: "accept", account, snapshotId },
+    diff: { action: "diff", account, snapshotId },
+  };
+}
+
+/** They need a shell with credentials for the AWS account. */
+export function heldCommands(
+  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
+  account: string,
+  snapshotId: string,
+): HeldCommands {
+  const command = (input: object): string =>
+    [
+      "aws lambda invoke",
+      ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
+      "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
+      `--payload ${shellWord(JSON.stringify(input))} /dev/stdout`,
+    ].join(" ");
+  const { accept, diff } = heldInputs(account, snapshotId);
+  return { accept: command(accept), diff: command(diff) };
+}
+
+/** How a person decides on a held snapshot in AWS: what publishing it would do, what to paste, and what waiting means. */
+interface Held {
+  readonly account: string;
+  readonly snapshotId: string;
+  readonly reason: string | null;
+  readonly preview?: Preview | undefined;
+}
+
+/** The events are for the console, the command is for a shell. */
+function heldDecision(
+  { account, snapshotId, reason, preview }: Held,
+  commandsOf: (snapshotId: string) => HeldCommands,
+): object {
+  const { accept, diff } = heldInputs(account, snapshotId);
+  return {
+    ...(preview === undefined ? {} : { preview }),
+    diff_event: diff,
+    accept_event: accept,
+    accept_command: commandsOf(snapshotId).accept,
+    wait: ifNotAccepted(reason),
+  };
+}
+
+/** The function's response to `status`. */
+export function statusResponse(found: Status, commandsOf: (snapshotId: string) => HeldCommands): object {
+  const { account, held } = found;
+  const decidable = held.map((one) => ({ ...one, ...heldDecision({ account, ...one }, commandsOf) }));
+  return { ...found, held: decidable };
+}
+
+/** Of each kind: the response must stay far below what Lambda returns. */
+const MOST_UUIDS = 100;
+
+export async function diffResponse(ports: DiffPorts, account: string, snapshotId: string): Promise<object> {
+  const sample = new ChangeSample(MOST_UUIDS);
+  const { a, b } = await diff(ports, account, { a: snapshotId, b: undefined }, (change) =>
+    sample.add(change),
+  );
+  return { account, a, b, ...sample.counts, uuids: sample.uuids };
+}
+
+/** A verification is no run, so it has no metrics of one. That the login works is over for its alarm. */
+export function verifyResponse(
+  ports: Pick<FunctionPorts, "log" | "metrics">,
+  account: string,
+  found: Verified | Skipped,
+): object {
+  if ("outcome" in found) return { account, ...found };
+  const { head, sample, first } = found;
+  const summary = verifiedText(found);
+  ports.log.info(`verified ${sample} events: ${summary}`, { ...verifiedCounts(found) });
+  if (sample > 0) ports.metrics(account, { LoginRefused: 0 });
+  const changed_uuids = first.changed.length === 0 ? {} : { changed_uuids: first.changed };
+  return {
+    account,
+    snapshot_id: head.snapshot_id,
+    summary,
+    ...verifiedCounts(found),
+    ...changed_uuids,
+  };
+}
+
+/** Links into the AWS console: the workgroup in Athena, the invocation's log, the execution that continues the run. */
+interface ConsoleLinks {
+  readonly athena: string;
+  readonly log: string;
+  readonly execution?: string;
+}
+
+interface ConsoleLinksOptions {
+  readonly region: string;
+  readonly workgroup: string;
+  readonly context: Pick<Context, "logGroupName" | "logStreamName">;
+  /** The ARN of the execution that a run was handed over to. */
+  readonly execution?: string | undefined;
+}
+
+export function consoleLinks({ region, workgroup, context, execution }: ConsoleLinksOptions): ConsoleLinks {
+  const { logGroupName, logStreamName } = context;
+  const group = fragment(logGroupName);
+  const stream = fragment(logStreamName);
+  return {
+    athena: `${consoleOf(region)}/athena/home?region=${region}#/workgroups/details/${encodeURIComponent(workgroup)}`,
+    log: `${consoleOf(region)}/cloudwatch/home?region=${region}#logsV2:log-groups/log-group/${group}/log-events/${stream}`,
+    ...(execution === undefined
+      ? {}
+      : {
+          execution: `${consoleOf(region)}/states/home?region=${region}#/v2/executions/details/${execution}`,
+        }),
+  };
+}
+
+function consoleOf(region: string): string {
+  if (region.startsWith("cn-")) return `https://${region}.console.amazonaws.cn`;
+  if (region.startsWith("us-gov-")) return `https://${region}.console.amazonaws-us-gov.com`;
+  return `https://${region}.console.aws.amazon.com`;
+}
+
+/** A name behind the "#" of the CloudWatch console: percent-encoded twice, with "$" for each "%" of the second time. */
+function fragment(name: string): string {
+  return encodeURIComponent(encodeURIComponent(name)).replaceAll("%", "$");
 }

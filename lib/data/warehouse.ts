@@ -14,7 +14,7 @@ import {
 import { glueViews } from "../../lambdas/job/catalog/glue/glue-view.ts";
 import type { ViewName } from "../../lambdas/job/catalog/views/views.ts";
 import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 
 const DESCRIPTIONS: Readonly<Record<TableName, string>> = {

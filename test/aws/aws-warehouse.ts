@@ -2,7 +2,7 @@
 
 import { GlueCatalog } from "../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";
 import { GlueReader } from "./glue-reader.ts";

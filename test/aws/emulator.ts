@@ -10,7 +10,7 @@ import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
 import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
 import { awsClient } from "../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
-import { TABLES, type TableName } from "../../lambdas/job/storage/tables.ts";
+import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 
 const REGION = "eu-west-1";
 const KEY = "emulator";

@@ -3,7 +3,7 @@
 import { gunzipSync } from "node:zlib";
 import { GetPartitionsCommand, type GlueClient, type Partition } from "@aws-sdk/client-glue";
 import { GetObjectCommand, ListObjectsV2Command, type S3Client } from "@aws-sdk/client-s3";
-import type { TableName } from "../../lambdas/job/storage/tables.ts";
+import type { TableName } from "../../lambdas/job/storage/layout.ts";
 
 export type GlueRow = Readonly<Record<string, unknown>>;
 

@@ -83,10 +83,10 @@ const STAGES: readonly {
 ];
 
 const PARSING = [
-  "lambdas/job/json/column-text.ts",
   "lambdas/job/json/json-line.ts",
-  "lambdas/job/json/json-tokens.ts",
-  "lambdas/job/snapshot/rows/lifter.ts",
+  "lambdas/job/json/json-line.ts",
+  "lambdas/job/json/json-scanner.ts",
+  "lambdas/job/snapshot/rows/lifted-column.ts",
   "lambdas/job/snapshot/rows/row.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/service/events/read-detail.ts",

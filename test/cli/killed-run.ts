@@ -1,13 +1,13 @@
 // A real process of the laptop's job that kills itself with SIGKILL at a point that a test names.
 
 import { parseArgs } from "node:util";
-import { localRunPorts } from "../../bin/cli/wiring/local-run-ports.ts";
+import { localRunPorts } from "../../bin/cli/wiring/service-ports.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { run } from "../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
-import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";

@@ -4,7 +4,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { tokensText } from "../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import { tokensText } from "../../lambdas/job/credentials/tokens/token-store.ts";
 import { Authorized } from "../job/service/auth/oauth/authorized.ts";
 import { METHODS, secrets } from "../job/service/connection.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";

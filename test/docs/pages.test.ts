@@ -16,7 +16,7 @@ import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
-import { TABLES } from "../../lambdas/job/storage/tables.ts";
+import { TABLES } from "../../lambdas/job/storage/layout.ts";
 import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
 
 const COMMANDS = [

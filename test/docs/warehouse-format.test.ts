@@ -2,8 +2,7 @@
 
 import { expect, test } from "vitest";
 import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
-import { COLUMNS_FILE, layout, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
-import { TABLES } from "../../lambdas/job/storage/tables.ts";
+import { COLUMNS_FILE, layout, TABLES, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { column, sectionOf, tableBelow } from "./markdown.ts";
 

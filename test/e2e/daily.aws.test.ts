@@ -2,9 +2,7 @@
 // emulator, and the simulated service.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { layout } from "../../lambdas/job/storage/layout.ts";
-import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
-import type { TableName } from "../../lambdas/job/storage/tables.ts";
+import { formatRunId, layout, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";

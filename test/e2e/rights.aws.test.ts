@@ -4,8 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { layout } from "../../lambdas/job/storage/layout.ts";
-import { formatRunId } from "../../lambdas/job/storage/run-id.ts";
+import { formatRunId, layout } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import { ACCOUNT_ID } from "./aws-call.ts";

@@ -4,9 +4,8 @@
 import { GetTableCommand, type GlueClient } from "@aws-sdk/client-glue";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { z } from "zod";
-import type { ViewName } from "../../lambdas/job/catalog/views/views.ts";
-import { VIEWS } from "../../lambdas/job/catalog/views/views.ts";
-import type { TableName } from "../../lambdas/job/storage/tables.ts";
+import { VIEWS, type ViewName } from "../../lambdas/job/catalog/views/views.ts";
+import type { TableName } from "../../lambdas/job/storage/layout.ts";
 import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";
 
 const definition = z.object({ originalSql: z.string(), schema: z.string() });

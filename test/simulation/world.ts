@@ -1,7 +1,7 @@
 // One world: a service, a warehouse, and the processes that work on them, in virtual time.
 
 import type { Credentials } from "../../lambdas/job/credentials/credentials.ts";
-import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/token-store.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
 import { playExecution } from "./hand-over/play-execution.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { accountRunSettings } from "../../lambdas/sync/account-run-settings.ts";
-import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import { accountRunSettings, environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 
 function settingsOf(account: object) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { consoleLinks } from "../../lambdas/sync/console-links.ts";
+import { consoleLinks } from "../../lambdas/sync/response.ts";
 
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
 

@@ -4,7 +4,7 @@ import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import type { BusEvent } from "../../lambdas/job/run/record/bus-event.ts";
-import { systemRandom } from "../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings/account-settings.ts";
 import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../lambdas/job/catalog/catalog.ts";
-import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials-not-set-up.ts";
+import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";

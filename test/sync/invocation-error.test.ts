@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { invocationError } from "../../lambdas/sync/invocation-error.ts";
+import { invocationError } from "../../lambdas/sync/handle-request.ts";
 
 const start = { account: "uk", run_id: "2026-11-21T06-00-00.000Z" };
 

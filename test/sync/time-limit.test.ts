@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeKept, timeLimit } from "../../lambdas/sync/time-limit.ts";
+import { timeKept, timeLimit } from "../../lambdas/sync/function-ports.ts";
 
 const context = (leftMs: number) => ({ getRemainingTimeInMillis: () => leftMs });
 

@@ -1,20 +1,20 @@
 // Makes tokens of the code that the browser brought, and stores them.
 
+import { createHash } from "node:crypto";
 import { skipStateCheck, validateAuthResponse } from "oauth4webapi";
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Random } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
-import { exchangeCode } from "../../../lambdas/job/service/auth/oauth/exchange-code.ts";
-import { authorizationServer } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
+import { authorizationServer, exchangeCode } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
-import type { AuthorizationRequest } from "./authorization-request.ts";
 
 const TIMEOUT_MS = 30_000;
 
-export interface CodeExchangeOptions {
+interface CodeExchangeOptions {
   readonly authUrl: URL;
   readonly credentials: OAuthCredentials;
   readonly request: AuthorizationRequest;
@@ -55,4 +55,43 @@ export function codeExchange(options: CodeExchangeOptions): (code: string) => Pr
       await transport.close();
     }
   };
+}
+
+/** What the person's browser asks the identity provider for (docs/service-interface.md §3.4). */
+export interface AuthorizationRequest {
+  /** Where the person logs in. It holds no secret. */
+  readonly address: string;
+  /** As registered at the operator: it is compared as text. */
+  readonly redirectUri: string;
+  /** Comes back with the answer, so that another page cannot send one of its own (RFC 6749 §10.12). */
+  readonly state: string;
+  /** Secret until the exchange: the code is of no use without it (RFC 7636). */
+  readonly codeVerifier: string;
+}
+
+interface AuthorizationRequestOptions {
+  /** Address of the identity provider. */
+  readonly authUrl: URL;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly random: Pick<Random, "token">;
+}
+
+/** Exactly the documented parameters, and those of RFC 6749 and RFC 7636 that protect the answer. */
+export function authorizationRequest(options: AuthorizationRequestOptions): AuthorizationRequest {
+  const { authUrl, clientId, redirectUri, random } = options;
+  const state = random.token();
+  // RFC 7636 §4.1: 43 to 128 characters.
+  const codeVerifier = `${random.token()}-${random.token()}`;
+  const address = new URL(authorizationServer(authUrl).authorization_endpoint);
+  address.search = new URLSearchParams({
+    response_type: "code",
+    scope: "brandindex",
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+    code_challenge_method: "S256",
+  }).toString();
+  return { address: address.href, redirectUri, state, codeVerifier };
 }

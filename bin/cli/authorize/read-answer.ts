@@ -1,7 +1,12 @@
 // The identity provider's answer to an authorization request, as the browser brings it back (RFC 6749 §4.1.2).
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Terminal } from "../output/terminal.ts";
+import type { AuthorizationRequest } from "./code-exchange.ts";
 
 /** Whether these parameters are an answer at all. */
 export function isAnswer(parameters: URLSearchParams): boolean {
@@ -95,4 +100,109 @@ function unavailable(error: string): readonly [ErrorCode, string] {
     "SERVICE_UNAVAILABLE",
     `The identity provider is unavailable (${error}). Start authorize again later.`,
   ];
+}
+
+/** Waits for the person's answer, and not for ever. */
+const WAIT_MINUTES = 10;
+
+interface WaitForAnswerOptions {
+  readonly clock: Pick<Clock, "sleep">;
+  readonly signal: AbortSignal;
+}
+
+/** Throws `AUTHORIZATION_EXPIRED` after ten minutes, and `INTERRUPTED` when the program is stopped. */
+export async function waitForAnswer<T>(
+  answer: Promise<T>,
+  { clock, signal }: WaitForAnswerOptions,
+): Promise<T> {
+  const over = new AbortController();
+  const timeOut = clock
+    .sleep(WAIT_MINUTES * 60_000, AbortSignal.any([signal, over.signal]))
+    .then(() => tooLate())
+    .catch((error: unknown) => (signal.aborted ? stopped() : error));
+  try {
+    return await Promise.race([
+      answer,
+      timeOut.then((error) => {
+        throw error;
+      }),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+function stopped(): SyncError {
+  return new SyncError("INTERRUPTED", "Stopped before the authorization was complete. Nothing was stored.");
+}
+
+function tooLate(): SyncError {
+  return new SyncError(
+    "AUTHORIZATION_EXPIRED",
+    `No answer came in ${WAIT_MINUTES} minutes. Nothing was stored. Start authorize again. If the browser ended at a page that it could not open, its machine is not this one: add --paste. If the identity provider showed an error, ask its operator whether client_id and --redirect-uri are registered as you gave them.`,
+  );
+}
+
+/** The way without a browser on this machine: the person pastes the address that a browser elsewhere ended at. */
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+interface PasteAnswerOptions {
+  readonly request: AuthorizationRequest;
+  readonly input: Input;
+  readonly terminal: Pick<Terminal, "lines">;
+  readonly clock: Pick<Clock, "sleep">;
+  readonly signal: AbortSignal;
+}
+
+/** The code. Throws the error of the answer; `CONFIG_INVALID` where the input ends without one. */
+export async function pasteAnswer(options: PasteAnswerOptions): Promise<string> {
+  const { request, terminal } = options;
+  terminal.lines([
+    "Open this address in any browser. Log in there, and allow the access:",
+    request.address,
+    `Then the browser goes to ${request.redirectUri}?code=… and may say that it cannot open the page. Copy that address from its address bar, paste it here, and press Enter. What you paste is not shown.`,
+  ]);
+  const parameters = await pastedParameters(options);
+  return readAnswer(parameters, request.state);
+}
+
+async function pastedParameters(options: PasteAnswerOptions): Promise<URLSearchParams> {
+  const { request, input, terminal } = options;
+  const answer = Promise.withResolvers<URLSearchParams>();
+  // The terminal must not show a code, and cuts lines of more than 4,095 characters unless a program reads each key.
+  const reader = createInterface({ input, output: silent(), terminal: input.isTTY === true, historySize: 0 });
+  reader.on("line", (line) => {
+    const parameters = parametersOf(line.trim(), new URL(request.redirectUri));
+    if (parameters) answer.resolve(parameters);
+    else if (line.trim() !== "") {
+      terminal.lines([
+        `That is not the address that the browser ended at: it begins with ${request.redirectUri} and holds code= or error=. Paste it again.`,
+      ]);
+    }
+  });
+  reader.on("SIGINT", () => answer.reject(stopped()));
+  reader.on("close", () => answer.reject(noAddress()));
+  try {
+    return await waitForAnswer(answer.promise, options);
+  } finally {
+    reader.close();
+  }
+}
+
+/** Some browsers show an address without its scheme. */
+function parametersOf(line: string, redirect: URL): URLSearchParams | undefined {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `${redirect.protocol}//${line}`);
+  const isOwn = url?.origin === redirect.origin && url.pathname === redirect.pathname;
+  return isOwn && isAnswer(url.searchParams) ? url.searchParams : undefined;
+}
+
+function silent(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+function noAddress(): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    "Standard input ended before the address was pasted. Nothing was stored. Start authorize again, and paste the address that the browser ended at.",
+  );
 }

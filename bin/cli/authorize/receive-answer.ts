@@ -1,21 +1,19 @@
 // The way with a browser on this machine: listens for the answer, and shows the person how it ended.
 
+import type { IncomingHttpHeaders } from "node:http";
+import { createInterface } from "node:readline";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
-import type { AuthorizationRequest } from "./authorization-request.ts";
-import { CallbackListener } from "./callback-listener.ts";
-import { judgeAnswers } from "./judge-answers.ts";
-import type { Input } from "./paste-answer.ts";
-import { originOf, readAnswer } from "./read-answer.ts";
-import type { PageText } from "./result-page.ts";
+import { CallbackListener, type Judge, type PageText } from "./callback-listener.ts";
+import type { AuthorizationRequest } from "./code-exchange.ts";
+import { type Input, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
 import type { OpenBrowser } from "./system-browser.ts";
-import { waitForAnswer } from "./wait-for-answer.ts";
 
 /** A browser asks for the page at once; one that was closed never does. */
 const SHOW_MS = 5_000;
 
-export interface ReceiveAnswerOptions {
+interface ReceiveAnswerOptions {
   readonly request: AuthorizationRequest;
   /** Undefined: the person opens the address. */
   readonly openBrowser: OpenBrowser | undefined;
@@ -103,3 +101,103 @@ function failurePage(error: unknown): PageText {
     paragraphs: [message, `Code: ${code}. The terminal says the same. You can close this page.`],
   };
 }
+
+/** Which of the answers that reach the listener is the person's own: any page in the browser can send one (RFC 9700 §4.7). */
+interface JudgeOptions {
+  readonly request: AuthorizationRequest;
+  readonly takesWithoutState: boolean;
+  readonly input: Input | undefined;
+  readonly terminal: Pick<Terminal, "lines">;
+}
+
+/** A question that a person has not answered yet, or has. */
+interface Asked {
+  readonly answer: string;
+  readonly isOwn: Promise<boolean>;
+  /** Its reason is why the answer is not taken. */
+  readonly withdrawn: AbortController;
+}
+
+/** `end` withdraws a question that is open. What is refused is told, each reason once, and ends nothing. */
+function judgeAnswers({ request, takesWithoutState, input, terminal }: JudgeOptions): {
+  readonly judge: Judge;
+  readonly end: () => void;
+} {
+  const told = new Set<string>();
+  let isOver = false;
+  let taken: string | undefined;
+  let asked: Asked | undefined;
+
+  const refuse = (why: string): PageText => {
+    if (!told.has(why) && !isOver) terminal.lines([why]);
+    told.add(why);
+    return { kind: "failed", title: "This is not the awaited answer", paragraphs: [why] };
+  };
+  const take = (answer: string): PageText | undefined => {
+    taken ??= answer;
+    return taken === answer ? undefined : refuse(FOREIGN);
+  };
+  const ask = (answer: string, from: Input): Asked => {
+    terminal.lines(QUESTION);
+    const withdrawn = new AbortController();
+    return { answer, isOwn: isConfirmed(from, withdrawn.signal), withdrawn };
+  };
+
+  const judge: Judge = async (parameters, headers) => {
+    if (!mayBeNavigation(headers)) return refuse(NO_PAGE);
+    const answer = parameters.toString();
+    const origin = originOf(parameters, request.state);
+    if (origin === "foreign") return refuse(FOREIGN);
+    if (origin === "own") asked?.withdrawn.abort(FOREIGN);
+    if (origin === "own" || takesWithoutState || taken !== undefined) return take(answer);
+    if (input === undefined) return refuse(NO_TERMINAL);
+    if (asked !== undefined && asked.answer !== answer) {
+      asked.withdrawn.abort(SEVERAL);
+      return refuse(SEVERAL);
+    }
+    asked ??= ask(answer, input);
+    const mine = asked;
+    if (await mine.isOwn) return take(answer);
+    if (asked === mine) asked = undefined;
+    const { aborted, reason } = mine.withdrawn.signal;
+    return refuse(aborted ? String(reason) : NOT_CONFIRMED);
+  };
+  const end = (): void => {
+    isOver = true;
+    asked?.withdrawn.abort(NOT_CONFIRMED);
+  };
+  return { judge, end };
+}
+
+/**
+ * What Fetch Metadata (W3C) shows to be a script, a frame, an image or a page that is only prepared brings no answer: the
+ * person's browser goes to the address as a page. Older browsers send nothing of it. The site may be any: that of the
+ * identity provider is another.
+ */
+function mayBeNavigation(headers: IncomingHttpHeaders): boolean {
+  const { "sec-fetch-mode": mode = "navigate", "sec-fetch-dest": destination = "document" } = headers;
+  return mode === "navigate" && destination === "document" && headers["sec-purpose"] === undefined;
+}
+
+/** False once the question is withdrawn, and where the input ends. */
+async function isConfirmed(input: Input, withdrawn: AbortSignal): Promise<boolean> {
+  const reader = createInterface({ input });
+  withdrawn.addEventListener("abort", () => reader.close());
+  try {
+    for await (const line of reader) if (line.trim() !== "") return /^y(?:es)?$/i.test(line.trim());
+    return false;
+  } finally {
+    reader.close();
+  }
+}
+
+const WAITS_ON = "It is not taken, and the wait goes on.";
+const NO_PAGE = `An answer came from inside another page, not from a page that the browser went to. ${WAITS_ON}`;
+const FOREIGN = `An answer came that does not belong to this authorization: its state is another one, or missing. It is from an earlier attempt, or from another page. ${WAITS_ON} Use the newest address only.`;
+const NO_TERMINAL = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
+const SEVERAL = `Two different answers without state came, and one at least is from another page. Neither is taken, and the wait goes on. Close other pages and open the address again, or authorize again with --paste.`;
+const NOT_CONFIRMED = `An answer without state came, and was not confirmed. ${WAITS_ON}`;
+const QUESTION = [
+  "An answer came without state, so this program cannot tell whether it comes from your own login or from another page.",
+  "Have you just logged in at the identity provider and decided there? Then type yes and press Enter. After anything else the wait goes on.",
+];

@@ -1,15 +1,15 @@
 // `accept` and `rollback`: publish a snapshot that is already there, without a request to the service.
 
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
+import { describeHead } from "../output/describe-status.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
-import { describeHead } from "../output/status/describe-status.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";

@@ -1,16 +1,14 @@
 // `authorize`: OAuth, once, in the browser. From then on runs renew the tokens themselves.
 
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
-import { storeAuthorized } from "../../../lambdas/job/credentials/tokens/store-authorized.ts";
-import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
-import { authorizationRequest } from "../authorize/authorization-request.ts";
-import { codeExchange } from "../authorize/code-exchange.ts";
-import { pasteAnswer } from "../authorize/paste-answer.ts";
+import { authorizationRequest, codeExchange } from "../authorize/code-exchange.ts";
+import { pasteAnswer } from "../authorize/read-answer.ts";
 import { receiveAnswer } from "../authorize/receive-answer.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { AUTHORIZE_OPTIONS } from "../options/given-settings.ts";
@@ -19,8 +17,7 @@ import { canListenOn } from "../options/redirect-address.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openCredentials } from "../wiring/open-credentials.ts";
-import { openTokens } from "../wiring/open-tokens.ts";
+import { openCredentials, openTokens } from "../wiring/open-credentials.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;

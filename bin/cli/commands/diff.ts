@@ -2,8 +2,7 @@
 
 import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { diff } from "../../../lambdas/job/run/compare/diff.ts";
-import { FirstChanges } from "../../../lambdas/job/run/compare/first-changes.ts";
+import { diff, FirstChanges } from "../../../lambdas/job/run/compare/diff.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { formatResult } from "../formats/format-result.ts";
@@ -13,8 +12,7 @@ import type { TextFormat } from "../options/result-format.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { changeCounts } from "../output/progress-text.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;

@@ -1,13 +1,17 @@
 // `--all`: a command for each account, one after the other. What ends one account does not end the others.
 
+import { resolve } from "node:path";
 import { withoutUserinfo } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { EXIT, exitCodeOfError, worstExitCode } from "../output/exit-code.ts";
-import type { AccountResult } from "../output/output.ts";
+import type { AccountResult, Output } from "../output/output.ts";
 import { failureJson } from "../output/run-report.ts";
-import { reportUnexpectedError } from "../output/unexpected-error.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
+import { missingWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 interface Accounts<Name extends OptionName> {
@@ -79,4 +83,27 @@ function failed<Name extends OptionName>(
 ): AccountResult {
   const json = (spec.failureJson ?? failureJson)(code, message);
   return { json, line: ["FAILED".padEnd(11), code ?? "unexpected error"].join(" ") };
+}
+
+/**
+ * Those of the warehouse, and those of the settings file, which may never have run; sorted. Throws `CONFIG_INVALID`
+ * where there are none.
+ */
+export async function warehouseAccounts(
+  store: Store,
+  { config, warehouse }: OptionValues<"config" | "warehouse">,
+  { cwd }: Pick<CommandContext, "cwd">,
+): Promise<readonly string[]> {
+  const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
+  if (accounts.size === 0) throw missingWarehouse(isS3(warehouse) ? warehouse : resolve(cwd, warehouse));
+  return [...accounts].sort();
+}
+
+/** Its message may quote data, so only its kind and place are shown. Returns the exit code. */
+export function reportUnexpectedError(error: unknown, { stderr }: Output): number {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  const kind = error instanceof Error ? error.name : typeof error;
+  stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
+  return EXIT.failed;
 }

@@ -6,13 +6,15 @@ import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
 import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
-import { Answers } from "../init/answers.ts";
-import { askCredentials } from "../init/ask-credentials.ts";
-import { refuseKnownAccount, settingsBefore, settingsWith } from "../init/new-settings.ts";
-import { Questions } from "../init/questions.ts";
-import { readSecretLine } from "../init/read-secret-line.ts";
-import { schemaFile } from "../init/schema-file.ts";
-import { existsAlready, writeAccountFiles } from "../init/write-account-files.ts";
+import { Answers, askCredentials, Questions, readSecretLine } from "../init/questions.ts";
+import {
+  existsAlready,
+  refuseKnownAccount,
+  schemaFile,
+  settingsBefore,
+  settingsWith,
+  writeAccountFiles,
+} from "../init/write-account-files.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { textOf } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";

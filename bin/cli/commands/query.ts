@@ -16,8 +16,7 @@ import type { QueryOptions } from "../query/query.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openDirectory } from "../wiring/open-warehouse.ts";
-import { refuseMissingWarehouse } from "../wiring/refuse-missing-warehouse.ts";
+import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;

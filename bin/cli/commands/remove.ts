@@ -2,22 +2,24 @@
 
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { type AccountFiles, countFiles } from "../../../lambdas/job/run/remove/account-files.ts";
-import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import {
+  type AccountFiles,
+  countFiles,
+  removeAccount,
+} from "../../../lambdas/job/run/remove/remove-account.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import { refusedText } from "../../../lambdas/job/storage/deletable.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { refusedText } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
-import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
 import type { CommandSpec } from "./command.ts";
 

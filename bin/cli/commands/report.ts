@@ -1,18 +1,17 @@
 // `report`: one page that shows how the accounts of a warehouse are.
 
 import { resolve } from "node:path";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import { heldCommands } from "../output/describe-held.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { heldCommands } from "../output/held/held-commands.ts";
 import { OutFile } from "../query/out-file.ts";
 import type { RequestLimit } from "../report/data/account-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
-import { warehouseAccounts } from "./warehouse-accounts.ts";
+import { warehouseAccounts } from "./each-account.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "out", "json"] as const;
 const LIMIT_OPTIONS = ["requestsPerMinute", "limitWindow"] as const;

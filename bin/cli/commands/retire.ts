@@ -1,7 +1,7 @@
 // `retire`: takes a snapshot out of the tables; without `--yes` it says what that would do.
 
 import { retire } from "../../../lambdas/job/run/retire.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import { Display } from "../output/display.ts";

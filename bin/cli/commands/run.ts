@@ -1,18 +1,17 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { publicationOf } from "../../../lambdas/job/run/record/publication-of.ts";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { Notifier } from "../notify/notifier.ts";
 import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { expireRuns } from "../wiring/expire-runs.ts";
+import { expireRuns } from "../wiring/open-warehouse.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 

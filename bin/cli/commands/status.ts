@@ -1,26 +1,22 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did; of one account or
 // of all.
 
-import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status-of-all.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
-import { orDamage } from "../../../lambdas/job/storage/damaged-account.ts";
-import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { heldJson } from "../output/describe-held.ts";
+import { describeStatus, statusTable, tooOld } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { heldJson } from "../output/held/held-json.ts";
 import type { Output } from "../output/output.ts";
-import { describeStatus } from "../output/status/describe-status.ts";
-import { statusTable } from "../output/status/status-table.ts";
-import { tooOld } from "../output/status/too-old.ts";
 import { formatTable } from "../output/table.ts";
-import { damagedAccountText, openWarehouse } from "../wiring/open-warehouse.ts";
-import { refuseUnknownAccount } from "../wiring/refuse-missing-warehouse.ts";
+import { damagedAccountText, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
-import { warehouseAccounts } from "./warehouse-accounts.ts";
+import { warehouseAccounts } from "./each-account.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "maxAge", "json"] as const;
 

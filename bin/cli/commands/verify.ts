@@ -1,14 +1,18 @@
 // `verify`: fetches random events of what readers see again, and says how many are still the same.
 
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { verifiedCounts, verifiedText } from "../../../lambdas/job/run/verify/verified-text.ts";
-import { type Verified, verify } from "../../../lambdas/job/run/verify/verify.ts";
+import {
+  type Verified,
+  verifiedCounts,
+  verifiedText,
+  verify,
+} from "../../../lambdas/job/run/verify/verify.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
+import { age } from "../output/minute.ts";
 import { plural } from "../output/progress-text.ts";
 import { failureJson } from "../output/run-report.ts";
-import { age } from "../output/status/minute.ts";
-import { madeAtMs } from "../output/status/too-old.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 

@@ -1,6 +1,6 @@
 // A result as one line of JSON: `{"columns": […], "rows": [[…]]}`.
 
-import { oneLine } from "../output/terminal-text.ts";
+import { oneLine } from "../output/terminal.ts";
 import { collect, type ResultRows } from "./result-rows.ts";
 
 /** In one piece, so that a query that fails prints nothing. */

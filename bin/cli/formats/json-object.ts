@@ -1,6 +1,6 @@
 // A row as a JSON object on one line. Values are texts or null.
 
-import { oneLine } from "../output/terminal-text.ts";
+import { oneLine } from "../output/terminal.ts";
 import type { Row } from "./result-rows.ts";
 
 /** Written key by key: an object of JavaScript would put names that are numbers first. */

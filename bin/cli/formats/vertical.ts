@@ -1,7 +1,7 @@
 // A result for a person, one value a line: for rows that are too wide for a table.
 
 import terminalWidth from "fast-string-truncated-width";
-import { oneLine } from "../output/terminal-text.ts";
+import { oneLine } from "../output/terminal.ts";
 import type { ResultRows } from "./result-rows.ts";
 
 const RULE_WIDTH = 40;

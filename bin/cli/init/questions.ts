@@ -2,17 +2,22 @@
 
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
+import { parseCredentials, type ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Input } from "../authorize/paste-answer.ts";
+import type { Input } from "../authorize/read-answer.ts";
+import { filledText, loginMethod } from "../options/option-parsers.ts";
+import type { OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
+import type { GivenSecrets } from "./given-secrets.ts";
 
-export interface QuestionsOptions {
+interface QuestionsOptions {
   readonly input: Input;
   readonly terminal: Pick<Terminal, "line" | "message" | "redraw" | "erase" | "isInteractive">;
   readonly signal: AbortSignal;
 }
 
-export interface Question<Value> {
+interface Question<Value> {
   readonly words: string;
   /** What Enter alone means. */
   readonly fallback?: string;
@@ -118,4 +123,94 @@ function withoutErased(line: string): string {
 
 function silent(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+/** Where the answers of `init` come from: what is given, then a person at a terminal, or else standard input for a secret. */
+interface NamedQuestion<Value> extends Question<Value> {
+  /** The option or the variable that gives it. */
+  readonly name: string;
+}
+
+export class Answers {
+  readonly #questions: Pick<Questions, "ask"> | undefined;
+  readonly #readInput: () => Promise<string>;
+
+  /** @param questions undefined without a terminal; then `readInput` has the secret */
+  constructor(questions: Pick<Questions, "ask"> | undefined, readInput: () => Promise<string>) {
+    this.#questions = questions;
+    this.#readInput = readInput;
+  }
+
+  /** Without a terminal the fallback, or `CONFIG_INVALID` naming what is missing. */
+  async get<Value>(given: Value | undefined, question: NamedQuestion<Value>): Promise<Value> {
+    if (given !== undefined) return given;
+    if (this.#questions) return this.#questions.ask(question);
+    if (question.fallback !== undefined) return question.parse(question.fallback);
+    throw missing(question.name, "There is no terminal to ask at.");
+  }
+
+  async secret(given: string | undefined, question: NamedQuestion<string>): Promise<string> {
+    if (given !== undefined) return given;
+    if (this.#questions) return this.#questions.ask({ ...question, isHidden: true });
+    const text = (await this.#readInput()).replace(/\r?\n$/, "");
+    if (text !== "" && !/[\r\n]/.test(text)) return question.parse(text);
+    throw missing(question.name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
+  }
+}
+
+function missing(name: string, why: string): SyncError {
+  const how = name.startsWith("--") ? `Give ${name}` : `Set ${name}, or pipe it into standard input`;
+  return new SyncError("CONFIG_INVALID", `${how}. ${why} Nothing was written.`);
+}
+
+/** The credentials of a new account: from options and the environment, and the rest from a person or standard input. */
+type CredentialOptions = OptionValues<"method" | "email" | "clientId">;
+
+export async function askCredentials(
+  values: CredentialOptions,
+  secrets: GivenSecrets,
+  answers: Answers,
+): Promise<ServiceCredentials> {
+  const method = await answers.get(values.method, {
+    name: "--method",
+    words: "Method: session (recommended), basic or oauth",
+    fallback: "session",
+    parse: loginMethod,
+  });
+  if (method === "oauth") {
+    const client_id = await answers.get(values.clientId, {
+      name: "--client-id",
+      words: "client_id",
+      parse: filledText,
+    });
+    const client_secret = await answers.secret(secrets.clientSecret, {
+      name: "BRAND_CLIENT_SECRET",
+      words: "client_secret (not shown)",
+      parse: filledText,
+    });
+    return parseCredentials(JSON.stringify({ method, client_id, client_secret }));
+  }
+  const email = await answers.get(values.email, {
+    name: "--email",
+    words: "E-mail address",
+    parse: method === "basic" ? withoutColon : filledText,
+  });
+  const password = await answers.secret(secrets.password, {
+    name: "BRAND_PASSWORD",
+    words: "Password (not shown)",
+    parse: filledText,
+  });
+  return parseCredentials(JSON.stringify({ method, email, password }));
+}
+
+function withoutColon(text: string): string {
+  if (!text.includes(":")) return filledText(text);
+  throw new SyncError("CONFIG_INVALID", "expected a text without a colon, because the method is basic");
+}
+
+/** A secret from standard input that is no terminal. */
+export function readSecretLine(input: Input, signal: AbortSignal): Promise<string> {
+  return readInput(input, signal, (problem) => {
+    return new SyncError("CONFIG_INVALID", `Standard input ${problem}, so it cannot be the secret.`);
+  });
 }

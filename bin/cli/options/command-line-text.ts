@@ -1,7 +1,7 @@
 // A command with its options, to be pasted into a POSIX shell as it is.
 
 import { isDeepStrictEqual } from "node:util";
-import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
+import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { fileValue } from "./file-value.ts";
 import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
 import { PROGRAM_NAME } from "./program-name.ts";

@@ -1,7 +1,7 @@
 // How this program is started where it runs. Every command that it prints begins with this.
 
 import { fileURLToPath } from "node:url";
-import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
+import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 
 const COMMAND = "brand-events-sync";
 

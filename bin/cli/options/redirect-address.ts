@@ -1,7 +1,7 @@
 // The redirect address: where the identity provider sends the browser with its answer. It is registered at the operator.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { isLoopback } from "../../../lambdas/job/network/loopback.ts";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 
 /** As the option takes it. Throws `CONFIG_INVALID`. The text is kept as it came, because providers compare it as text. */
 export function redirectAddress(text: string): string {

@@ -4,10 +4,9 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { isLogged, type LogLevel } from "../options/log-level.ts";
-import { type Budget, ProgressRateMeter } from "./progress-rate.ts";
-import { progressText, waitText } from "./progress-text.ts";
+import { type Budget, ProgressRateMeter, progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const BAR_WIDTH = 24;
@@ -17,7 +16,7 @@ const FIRST_LINE_MS = 10_000;
 /** Shorter waits get no line, and would only flicker beside a bar. */
 const SHORT_WAIT_MS = 1_000;
 
-export interface DisplayOptions {
+interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly level: LogLevel;

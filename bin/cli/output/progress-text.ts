@@ -3,9 +3,9 @@
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
-import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/budget-use.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
-import type { ProgressRate } from "./progress-rate.ts";
+import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/usage-window.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 
 const MIB = 1024 * 1024;
 
@@ -75,4 +75,56 @@ function rate(perMs: number): string {
   return perSecond >= 10
     ? `${countText(Math.round(perSecond))} a second`
     : `${countText(Math.round(perSecond * 60))} a minute`;
+}
+
+/** How fast a run goes and how long it will still take. */
+interface ProgressRate {
+  /** Events a millisecond; 0 while nothing is known. */
+  readonly perMs: number;
+  readonly leftMs: number | undefined;
+}
+
+export type Budget = Pick<RateLimiter, "use" | "waitMs" | "detailsPerWindow" | "windowMs">;
+
+interface Sample {
+  readonly done: number;
+  readonly atMs: number;
+}
+
+/**
+ * Measures from the first report of this process how fast the service answers, without the waits for the budget. What
+ * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole.
+ */
+export class ProgressRateMeter {
+  #first: Sample = { done: 0, atMs: 0 };
+  #waitedMs = 0;
+  #waitsSinceMs: number | undefined;
+
+  begin({ done }: Progress, nowMs: number): void {
+    this.#first = { done, atMs: nowMs - this.#waited(nowMs) };
+  }
+
+  /** The run waits for the budget, or no longer does. */
+  waitsForBudget(waits: boolean, nowMs: number): void {
+    this.#waitedMs = this.#waited(nowMs);
+    this.#waitsSinceMs = waits ? nowMs : undefined;
+  }
+
+  measure({ done, total }: Progress, nowMs: number, budget: Budget | undefined): ProgressRate {
+    const elapsedMs = nowMs - this.#waited(nowMs) - this.#first.atMs;
+    const perMs = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
+    const rest = total - done;
+    if (rest <= 0) return { perMs, leftMs: undefined };
+    const serviceMs = perMs > 0 ? rest / perMs : 0;
+    const budgetMs = budget?.waitMs(rest) ?? 0;
+    const isBudgetBound =
+      budget !== undefined && budgetMs > serviceMs && Number.isFinite(budget.detailsPerWindow);
+    if (isBudgetBound) return { perMs: budget.detailsPerWindow / budget.windowMs, leftMs: budgetMs };
+    const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
+    return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
+  }
+  /** For the budget, until now. */
+  #waited(nowMs: number): number {
+    return this.#waitedMs + (this.#waitsSinceMs === undefined ? 0 : nowMs - this.#waitsSinceMs);
+  }
 }

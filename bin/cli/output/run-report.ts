@@ -5,8 +5,8 @@ import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { describeHeld } from "./describe-held.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
-import { describeHeld } from "./held/describe-held.ts";
 import type { ResultOutput } from "./output.ts";
 import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
 

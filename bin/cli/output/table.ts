@@ -1,7 +1,7 @@
 // Rows for a person at a terminal: columns aligned, rows counted, and cut where the terminal ends.
 
 import terminalWidth from "fast-string-truncated-width";
-import { oneLine } from "./terminal-text.ts";
+import { oneLine } from "./terminal.ts";
 
 export interface TableRows {
   readonly columns: readonly string[];

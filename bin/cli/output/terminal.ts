@@ -2,17 +2,15 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
-import { withColours } from "./colours.ts";
-import { systemReason } from "./system-reason.ts";
-import { indentedLines, oneLine, ownLines } from "./terminal-text.ts";
+import { systemReason } from "./exit-code.ts";
 
-export type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const ERASE_LINE = "\r\u001b[K";
 const COLUMNS = 80;
 
 /** Standard ways to say what a terminal should not do (no-color.org; terminfo's `dumb`). */
-export interface TerminalEnvironment {
+interface TerminalEnvironment {
   readonly TERM?: string | undefined;
   readonly NO_COLOR?: string | undefined;
 }
@@ -134,4 +132,51 @@ export class Terminal {
   #write(text: string): void {
     if (!this.#isClosed) this.#stream.write(text);
   }
+}
+
+/** Of scripts in which a joiner between two letters changes how they are drawn. */
+const JOINING = String.raw`[\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Telu}]`;
+/** What has no width of its own but belongs to what is drawn: in an emoji, and between letters. */
+const DRAWN = String.raw`\u200d(?<=(?:\p{ExtPict}\ufe0f?|\p{EMod}).)(?=\p{ExtPict})|\ufe0f(?<=[\p{ExtPict}\d#*].)|[\u200c\u200d](?<=${JOINING}.)(?=${JOINING})`;
+/**
+ * Control characters, what is not drawn at all (marks that reorder a line are among it), the two other line ends of
+ * Unicode, unpaired surrogates. Some programs that read lines end them at a few of these too: Python's `splitlines` does.
+ */
+const UNSAFE = String.raw`[\p{Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\p{Surrogate}]`;
+const FOUND = new RegExp(`${DRAWN}|(${UNSAFE})`, "gu");
+
+/** The text on one line, whatever it holds: line breaks are shown as `\n`. JSON stays the same JSON. */
+export function oneLine(text: string): string {
+  return text.replaceAll(FOUND, (all, unsafe?: string) => (unsafe === undefined ? all : visible(unsafe)));
+}
+
+/** A text of the program's own: its line breaks and tabs stay. */
+function ownLines(text: string): string {
+  return text.replaceAll(FOUND, (all, unsafe?: string) =>
+    unsafe === undefined || unsafe === "\n" || unsafe === "\t" ? all : visible(unsafe),
+  );
+}
+
+/** A text that may quote others: its later lines are indented, so that none of them passes for one of ours. */
+function indentedLines(text: string): string {
+  return ownLines(text).replaceAll("\n", "\n  ");
+}
+
+function visible(character: string): string {
+  if (character === "\n") return "\\n";
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
+
+/** The colour of an outcome at the beginning of a line, or after the instant of a run: nothing else has one. */
+const OUTCOME = /^((?: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC {2})?)(PUBLISHED|HELD|FAILED)\b/;
+
+/** Numbers of ECMA-48's SGR: green, yellow, red. */
+const COLOURS: Readonly<Record<string, number>> = { PUBLISHED: 32, HELD: 33, FAILED: 31 };
+
+function withColours(line: string): string {
+  return line.replace(
+    OUTCOME,
+    (_, before: string, outcome: string) => `${before}\u001b[${COLOURS[outcome]}m${outcome}\u001b[0m`,
+  );
 }

@@ -17,7 +17,7 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
-export interface Reachable {
+interface Reachable {
   /** Of the warehouse. */
   readonly directory: string;
   /** Outside it. */

@@ -3,16 +3,16 @@
 import { open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import type { ResultRows } from "../formats/result-rows.ts";
-import { systemReason } from "../output/system-reason.ts";
+import { systemReason } from "../output/exit-code.ts";
 import { tableFolders } from "./table-folders.ts";
 
 const NEW_FILE_MODE = 0o666;
 
-export interface OutFileOptions {
+interface OutFileOptions {
   /** The directory of the warehouse, no file of which is written; undefined for one that is elsewhere. */
   readonly warehouse: string | undefined;
   /** Of what is thrown when the file cannot be written. */

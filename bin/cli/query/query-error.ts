@@ -2,7 +2,7 @@
 
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { TABLES } from "../../../lambdas/job/storage/tables.ts";
+import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import { NotReadOnly } from "./prepare-read-only.ts";
 
 const MAX_MESSAGE_CHARS = 2000;

@@ -2,9 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { shellWord } from "../../../lambdas/job/errors/shell-word.ts";
+import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemReason } from "../output/system-reason.ts";
+import { systemReason } from "../output/exit-code.ts";
 import { readAll } from "../wiring/read-all.ts";
 
 const WAYS =
@@ -13,7 +13,7 @@ const WAYS =
 /** In the saved queries of the stack (`lib/data/queries`). */
 const PLACEHOLDER = "{{account}}";
 
-export interface SqlSource {
+interface SqlSource {
   /** Empty if there is none; `-` for standard input. */
   readonly argument: string;
   /** A relative path starts from `cwd`. */

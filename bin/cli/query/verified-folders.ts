@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { appendFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { newModes } from "../../../lambdas/job/storage/directory/new-modes.ts";
+import { newModes } from "../../../lambdas/job/storage/directory/directory-store.ts";
 
 /** The dot keeps it out of every listing of the warehouse. */
 const RECORD = ".verified.ndjson";

@@ -2,18 +2,19 @@
 
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
-import { isDamage } from "../../../lambdas/job/errors/is-damage.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/add-damaged-head-remedy.ts";
-import { checkForeign } from "../../../lambdas/job/snapshot/files/check-listed.ts";
+import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged.ts";
 import {
   type DamagedUnit,
   describeUnit,
   folderOf,
   type Unit,
 } from "../../../lambdas/job/snapshot/files/units.ts";
-import { verifyChanges } from "../../../lambdas/job/snapshot/files/verify-changes.ts";
-import { verifySnapshot } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import {
+  checkForeign,
+  verifyChanges,
+  verifySnapshot,
+} from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { VerifiedFolders } from "./verified-folders.ts";
 

@@ -4,9 +4,8 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Status } from "../../../lambdas/job/run/status.ts";
-import { reasonOf, running } from "../output/status/describe-status.ts";
-import { age, minute } from "../output/status/minute.ts";
-import { madeAtMs } from "../output/status/too-old.ts";
+import { madeAtMs, reasonOf, running } from "../output/describe-status.ts";
+import { age, minute } from "../output/minute.ts";
 import type { AccountReport } from "./data/account-report.ts";
 import { type Html, html } from "./page/html.ts";
 

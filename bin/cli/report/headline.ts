@@ -1,9 +1,8 @@
 // The page in one line: what needs a person, else how much there is and how old it is.
 
+import { madeAtMs, publishableOf } from "../output/describe-status.ts";
+import { age } from "../output/minute.ts";
 import { plural } from "../output/progress-text.ts";
-import { publishableOf } from "../output/status/describe-status.ts";
-import { age } from "../output/status/minute.ts";
-import { madeAtMs } from "../output/status/too-old.ts";
 import type { ReportedAccount } from "./data/account-report.ts";
 
 const MOST_NAMED = 5;

@@ -1,14 +1,16 @@
 // What waits for a person: the newest held snapshot, what publishing it would do, and the commands; the others in a
 // table.
 
-import type { HeldCommands } from "../../../lambdas/job/run/compare/held-detail.ts";
-import type { HeldSnapshot } from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import { ifNotAccepted } from "../../../lambdas/job/run/compare/if-not-accepted.ts";
+import {
+  type HeldCommands,
+  type HeldSnapshot,
+  ifNotAccepted,
+} from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import type { Status } from "../../../lambdas/job/run/status.ts";
-import { missingOf, wouldDo } from "../output/held/describe-held.ts";
+import { missingOf, wouldDo } from "../output/describe-held.ts";
+import { publishableOf } from "../output/describe-status.ts";
 import { plural } from "../output/progress-text.ts";
-import { publishableOf } from "../output/status/describe-status.ts";
 import { type Html, html } from "./page/html.ts";
 import { table } from "./page/table.ts";
 

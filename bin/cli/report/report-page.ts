@@ -1,8 +1,8 @@
 // The whole page.
 
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
-import { minute } from "../output/status/minute.ts";
-import { statusTable } from "../output/status/status-table.ts";
+import { statusTable } from "../output/describe-status.ts";
+import { minute } from "../output/minute.ts";
 import { accountSection } from "./account-section.ts";
 import type { ReportedAccount } from "./data/account-report.ts";
 import { headline } from "./headline.ts";
@@ -12,7 +12,7 @@ import { PATTERNS } from "./page/patterns.ts";
 import { POLICY, STYLE_SHEET } from "./page/style-sheet.ts";
 import { table } from "./page/table.ts";
 
-export interface ReportPage {
+interface ReportPage {
   readonly accounts: readonly ReportedAccount[];
   /** As a person named it. */
   readonly warehouse: string;

@@ -1,7 +1,10 @@
 // What a command gets from the process that it runs in.
 
+import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
-import type { Input } from "../authorize/paste-answer.ts";
+import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
+import type { Input } from "../authorize/read-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { GivenSecrets } from "../init/given-secrets.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
@@ -29,4 +32,12 @@ export interface CommandContext extends ProcessContext, ResultOutput {
     names: readonly Name[],
     account: string,
   ) => OptionValues<Name>;
+}
+
+/** What commands need of a warehouse, wherever it is. */
+export interface Warehouse {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  /** The store, where runs delete old staged files themselves; in a bucket a lifecycle rule does. */
+  readonly directory?: DirectoryStore;
 }

@@ -1,11 +1,19 @@
 // Where `--credentials` says the account's credentials are: in a file, in AWS Secrets Manager, or on standard input.
 
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import { FileCredentials } from "../../../lambdas/job/credentials/file-credentials.ts";
-import { InputCredentials } from "../../../lambdas/job/credentials/input-credentials.ts";
+import {
+  FileCredentials,
+  InputCredentials,
+  warnIfOthersMayRead,
+} from "../../../lambdas/job/credentials/file-credentials.ts";
+import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
+import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
+import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command-context.ts";
 
 /** Reads nothing yet. The AWS clients load only for a secret. A relative path starts from `cwd`. */
@@ -17,6 +25,38 @@ export async function openCredentials(
   if (place === STANDARD_INPUT) return new InputCredentials({ input: stdin(), signal });
   const secretId = secretIdOf(place);
   if (secretId === undefined) return new FileCredentials(resolve(cwd, place), logger);
-  const { secretCredentials } = await import("./secret-credentials.ts");
+  const { secretCredentials } = await import("./aws-adapters.ts");
   return secretCredentials(secretId, proxies);
+}
+
+/**
+ * Reads no tokens yet. Throws `CONFIG_INVALID` where neither a place nor a credentials file is named.
+ * @param logger where a warning goes that others may read them; without one there is none
+ */
+export async function openTokens(
+  { credentials, tokens }: OptionValues<"credentials" | "tokens">,
+  { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
+  logger?: Pick<Logger, "warn">,
+): Promise<TokenStore> {
+  const place = tokens ?? besideCredentials(credentials);
+  const secretId = secretIdOf(place);
+  if (secretId !== undefined) {
+    const { secretTokens } = await import("./aws-adapters.ts");
+    return secretTokens(secretId, proxies);
+  }
+  const file = resolve(cwd, place);
+  if (logger) await warnIfOthersMayRead(file, logger);
+  // A renewal replaces the file, and must not replace a link to it.
+  return new FileTokenStore({ file: await realpath(file).catch(() => file) });
+}
+
+/** `credentials/uk.json` → `credentials/uk.tokens.json`. */
+function besideCredentials(credentials: string): string {
+  const isFile = credentials !== STANDARD_INPUT && secretIdOf(credentials) === undefined;
+  if (isFile) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "The place of the tokens is missing: the credentials are in no file that it could be beside. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
+    { fields: { setting: "tokens" } },
+  );
 }

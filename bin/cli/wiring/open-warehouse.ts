@@ -2,15 +2,18 @@
 
 import { resolve } from "node:path";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
-import type { DamagedAccount } from "../../../lambdas/job/storage/damaged-account.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
+import { type DamagedAccount, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
+import { layout, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { deletable, type Store } from "../../../lambdas/job/storage/store.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
-import type { CommandContext } from "./command-context.ts";
-import type { Warehouse } from "./warehouse.ts";
+import type { CommandContext, Warehouse } from "./command-context.ts";
 
 /** The AWS clients load only for a warehouse in S3. A relative path starts from `cwd`. */
 export async function openWarehouse(
@@ -18,7 +21,7 @@ export async function openWarehouse(
   { cwd, proxies, stderr }: Pick<CommandContext, "cwd" | "proxies" | "stderr">,
 ): Promise<Warehouse> {
   if (isS3(warehouse)) {
-    const { openS3Warehouse } = await import("./s3-warehouse.ts");
+    const { openS3Warehouse } = await import("./aws-adapters.ts");
     return openS3Warehouse(warehouse, database, proxies);
   }
   const { store, views } = openDirectory(resolve(cwd, warehouse), stderr);
@@ -38,4 +41,46 @@ export function openDirectory(
 /** Of an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
   return `warning: the account ${account} cannot be read, and its tables no longer follow it: ${damage.message}`;
+}
+
+/** Throws `CONFIG_INVALID` where no run was ever started. `place` names the warehouse in the message. */
+export async function refuseMissingWarehouse(store: Store, place: string): Promise<void> {
+  if ((await knownAccounts(store)).length === 0) throw missingWarehouse(place);
+}
+
+export function missingWarehouse(place: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `There is no warehouse at ${place}. Check --warehouse, or make the first snapshot with run.`,
+  );
+}
+
+/** Throws `CONFIG_INVALID` where the warehouse has other accounts but not this one. */
+export async function refuseUnknownAccount(store: Store, account: string): Promise<void> {
+  const known = await knownAccounts(store);
+  if (known.length === 0 || known.includes(account)) return;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The warehouse has no account ${account}. Its accounts are: ${known.join(", ")}. Check --account and --warehouse.`,
+  );
+}
+
+/** Deletes what runs staged more than 14 days ago. In a bucket a lifecycle rule does it. */
+const RUN_FILES_KEPT_MS = 14 * 24 * 60 * 60 * 1000;
+
+/** Nothing can be resumed after that time, and no table reads these files. */
+export async function expireRuns(
+  store: Store,
+  account: string,
+  nowMs: number,
+  logger: Pick<Logger, "warn">,
+): Promise<void> {
+  const mayDelete = deletable(logger);
+  const prefix = layout.runs(account);
+  for await (const file of store.list(prefix)) {
+    const startedAtMs = runInstant(file.key.slice(prefix.length).split("/")[0] ?? "");
+    // Keys come in the order of the instants, so the first that is young ends the search.
+    if (startedAtMs !== undefined && startedAtMs >= nowMs - RUN_FILES_KEPT_MS) return;
+    if (startedAtMs !== undefined && mayDelete(file)) await store.delete(file.key);
+  }
 }

@@ -1,21 +1,26 @@
 // What a command that sends requests to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
+import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { systemClock } from "../../../lambdas/job/runtime/system-clock.ts";
+import { type Authorization, serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { AUTHORIZE_OPTIONS, type SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
-import type { CommandContext } from "./command-context.ts";
-import { localRunPorts } from "./local-run-ports.ts";
-import { openCredentials } from "./open-credentials.ts";
-import { openTokens } from "./open-tokens.ts";
+import type { CommandContext, Warehouse } from "./command-context.ts";
+import { openCredentials, openTokens } from "./open-credentials.ts";
 import { openWarehouse } from "./open-warehouse.ts";
-import type { Warehouse } from "./warehouse.ts";
+import { isGone, thisProcess } from "./this-process.ts";
 
-export interface ServicePorts {
+interface ServicePorts {
   readonly ports: RunPorts;
   readonly warehouse: Warehouse;
   readonly credentials: Credentials;
@@ -49,4 +54,50 @@ export async function servicePorts(
     proxies,
   });
   return { ports, warehouse, credentials, display };
+}
+
+/** What a run works with on a laptop: its warehouse and credentials, this machine, the network. */
+interface LocalRunPortsOptions {
+  readonly warehouse: Pick<Warehouse, "store" | "catalog">;
+  readonly credentials: Credentials;
+  readonly authorization?: Authorization;
+  readonly settings: RunSettings;
+  readonly logger: Logger;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onWait: (wait: Wait | undefined) => void;
+  /** Called with what the requests will be sent within. */
+  readonly onBudget?: (budget: RateLimiter) => void;
+  readonly signal: AbortSignal;
+  readonly proxies: Proxies;
+}
+
+export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
+  const { warehouse, credentials, authorization, settings, logger, onProgress, onWait, signal, proxies } =
+    options;
+  const openService = serviceOpener(settings, {
+    credentials,
+    authorization,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    onWait,
+    proxies,
+    version: VERSION,
+  });
+  return {
+    store: warehouse.store,
+    catalog: warehouse.catalog,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    process: thisProcess(),
+    isGone,
+    openService: (rateLimiter) => {
+      options.onBudget?.(rateLimiter);
+      return openService(rateLimiter);
+    },
+    onProgress,
+    version: VERSION,
+    signal,
+  };
 }

@@ -86,3 +86,10 @@ function invalid(problem: string): SyncError {
     `The credentials are not usable: ${problem}. Expected: ${EXAMPLE}, ${OTHER_FORMS}.`,
   );
 }
+
+/** A run that meets it is skipped, not failed: a schedule may start before a person has filled the secret. */
+export class CredentialsNotSetUp extends SyncError {
+  constructor(message: string, options: ConstructorParameters<typeof SyncError>[2] = {}) {
+    super("CREDENTIALS_INVALID", message, options);
+  }
+}

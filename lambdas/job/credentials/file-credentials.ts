@@ -1,10 +1,10 @@
 // The account's credentials from a JSON file beside the project.
 
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
+import { shellWord } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
-import { warnIfOthersMayRead } from "./warn-if-others-may-read.ts";
 
 const EXAMPLE = `{"method":"session","email":"you@example.com","password":"…"}`;
 
@@ -40,4 +40,81 @@ export class FileCredentials implements Credentials {
       `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
     );
   }
+}
+
+/** The account's credentials from standard input, so that they are in no file and in no list of processes. */
+interface InputCredentialsOptions {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly signal: AbortSignal;
+}
+
+export class InputCredentials implements Credentials {
+  readonly #options: InputCredentialsOptions;
+  #read: Promise<ServiceCredentials> | undefined;
+
+  constructor(options: InputCredentialsOptions) {
+    this.#options = options;
+  }
+
+  /** The input can be read once, so every call gives the same. Throws `CREDENTIALS_INVALID`, or the signal's reason. */
+  read(): Promise<ServiceCredentials> {
+    this.#read ??= readAll(this.#options).then(parseCredentials);
+    return this.#read;
+  }
+}
+
+async function readAll({ input, signal }: InputCredentialsOptions): Promise<string> {
+  if (input.isTTY) throw unusable("is a terminal, which would show what is typed");
+  const text = await readInput(input, signal, unusable);
+  if (text.trim() === "") throw unusable("ended before any came");
+  return text;
+}
+
+function unusable(problem: string): SyncError {
+  return new SyncError(
+    "CREDENTIALS_INVALID",
+    `The credentials were to come from standard input (--credentials -), which ${problem}. Pipe them into the program, as one JSON: {"method":"session","email":"…","password":"…"}. Or name a file with --credentials.`,
+  );
+}
+
+/** All of standard input, where a secret comes from there. */
+const MAX_CHARACTERS = 65_536;
+
+/** Throws what `unusable` makes of a problem, or the signal's reason. The input is let go of in every case. */
+export async function readInput(
+  input: NodeJS.ReadableStream,
+  signal: AbortSignal,
+  unusable: (problem: string) => SyncError,
+): Promise<string> {
+  signal.throwIfAborted();
+  const ended = Promise.withResolvers<void>();
+  let text = "";
+  const add = (piece: string): void => {
+    text += piece;
+    if (text.length > MAX_CHARACTERS) ended.reject(unusable("has more than 65,536 characters"));
+  };
+  const stop = (): void => ended.reject(signal.reason);
+  signal.addEventListener("abort", stop);
+  input.setEncoding("utf8");
+  input.on("data", add);
+  input.once("end", ended.resolve);
+  input.once("error", () => ended.reject(unusable("cannot be read")));
+  try {
+    await ended.promise;
+    return text;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    input.removeListener("data", add);
+    // An input that is still open must not keep the process.
+    input.pause();
+  }
+}
+
+/** Returns whether it warned. Says nothing of a file that is missing: reading it tells why. */
+export async function warnIfOthersMayRead(file: string, logger: Pick<Logger, "warn">): Promise<boolean> {
+  if (process.platform === "win32") return false;
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined || (found.mode & 0o077) === 0) return false;
+  logger.warn(`other users of this machine may read ${file}: chmod 600 ${shellWord(file)}`);
+  return true;
 }

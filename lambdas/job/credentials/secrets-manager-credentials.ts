@@ -7,10 +7,14 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { awsError, commonRemedy, isTransient, shortCause } from "../errors/aws-error.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
-import { CredentialsNotSetUp } from "./credentials-not-set-up.ts";
+import {
+  type Credentials,
+  CredentialsNotSetUp,
+  parseCredentials,
+  type ServiceCredentials,
+} from "./credentials.ts";
 
-export interface SecretsManagerCredentialsOptions {
+interface SecretsManagerCredentialsOptions {
   readonly client: SecretsManagerClient;
   /** Name or ARN. */
   readonly secretId: string;

@@ -23,3 +23,14 @@ export function onlyHosts(text: string): string {
     (_, host: string, rest: string) => (rest === "" || rest === "/" ? host : `${host}/…`),
   );
 }
+
+/** For a POSIX shell: inside single quotes only the quote itself has a meaning. */
+export function shellWord(text: string): string {
+  return /^[\w/=.:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A key may be data too (an e-mail address, a name): only what looks like a field's name is repeated. */
+export function redactKey(key: string): string {
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key)) return "<uuid>";
+  return /^[A-Za-z_$][\w$-]{0,39}$/.test(key) ? key : "<key>";
+}

@@ -56,3 +56,19 @@ export class SyncError extends Error {
     return RETRYABLE.has(this.code);
   }
 }
+
+/** Whether an error says that a file of the warehouse is damaged. */
+export function isDamage(error: unknown): error is SyncError {
+  return error instanceof SyncError && error.code === "STORE_CORRUPT";
+}
+
+/** Whether a login was refused: sending the same again could lock the account or only repeats the refusal. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "LOGIN_REFUSED",
+  "ACCOUNT_DISABLED",
+  "AUTHORIZATION_EXPIRED",
+]);
+
+export function isRefusedLogin(error: unknown): error is SyncError {
+  return error instanceof SyncError && REFUSALS.has(error.code);
+}

@@ -1,9 +1,8 @@
 // Where two JSON texts differ as values: key order is ignored, numbers are compared as they are written.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { formatPointer } from "./json-pointer.ts";
-import { isDeeperThan } from "./json-scanner.ts";
-import { MalformedJson } from "./json-tokens.ts";
+import { formatPointer } from "./json-document.ts";
+import { isDeeperThan, MalformedJson } from "./json-scanner.ts";
 
 /** The comparison recurses, so a document nested deeper than this is compared as text. */
 const MAX_DEPTH = 500;

@@ -1,5 +1,7 @@
 // One value as one line of NDJSON, for every reader.
 
+import { compact, type Span } from "./json-scanner.ts";
+
 /** No newline at the end. Keys stay in the order given. */
 export function jsonLine(value: object): string {
   const json = JSON.stringify(value);
@@ -27,4 +29,19 @@ function count(text: string, character: string): number {
   let times = 0;
   for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) times += 1;
   return times;
+}
+
+/**
+ * The string where the value is a well-formed one, null where it is null or absent, else its source text
+ * without the white space between its tokens. `text` is known to be JSON.
+ */
+export function columnText(text: string, span: Span | undefined): string | null {
+  if (span === undefined) return null;
+  const first = text[span.start];
+  if (first === "n") return null;
+  if (first !== '"') return compact(text, span);
+  const source = text.slice(span.start, span.end);
+  const value: unknown = JSON.parse(source);
+  // A lone surrogate has no UTF-8: only its escape can be written.
+  return typeof value === "string" && value.isWellFormed() ? value : source;
 }

@@ -1,7 +1,6 @@
 // Which proxy a request goes through, by the usual variables of the environment.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { isLoopback } from "./loopback.ts";
 
 /** As the environment has them, unchecked. */
 export interface Proxies {
@@ -81,4 +80,9 @@ function isUsable({ protocol, username, password }: URL): boolean {
     return false;
   }
   return protocol === "http:" || protocol === "https:";
+}
+
+/** @param hostname as in a parsed URL: the parser turns forms such as 127.1 or 0x7f000001 into four decimal numbers */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,15 +1,14 @@
 // `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
 
 import type { Manifest } from "../snapshot/files/manifest.ts";
+import { formatRunId } from "../storage/layout.ts";
 import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
-import { formatRunId } from "../storage/run-id.ts";
 import type { Store } from "../storage/store.ts";
-import { keptSnapshot, snapshotNotFound } from "./compare/kept-snapshot.ts";
+import { keptSnapshot, snapshotNotFound } from "./compare/held-snapshots.ts";
 import { baseOfNext } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
-import { readHold } from "./publish/hold.ts";
-import { publishedEnd } from "./record/published-end.ts";
-import { recordUnrecorded } from "./record/published-run.ts";
+import { readHold } from "./publish/guard.ts";
+import { publishedEnd, recordUnrecorded } from "./record/published-run.ts";
 import { recordAttempt, startNow } from "./record/record-attempt.ts";
 import type { RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -35,7 +34,7 @@ export type AcceptOrRollback = Shared &
       }
   );
 
-export type AcceptOrRollbackPorts = Pick<
+type AcceptOrRollbackPorts = Pick<
   RunPorts,
   "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
 >;

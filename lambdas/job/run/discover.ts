@@ -3,14 +3,13 @@
 import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
-import { suggestColumns } from "../snapshot/fields/suggest-columns.ts";
-import { TextTypes } from "../snapshot/fields/text-types.ts";
+import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
 import type { ColumnType } from "../snapshot/rows/column-type.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import { readListOnce } from "./collect/read-list.ts";
-import type { Skipped } from "./lease/skipped.ts";
-import { withLease } from "./lease/with-lease.ts";
+import type { Skipped } from "./lease/acquire-lease.ts";
+import { withLease } from "./lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";

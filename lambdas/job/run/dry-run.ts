@@ -5,19 +5,18 @@ import { RequiredFields } from "../snapshot/fields/required-fields.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
-import type { LeftOutReason } from "../snapshot/staging/staged-result.ts";
+import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
-import { EstimateNotice } from "./collect/estimate-notice.ts";
+import { EstimateNotice } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
-import type { BaseOf } from "./publish/base.ts";
+import { type BaseOf, explainDamage } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { explainDamage } from "./publish/explain-damage.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
-export interface DryRunTask {
+interface DryRunTask {
   readonly session: RunSession;
   readonly head: Publication | undefined;
   /** How many of the listed events are fetched, the first by uuid; undefined for all. */

@@ -5,23 +5,22 @@ import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
 import { layout } from "../storage/layout.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
-import { SnapshotFacts } from "./build/snapshot-facts.ts";
+import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
-import { EstimateNotice } from "./collect/estimate-notice.ts";
+import { EstimateNotice } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
-import { findAdoptable, findOwnWork, type UnfinishedRun } from "./collect/unfinished-run.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { findAdoptable, findOwnWork, fingerprint, type UnfinishedRun } from "./collect/unfinished-run.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { publishRun, removedSince, superseded } from "./publish/publish.ts";
-import { announceStart } from "./record/announce-start.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordPublishedRun, recordUnrecorded } from "./record/published-run.ts";
+import { announceStart } from "./record/record-attempt.ts";
 import type { CountingService } from "./run-ports.ts";
 import type { RunSession } from "./run-session.ts";
 import type { RunEnd } from "./run-state.ts";
 
-export interface MakeSnapshotTask {
+interface MakeSnapshotTask {
   readonly session: RunSession;
   readonly end: LogEnd;
   /** True for a manual start without `--fresh`: it may continue an unfinished run with another id. */

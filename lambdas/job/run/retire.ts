@@ -2,19 +2,18 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { incompleteChanges } from "../snapshot/files/units.ts";
-import { layout } from "../storage/layout.ts";
+import { layout, runInstant } from "../storage/layout.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
-import { runInstant } from "../storage/run-id.ts";
 import { dateRetired, markLost, markRetired, readRetired } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
-import { snapshotNotFound } from "./compare/kept-snapshot.ts";
-import { readHold } from "./publish/hold.ts";
+import { snapshotNotFound } from "./compare/held-snapshots.ts";
+import { readHold } from "./publish/guard.ts";
 import { remakeChanges } from "./publish/mend-changes.ts";
 import type { RunPorts } from "./run-ports.ts";
 
-export type RetirePorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger" | "signal">;
+type RetirePorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger" | "signal">;
 
-export interface Retire {
+interface Retire {
   readonly snapshotId: string;
   /** Without it nothing is changed. */
   readonly yes: boolean;

@@ -6,7 +6,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import type { ServiceCounts } from "../service/requests/service-counters.ts";
+import type { ServiceCounts } from "../service/requests/sender.ts";
 import type { Store } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";

@@ -1,17 +1,15 @@
 // One start of a run while it works: what it has opened, how far it got, and what it gives back at the end.
 
-import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
+import { CredentialsNotSetUp } from "../credentials/credentials.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { longPauseMs } from "../service/rate-limit/long-pause-ms.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
-import { askExecution } from "./hand-over/ask-execution.ts";
-import type { Lease } from "./lease/lease.ts";
+import { askExecution } from "./hand-over/abandon-run.ts";
+import { skippedAsLost, skippedAsTaken } from "./lease/acquire-lease.ts";
+import { type Lease, LeaseLost } from "./lease/lease.ts";
 import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
-import { LeaseLost } from "./lease/lease-lost.ts";
-import { skippedAsLost, skippedAsTaken } from "./lease/skipped.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { type BaseOf, baseOfNext } from "./publish/base.ts";
 import type { Trigger } from "./record/run-log.ts";
@@ -20,7 +18,7 @@ import type { RunSettings } from "./run-settings.ts";
 import { NO_COUNTS, type RunEnd, type RunFailure, type RunState } from "./run-state.ts";
 
 /** What readers see when a run starts, and what its changes are found against. */
-export interface Baseline {
+interface Baseline {
   readonly end: LogEnd;
   readonly baseOf: BaseOf;
 }
@@ -194,4 +192,27 @@ export class RunSession {
 
 function notSetUp({ message }: CredentialsNotSetUp): RunEnd {
   return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: message };
+}
+
+/** A minute. A pause within a window of a minute is never longer, because the limiter rounds instants up by one. */
+const LONG_MS = 60_001;
+
+/**
+ * In how many milliseconds the last pause of more than a minute is over that lies ahead of so many more details; 0 where
+ * there is none. Counts no more details than an empty window gives: pauses between windows cannot be avoided.
+ */
+export function longPauseMs(
+  limiter: Pick<RateLimiter, "waitMs" | "waiting" | "detailsPerWindow" | "windowMs">,
+  requests: number,
+): number {
+  if (limiter.windowMs < LONG_MS || limiter.detailsPerWindow === Number.POSITIVE_INFINITY) return 0;
+  const next = Math.min(requests + limiter.waiting, limiter.detailsPerWindow);
+  let beforeMs = 0;
+  let endMs = 0;
+  for (let n = 1; n <= next; n += 1) {
+    const ms = limiter.waitMs(n);
+    if (ms - beforeMs > LONG_MS) endMs = ms;
+    beforeMs = ms;
+  }
+  return endMs;
 }

@@ -13,7 +13,7 @@ export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds">
   readonly rangeEvents?: number | undefined;
 }
 
-export interface RunOf {
+interface RunOf {
   readonly account: string;
   readonly lifted: readonly LiftedColumn[];
 }

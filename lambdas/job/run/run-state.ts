@@ -1,6 +1,6 @@
 // What a run knows about itself while it works, and how an attempt ends.
 
-import type { ServiceCounts } from "../service/requests/service-counters.ts";
+import type { ServiceCounts } from "../service/requests/sender.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import type { Publication } from "../storage/publication-log.ts";
 import type { Preview } from "./compare/preview.ts";

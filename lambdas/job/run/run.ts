@@ -1,7 +1,7 @@
 // One start of a run, from the lease to the outcome.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { formatRunId } from "../storage/run-id.ts";
+import { formatRunId } from "../storage/layout.ts";
 import type { Store } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";

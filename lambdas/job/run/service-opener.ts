@@ -1,7 +1,6 @@
 // Turns a run's settings into a client of the service: the only place that does.
 
-import type { Credentials } from "../credentials/credentials.ts";
-import { CredentialsNotSetUp } from "../credentials/credentials-not-set-up.ts";
+import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
 import type { TokenStore } from "../credentials/tokens/token-store.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Proxies } from "../network/proxies.ts";
@@ -12,11 +11,11 @@ import type { OAuthOptions } from "../service/auth/authentication.ts";
 import { tokensVersion } from "../service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService } from "../service/http-event-service.ts";
-import type { OnWait } from "../service/requests/wait-reporter.ts";
+import type { OnWait } from "../service/requests/sender.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
-export interface ServicePorts {
+interface ServicePorts {
   readonly credentials: Credentials;
   /** For the method `oauth`. */
   readonly authorization?: Authorization | undefined;

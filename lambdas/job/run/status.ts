@@ -1,12 +1,13 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
-import { isDamage } from "../errors/is-damage.ts";
+import { isDamage } from "../errors/sync-error.ts";
 import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
+import { type DamagedAccount, orDamage } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import type { Store } from "../storage/store.ts";
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
-import { publishedFieldChanges } from "./publish/published-field-changes.ts";
+import { publishedFieldChanges } from "./publish/log-field-changes.ts";
 import { lastRuns } from "./record/last-runs.ts";
 import type { RunLogEntry } from "./record/run-log.ts";
 
@@ -63,4 +64,26 @@ async function newsOf(store: Store, account: string, head: Publication): Promise
     if (!isDamage(error)) throw error;
     return undefined;
   }
+}
+
+/** The status of several accounts: damage of one does not hide the others. */
+export type AccountStatus = Status | DamagedAccount;
+
+/** A status is some ten small reads, one after the other. */
+const AT_ONCE = 8;
+
+/** Reads only. In the order of the accounts. Throws `STORE_FAILED`. */
+export async function statusOfAll(
+  store: Store,
+  accounts: readonly string[],
+  nowMs: number,
+): Promise<readonly AccountStatus[]> {
+  const found: AccountStatus[] = [];
+  for (let at = 0; at < accounts.length; at += AT_ONCE) {
+    const some = accounts.slice(at, at + AT_ONCE);
+    found.push(
+      ...(await Promise.all(some.map((account) => orDamage(account, () => status(store, account, nowMs))))),
+    );
+  }
+  return found;
 }

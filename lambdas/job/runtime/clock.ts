@@ -1,5 +1,7 @@
 // Time as a run sees it. It is injected, so a test can run hours in milliseconds.
 
+import { setTimeout } from "node:timers/promises";
+
 export interface Clock {
   /** Milliseconds since the Unix epoch: for instants that are written or shown. May be set back or forward at any time. */
   now(): number;
@@ -8,3 +10,16 @@ export interface Clock {
   /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: async (ms, signal) => {
+    try {
+      await setTimeout(Math.max(0, ms), undefined, signal ? { signal } : {});
+    } catch {
+      throw signal?.reason;
+    }
+  },
+};

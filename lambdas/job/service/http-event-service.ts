@@ -1,7 +1,7 @@
 // The events of the service over HTTP: connects the parts of this folder for one account.
 
 import type { ServiceCredentials } from "../credentials/credentials.ts";
-import { parsePointer } from "../json/json-pointer.ts";
+import { parsePointer } from "../json/json-document.ts";
 import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -11,18 +11,22 @@ import type { IsListed } from "../settings/is-listed.ts";
 import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
 import { endpointsBelow } from "./endpoint.ts";
 import type { EventService } from "./event-service.ts";
-import { detailRequest } from "./events/detail-request.ts";
 import { fetchList } from "./events/list/fetch-list.ts";
+import { detailRequest } from "./events/read-detail.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
 import { KnownSecrets } from "./known-secrets.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
-import { Cooldown } from "./requests/cooldown.ts";
-import { Sender } from "./requests/sender.ts";
-import { ServiceCounters, type ServiceCounts } from "./requests/service-counters.ts";
-import { type OnWait, WaitReporter } from "./requests/wait-reporter.ts";
+import {
+  Cooldown,
+  type OnWait,
+  Sender,
+  ServiceCounters,
+  type ServiceCounts,
+  WaitReporter,
+} from "./requests/sender.ts";
 
 export interface EventServiceOptions {
   readonly baseUrl: string;

@@ -11,7 +11,7 @@ const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const RELATIVE_DAY_OF_MONTH = /^(L(-\d{1,2})?|LW|([1-9]|[12]\d|3[01])W)$/;
 const RELATIVE_WEEKDAY = /^([1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)(L|#[1-5])$/;
 
-export interface Schedule {
+interface Schedule {
   /**
    * Hours between two starts at the most, switches of daylight saving time aside; undefined for days relative to
    * the calendar.

@@ -2,7 +2,7 @@
 // settings (command line, environment, cdk.json) extends this schema.
 
 import * as z from "zod";
-import { parsePointer } from "../json/json-pointer.ts";
+import { parsePointer } from "../json/json-document.ts";
 import { authUrl } from "./auth-url.ts";
 import { baseUrl } from "./base-url.ts";
 import { isListed } from "./is-listed.ts";

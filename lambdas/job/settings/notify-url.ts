@@ -1,7 +1,7 @@
 // Where a run posts how it ended. The whole URL is a secret: who has it may post there.
 
 import * as z from "zod";
-import { isLoopback } from "../network/loopback.ts";
+import { isLoopback } from "../network/proxies.ts";
 
 /** The URL as text, as the parser writes it. No message shows the text. */
 export const notifyUrl = z.string("expected an https: URL").transform((text, context) => {

@@ -1,7 +1,7 @@
 // The required fields of a detail: JSON Pointers (RFC 6901) to parts of it.
 
 import * as z from "zod";
-import { parsePointer } from "../json/json-pointer.ts";
+import { parsePointer } from "../json/json-document.ts";
 import { text } from "./value-schemas.ts";
 
 /** Not the detail itself, which every event has. */

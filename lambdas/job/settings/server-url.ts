@@ -1,7 +1,7 @@
 // The address of a server as people paste it, in its one canonical form.
 
 import * as z from "zod";
-import { isLoopback } from "../network/loopback.ts";
+import { isLoopback } from "../network/proxies.ts";
 
 /** @param example what an address looks like; @param pasted what people paste after the address, which is dropped */
 export function serverUrl(example: string, pasted: readonly string[]) {

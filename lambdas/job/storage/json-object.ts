@@ -1,9 +1,7 @@
 // Small JSON objects in the store: read through a schema, written once.
 
 import type { z } from "zod";
-import { isDamage } from "../errors/is-damage.ts";
-import { SyncError } from "../errors/sync-error.ts";
-import { SELDOM_PARSED } from "./seldom-parsed.ts";
+import { isDamage, SyncError } from "../errors/sync-error.ts";
 import type { Store } from "./store.ts";
 
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
@@ -66,3 +64,9 @@ function damaged(key: string, what: string): SyncError {
     { fields: { key } },
   );
 }
+
+/**
+ * For schemas whose values come a few times in a run: otherwise Zod generates code for a schema when it is first used, which
+ * takes several times as long as to parse such a value.
+ */
+export const SELDOM_PARSED = { jitless: true } as const;

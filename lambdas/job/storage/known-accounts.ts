@@ -1,7 +1,7 @@
 // The accounts that a warehouse has anything of: publications, run logs or a lease. One that was removed has none of
 // them, but for the entry of the log and the lines of runs that the removal has ended.
 
-import { isDamage } from "../errors/is-damage.ts";
+import { isDamage, type SyncError } from "../errors/sync-error.ts";
 import { FOLDERS, isOfLayout, layout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
 import type { Store } from "./store.ts";
@@ -48,4 +48,20 @@ async function firstFolder(store: Store, folder: string, after: string): Promise
     if (isOfLayout(key)) return key.slice(folder.length).split("/", 1)[0];
   }
   return undefined;
+}
+
+/** An account that cannot be read, because a file of it is damaged. */
+export interface DamagedAccount {
+  readonly account: string;
+  readonly damage: SyncError;
+}
+
+/** What `read` finds, or the damage that it meets. Throws every other error of `read`. */
+export async function orDamage<T>(account: string, read: () => Promise<T>): Promise<T | DamagedAccount> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { account, damage: error };
+  }
 }

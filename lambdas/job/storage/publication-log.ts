@@ -2,11 +2,9 @@
 // A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file knows.
 
 import * as z from "zod";
-import { isDamage } from "../errors/is-damage.ts";
-import { SyncError } from "../errors/sync-error.ts";
-import { FOLDERS, isOfLayout, layout, publicationId } from "./layout.ts";
-import { runInstant } from "./run-id.ts";
-import { SELDOM_PARSED } from "./seldom-parsed.ts";
+import { isDamage, SyncError } from "../errors/sync-error.ts";
+import { SELDOM_PARSED } from "./json-object.ts";
+import { FOLDERS, isOfLayout, layout, publicationId, runInstant } from "./layout.ts";
 import type { Store } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.

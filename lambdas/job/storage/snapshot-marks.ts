@@ -1,7 +1,7 @@
 // The marks beside a snapshot's parts: held, retired; and beside a publication's changes: lost.
 
 import * as z from "zod";
-import { isDamage } from "../errors/is-damage.ts";
+import { isDamage } from "../errors/sync-error.ts";
 import { ensureJson, readJson } from "./json-object.ts";
 import { isOfLayout, layout } from "./layout.ts";
 import type { Publication } from "./publication-log.ts";

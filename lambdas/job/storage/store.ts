@@ -1,5 +1,8 @@
 // The object store a warehouse lives in: a directory on a laptop, S3 in AWS, a map in tests.
 
+import type { Logger } from "../runtime/logger.ts";
+import { isOfLayout } from "./layout.ts";
+
 /** What a key holds, read whole. `version` changes whenever the content is replaced. */
 export interface StoredObject {
   readonly bytes: Uint8Array;
@@ -43,4 +46,32 @@ export interface Store {
   list(prefix: string, after?: string): AsyncIterable<StoredKey>;
   /** Deletes the object; a key without one is no error. */
   delete(key: string): Promise<void>;
+}
+
+/** Which keys a store takes: relative, `/`-separated, with no segment that a file system would read in a special way. */
+const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
+
+/** Throws for a key that is not one of `layout`'s making: a mistake in the program, not in the data. */
+export function checkKey(key: string): void {
+  if (!key.split("/").every((segment) => SEGMENT.test(segment))) {
+    throw new TypeError(
+      `A store key is segments of letters, digits, ".", "_" and "-" joined by "/", none of which is empty or starts with "." or "-"; got ${JSON.stringify(key)}`,
+    );
+  }
+}
+
+/** Says so for one file after the other, and names each link that keeps one from being deleted once. */
+export function deletable(logger: Pick<Logger, "warn">): (file: StoredKey) => boolean {
+  const named = new Set<string>();
+  return ({ key, refusedLink }) => {
+    if (refusedLink !== undefined && !named.has(refusedLink)) {
+      named.add(refusedLink);
+      logger.warn(refusedText(refusedLink));
+    }
+    return refusedLink === undefined && isOfLayout(key);
+  };
+}
+
+export function refusedText(link: string): string {
+  return `Nothing is deleted or replaced behind the link ${link}: it does not belong to the owner of what it leads to. Remove the link, or let that owner make it.`;
 }

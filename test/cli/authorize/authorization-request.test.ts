@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { authorizationRequest } from "../../../bin/cli/authorize/authorization-request.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/system-random.ts";
+import { authorizationRequest } from "../../../bin/cli/authorize/code-exchange.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 
 const request = (authUrl: string) =>
   authorizationRequest({

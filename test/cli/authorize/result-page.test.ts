@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { resultPage } from "../../../bin/cli/authorize/result-page.ts";
+import { resultPage } from "../../../bin/cli/authorize/callback-listener.ts";
 
 const { headers, body } = resultPage({
   kind: "failed",

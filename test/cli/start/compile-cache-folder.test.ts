@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { compileCacheFolder, usableCacheFolder } from "../../../bin/cli/start/compile-cache-folder.ts";
+import { compileCacheFolder, usableCacheFolder } from "../../../bin/cli/start/start.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const HOME = join("/home", "ann");

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { keepHeapSmall } from "../../../bin/cli/start/small-heap.ts";
+import { keepHeapSmall } from "../../../bin/cli/start/start.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 
 const flagsAfter = (execArgv: readonly string[]): readonly string[] => {

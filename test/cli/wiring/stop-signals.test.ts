@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { stopSignals } from "../../../bin/cli/wiring/stop-signals.ts";
+import { stopSignals } from "../../../bin/cli/wiring/this-process.ts";
 
 class FakeProcess extends EventEmitter {
   readonly exits: number[] = [];

@@ -1,7 +1,7 @@
 // The catalog's twin in memory: what readers would see, and nothing that the publication log does not say.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import { readLines } from "../../../lambdas/job/snapshot/files/gzip/read-lines.ts";
+import { readLines } from "../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, it } from "vitest";
-import { CredentialsNotSetUp } from "../../../lambdas/job/credentials/credentials-not-set-up.ts";
+import { CredentialsNotSetUp } from "../../../lambdas/job/credentials/credentials.ts";
 import { SecretsManagerCredentials } from "../../../lambdas/job/credentials/secrets-manager-credentials.ts";
 import { type Asked, AwsProxy, type Fault, jsonResponse } from "../../aws/aws-proxy.ts";
 import { awsClients, newAwsClients, onEmulator } from "../../aws/emulator.ts";

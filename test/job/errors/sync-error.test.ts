@@ -1,7 +1,5 @@
 import { expect, it } from "vitest";
-import { isDamage } from "../../../lambdas/job/errors/is-damage.ts";
-import { isRefusedLogin } from "../../../lambdas/job/errors/is-refused-login.ts";
-import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { ERROR_CODES, isDamage, isRefusedLogin, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 const codesWith = (is: (error: SyncError) => boolean): readonly string[] =>
   ERROR_CODES.filter((code) => is(new SyncError(code, "message")));

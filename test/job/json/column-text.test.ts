@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { columnText } from "../../../lambdas/job/json/column-text.ts";
+import { columnText } from "../../../lambdas/job/json/json-line.ts";
 
 const textOf = (json: string): string | null => columnText(json, { start: 0, end: json.length });
 

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonDocument } from "../../../lambdas/job/json/json-document.ts";
-import { parsePointer } from "../../../lambdas/job/json/json-pointer.ts";
-import { rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
-import { MalformedJson, OversizeJson } from "../../../lambdas/job/json/json-tokens.ts";
+import { JsonDocument, parsePointer } from "../../../lambdas/job/json/json-document.ts";
+import { MalformedJson, OversizeJson, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 
 const at = (text: string, pointer: string): string | undefined => {
   const json = new JsonDocument(Buffer.from(text));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatPointer, parsePointer } from "../../../lambdas/job/json/json-pointer.ts";
+import { formatPointer, parsePointer } from "../../../lambdas/job/json/json-document.ts";
 
 // RFC 6901 §5, and tokens that are easily decoded in the wrong order.
 const POINTERS: readonly [string, readonly string[]][] = [

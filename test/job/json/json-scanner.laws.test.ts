@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compact, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
-import { MalformedJson } from "../../../lambdas/job/json/json-tokens.ts";
+import { compact, MalformedJson, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { jsonText } from "./json-texts.ts";
 
 describe("for any JSON text", () => {

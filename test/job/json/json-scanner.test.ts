@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { parsePointer } from "../../../lambdas/job/json/json-pointer.ts";
-import { compact, elements, members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
-import { MalformedJson } from "../../../lambdas/job/json/json-tokens.ts";
+import { parsePointer } from "../../../lambdas/job/json/json-document.ts";
+import {
+  compact,
+  elements,
+  MalformedJson,
+  members,
+  rootSpan,
+  valueAt,
+} from "../../../lambdas/job/json/json-scanner.ts";
 
 const at = (text: string, pointer: string): string | undefined => {
   const span = valueAt(text, parsePointer(pointer));

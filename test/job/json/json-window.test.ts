@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { JsonWindow, MalformedUtf8 } from "../../../lambdas/job/json/json-window.ts";
+import { JsonWindow, MalformedUtf8 } from "../../../lambdas/job/json/json-document.ts";
 
 const windowOf = (...pieces: readonly (string | readonly number[])[]): JsonWindow => {
   const window = new JsonWindow();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { redactKey } from "../../../lambdas/job/json/redact-key.ts";
+import { redactKey } from "../../../lambdas/job/errors/shown-text.ts";
 
 it.each([
   ["name", "name"],

@@ -42,6 +42,8 @@ describe("a run", () => {
     expect(keys).toEqual([
       "accounts/uk/lease.json",
       `changes/uk/0000000001/${RUN}/part-00000.ndjson.gz`,
+      `changes/uk/0000000001/${RUN}/part-00001.ndjson.gz`,
+      `changes/uk/0000000001/${RUN}/part-00002.ndjson.gz`,
       "columns.json",
       "publications/uk/0000000001.ndjson",
       `run-log/uk/${RUN}-1.ndjson`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { abortable } from "../../../lambdas/job/runtime/abortable.ts";
+import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 
 const never = (): Promise<never> => Promise.withResolvers<never>().promise;
 

@@ -11,7 +11,7 @@ import {
   RateLimiter,
   type RateLimiterOptions,
 } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/wait-reporter.ts";
+import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { IdentityChange } from "../../simulator/identity/identity-settings.ts";

@@ -3,8 +3,13 @@
 import { createHash } from "node:crypto";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
-import type { Body, Store, StoredKey, StoredObject } from "../../../lambdas/job/storage/store.ts";
+import {
+  type Body,
+  checkKey,
+  type Store,
+  type StoredKey,
+  type StoredObject,
+} from "../../../lambdas/job/storage/store.ts";
 
 interface Entry extends StoredObject {
   readonly modifiedAtMs: number;

@@ -1,6 +1,7 @@
 // The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
 
 import { describe, expect, it } from "vitest";
+import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import {
   accounts,
   findPublicationOf,
@@ -10,7 +11,6 @@ import {
   readLog,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Body } from "../../../lambdas/job/storage/store.ts";
-import { TABLES } from "../../../lambdas/job/storage/tables.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { FIRST, logOf, SECOND } from "./publications.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatRunId, runInstant } from "../../../lambdas/job/storage/run-id.ts";
+import { formatRunId, runInstant } from "../../../lambdas/job/storage/layout.ts";
 
 test("a run id is the start instant in UTC", () => {
   expect(formatRunId(Date.UTC(2026, 10, 21, 6, 0, 0, 0))).toBe("2026-11-21T06-00-00.000Z");

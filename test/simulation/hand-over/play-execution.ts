@@ -2,7 +2,7 @@
 
 import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
 import { continueRun } from "../../../lambdas/job/run/hand-over/continue-run.ts";
-import { nameOfExecution } from "../../../lambdas/job/run/hand-over/execution-name.ts";
+import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type Ended, endedBy, endOfResult } from "../process/do-command.ts";
 import { liveProcess } from "../process/live-process.ts";

@@ -1,7 +1,7 @@
 // Where the tokens of a world are stored, and what each process sees of it: the twin of a file and of a secret.
 
-import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
 import type {
+  OAuthTokens,
   RenewalClaim,
   StoredTokens,
   TokenStore,

@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import { timeKept } from "../../../lambdas/sync/time-limit.ts";
+import { timeKept } from "../../../lambdas/sync/function-ports.ts";
 import type { Timeline } from "../time/timeline.ts";
 import type { SimProcess } from "./sim-process.ts";
 

@@ -1,6 +1,6 @@
 // What a start of the plan becomes: one process on a laptop, or the invocations of the function with its retries.
 
-import { formatRunId } from "../../../lambdas/job/storage/run-id.ts";
+import { formatRunId } from "../../../lambdas/job/storage/layout.ts";
 import type { Start } from "../plan/plan.ts";
 import type { World } from "../world.ts";
 import { doCommand, type Ended } from "./do-command.ts";

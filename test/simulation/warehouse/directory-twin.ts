@@ -1,8 +1,13 @@
 // A warehouse in a directory, as one process sees it: the `Store` port over the objects of the world.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { checkKey } from "../../../lambdas/job/storage/check-key.ts";
-import type { Body, Store, StoredKey, StoredObject } from "../../../lambdas/job/storage/store.ts";
+import {
+  type Body,
+  checkKey,
+  type Store,
+  type StoredKey,
+  type StoredObject,
+} from "../../../lambdas/job/storage/store.ts";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
 import type { Objects } from "./objects.ts";
 

@@ -1,6 +1,6 @@
 // Glue as one process sees it: every command answered by the tables of the world.
 
-import { TABLES } from "../../../lambdas/job/storage/tables.ts";
+import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
 import type { Endpoint } from "./aws-clients.ts";
 import { AwsFailure, members } from "./aws-failure.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateStateMachineCommand, SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { expect, test } from "vitest";
-import { StepFunctionsExecutions } from "../../../lambdas/sync/hand-over/step-functions-executions.ts";
+import { StepFunctionsExecutions } from "../../../lambdas/job/run/hand-over/step-functions-executions.ts";
 import { awsClients, onEmulator } from "../../aws/emulator.ts";
 import { executionsContract } from "../../job/run/hand-over/executions-contract.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { attemptMetrics } from "../../../lambdas/sync/telemetry/attempt-metrics.ts";
+import { attemptMetrics } from "../../../lambdas/sync/telemetry/alarm-metrics.ts";
 import { FAILED, HELD, PUBLISHED, SKIPPED } from "../rows.ts";
 
 const BUDGET = { requestsPerMinute: 200, windowMs: 60_000 };

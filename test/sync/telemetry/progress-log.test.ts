@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { progressLog } from "../../../lambdas/sync/telemetry/progress-log.ts";
+import { progressLog } from "../../../lambdas/sync/telemetry/function-log.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 

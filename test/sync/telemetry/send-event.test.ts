@@ -1,7 +1,7 @@
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { eventBridgeSender } from "../../../lambdas/sync/telemetry/send-event.ts";
+import { eventBridgeSender } from "../../../lambdas/sync/telemetry/function-log.ts";
 import { httpServer } from "../../job/service/http/local-server.ts";
 
 const EVENT: RunEvent = {

@@ -1,6 +1,6 @@
 // How large each snapshot is as it is stored, and what it is to readers.
 
-import { runInstant } from "../../../../lambdas/job/storage/run-id.ts";
+import { runInstant } from "../../../../lambdas/job/storage/layout.ts";
 import type { SnapshotState, StoredSnapshot } from "../data/storage-use.ts";
 import {
   type Chart,

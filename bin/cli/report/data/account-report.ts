@@ -4,7 +4,7 @@ import { lastRuns } from "../../../../lambdas/job/run/record/last-runs.ts";
 import { isRun, type RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../../lambdas/job/run/status.ts";
 import type { Limit } from "../../../../lambdas/job/settings/limit.ts";
-import { type DamagedAccount, orDamage } from "../../../../lambdas/job/storage/damaged-account.ts";
+import { type DamagedAccount, orDamage } from "../../../../lambdas/job/storage/known-accounts.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { type FieldNews, readFieldNews } from "./field-news.ts";
 import { type LastPublications, readLastPublications } from "./last-publications.ts";

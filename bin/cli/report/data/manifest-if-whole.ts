@@ -1,6 +1,6 @@
 // A manifest for the report, which other damage must not hide.
 
-import { isDamage } from "../../../../lambdas/job/errors/is-damage.ts";
+import { isDamage } from "../../../../lambdas/job/errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 

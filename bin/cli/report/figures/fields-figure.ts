@@ -3,8 +3,8 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { shownPointer, typesOf } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { JsonType } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { minute } from "../../output/status/minute.ts";
 import type { ChangedFields, FieldNews } from "../data/field-news.ts";
 import type { Figure } from "../page/figure.ts";
 

@@ -2,8 +2,8 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import { minute } from "../../output/minute.ts";
 import { changeCounts, plural } from "../../output/progress-text.ts";
-import { minute } from "../../output/status/minute.ts";
 import { publicationsChart } from "../charts/publications-chart.ts";
 import type { LastPublications } from "../data/last-publications.ts";
 import type { Figure } from "../page/figure.ts";

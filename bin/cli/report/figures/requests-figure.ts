@@ -3,8 +3,8 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
+import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { minute } from "../../output/status/minute.ts";
 import type { Strip } from "../charts/strip.ts";
 import { stripsChart } from "../charts/strips-chart.ts";
 import type { AccountReport, RequestLimit } from "../data/account-report.ts";

@@ -3,9 +3,9 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import { reasonOf } from "../../output/describe-status.ts";
+import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { reasonOf } from "../../output/status/describe-status.ts";
-import { minute } from "../../output/status/minute.ts";
 import { OUTCOMES_SHOWN, runsChart, timeUnit } from "../charts/runs-chart.ts";
 import type { AccountReport } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";

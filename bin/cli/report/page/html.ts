@@ -1,6 +1,6 @@
 // HTML in which every text is text: what is put into a template is escaped, unless it is HTML of a template itself.
 
-import { oneLine } from "../../output/terminal-text.ts";
+import { oneLine } from "../../output/terminal.ts";
 
 export class Html {
   readonly text: string;

@@ -1,8 +1,7 @@
 // The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts.
 
 import { resolve, sep } from "node:path";
-import { isDamage } from "../../errors/is-damage.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import {
   type DamagedUnit,
   incompleteUnits,
@@ -11,7 +10,7 @@ import {
   partSizes,
 } from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
-import type { DamagedAccount } from "../../storage/damaged-account.ts";
+import type { DamagedAccount } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
@@ -22,7 +21,7 @@ import { viewsSql } from "./views-sql.ts";
 
 const MAX_TRIES = 10;
 
-export interface DuckdbCatalogOptions {
+interface DuckdbCatalogOptions {
   readonly store: Store;
   /** Where the store's files lie. */
   readonly directory: string;
@@ -30,7 +29,7 @@ export interface DuckdbCatalogOptions {
   readonly onDamage?: ((damaged: DamagedAccount) => void) | undefined;
 }
 
-export interface ReadTables {
+interface ReadTables {
   readonly accounts: readonly AccountLog[];
   /** Defines the tables, without the units that lack a file. */
   readonly sql: string;

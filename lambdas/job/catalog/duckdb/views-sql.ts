@@ -3,9 +3,8 @@
 import { sep } from "node:path";
 import { type DamagedUnit, describeUnit, folderOf } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
-import { MAX_ROW_BYTES } from "../../snapshot/rows/row-size.ts";
-import { KEYS_IN } from "../../storage/layout.ts";
-import { TABLES, type TableName } from "../../storage/tables.ts";
+import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
+import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { DUCKDB } from "../views/dialect.ts";
 import { EVENT_HISTORY_SQL } from "../views/event-history.ts";
 import { eventsTypedSql } from "../views/events-typed.ts";
@@ -14,7 +13,7 @@ import { ATHENA_FUNCTIONS } from "./athena-functions.ts";
 import { escapePattern, literal } from "./duckdb-text.ts";
 import { type AccountLog, listLine, type UnitTable, unitsOf } from "./table-folders.ts";
 
-export interface WarehouseFiles {
+interface WarehouseFiles {
   /** Absolute, without a closing slash. */
   readonly directory: string;
   readonly accounts: readonly AccountLog[];

@@ -22,7 +22,7 @@ const PUBLICATION = "publication";
 const MAX_TRIES = 10;
 const LINE_TABLES = ["publications", "sync_runs"] as const satisfies readonly LineTable[];
 
-export interface GlueCatalogOptions {
+interface GlueCatalogOptions {
   readonly client: GlueClient;
   readonly store: Store;
   readonly database: string;

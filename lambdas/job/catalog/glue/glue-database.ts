@@ -14,24 +14,24 @@ import {
   UpdatePartitionCommand,
 } from "@aws-sdk/client-glue";
 import { awsError } from "../../errors/aws-error.ts";
-import type { TableName } from "../../storage/tables.ts";
+import type { TableName } from "../../storage/layout.ts";
 import { batchError, type GlueCall, glueError } from "./glue-error.ts";
 import { type GlueStorage, storageAt } from "./glue-table.ts";
 
 export type Columns = GlueStorage["columns"];
 
-export interface Partition {
+interface Partition {
   readonly values: readonly string[];
   readonly location: string;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** As Glue has it. A list of partitions comes without their columns. */
-export interface FoundPartition extends Partition {
+interface FoundPartition extends Partition {
   readonly columns: Columns;
 }
 
-export interface GlueDatabaseOptions {
+interface GlueDatabaseOptions {
   readonly client: GlueClient;
   readonly database: string;
 }

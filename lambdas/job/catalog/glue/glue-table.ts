@@ -1,7 +1,6 @@
 // How Glue describes a table and its partitions: one description for the template and for the catalog.
 
-import { FOLDERS, layout } from "../../storage/layout.ts";
-import { TABLES, type TableName } from "../../storage/tables.ts";
+import { FOLDERS, layout, TABLES, type TableName } from "../../storage/layout.ts";
 
 /** A storage descriptor with the names that CloudFormation's construct library has for its parts. */
 export interface GlueStorage {

@@ -8,7 +8,7 @@ import type { ViewColumn } from "../views/view-column.ts";
 import type { ViewName } from "../views/views.ts";
 
 /** A table's input with the names that CloudFormation's construct library has for its parts. */
-export interface GlueView {
+interface GlueView {
   readonly name: ViewName;
   readonly tableType: "VIRTUAL_VIEW";
   readonly parameters: Readonly<Record<string, string>>;

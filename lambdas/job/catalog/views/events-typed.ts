@@ -6,7 +6,7 @@ import type { Dialect } from "./dialect.ts";
 import { typedValue } from "./typed-value.ts";
 import type { ViewColumn } from "./view-column.ts";
 
-export interface TypedColumn {
+interface TypedColumn {
   readonly name: string;
   readonly type: ColumnType;
 }

@@ -1,8 +1,7 @@
 // A text as a value of a type, in SQL: null for every text that does not fit, never an error. The engines convert
 // different texts, so each type names the texts that both convert alike, and only those are converted.
 
-import type { ColumnType } from "../../snapshot/rows/column-type.ts";
-import { DAY_FORM, TIME_FORM, ZONE_FORM } from "../../snapshot/rows/day-time-zone-form.ts";
+import { type ColumnType, DAY_FORM, TIME_FORM, ZONE_FORM } from "../../snapshot/rows/column-type.ts";
 import type { Dialect } from "./dialect.ts";
 
 // `\z` is the end in both; `$` is also the place before a newline at the end.

@@ -1,6 +1,6 @@
 // The views over the tables: what they are called, and which tables they read.
 
-import type { TableName } from "../../storage/tables.ts";
+import type { TableName } from "../../storage/layout.ts";
 
 export const VIEWS = {
   events_typed: ["events"],

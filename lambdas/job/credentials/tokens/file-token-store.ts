@@ -6,8 +6,14 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { nameIfFree, nameInPlace, versionOf, writeDurably } from "../../storage/directory/durable-file.ts";
 import { isErrno } from "../../storage/directory/file-error.ts";
 import { lockIfFree, withFileLock } from "../../storage/directory/file-lock.ts";
-import { type OAuthTokens, parseTokens, tokensText } from "./oauth-tokens.ts";
-import type { RenewalClaim, StoredTokens, TokenStore } from "./token-store.ts";
+import {
+  type OAuthTokens,
+  parseTokens,
+  type RenewalClaim,
+  type StoredTokens,
+  type TokenStore,
+  tokensText,
+} from "./token-store.ts";
 
 /** Only their owner may read tokens. */
 const MODE = 0o600;
@@ -15,7 +21,7 @@ const MODE = 0o600;
 /** Longer than a renewal takes: a writer of new tokens waits for the one under way. */
 const LOCK_TIMEOUT_MS = 60_000;
 
-export interface FileTokenStoreOptions {
+interface FileTokenStoreOptions {
   readonly file: string;
   readonly lockTimeoutMs?: number;
 }

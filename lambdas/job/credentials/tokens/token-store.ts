@@ -1,6 +1,8 @@
 // The port of the place that keeps the tokens of an OAuth authorization, which is replaced with each renewal.
 
-import type { OAuthTokens } from "./oauth-tokens.ts";
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { SyncError } from "../../errors/sync-error.ts";
 
 /** What is stored now. `version` names the value: another value has another name. */
 export type StoredTokens =
@@ -38,4 +40,72 @@ export interface TokenStore {
    * new version, or undefined where another value is stored: then nothing is changed.
    */
   replace(version: string | undefined, tokens: OAuthTokens): Promise<string | undefined>;
+}
+
+/** Visible ASCII, as a header needs it (RFC 6750 §2.1). */
+const token = z
+  .string()
+  .max(16_384)
+  .regex(/^[\x21-\x7e]+$/);
+const instant = z.iso.datetime();
+
+const schema = z
+  .object({
+    format: z.literal(1),
+    /** The client that the tokens were issued to. */
+    client_id: z.string().min(1),
+    access_token: token,
+    refresh_token: token,
+    token_type: z.literal("Bearer"),
+    obtained_at: instant,
+    /** Absent where the identity provider did not say how long the access token is valid. */
+    expires_at: instant.optional(),
+  })
+  .readonly();
+
+export type OAuthTokens = z.infer<typeof schema>;
+
+/** Whether a text may be a token of a stored authorization. */
+export function isToken(value: unknown): value is string {
+  return token.safeParse(value).success;
+}
+
+/** Undefined for any text that is not stored tokens. Keys of a later version are ignored. */
+export function parseTokens(json: string): OAuthTokens | undefined {
+  try {
+    return schema.safeParse(JSON.parse(json.replace(/^\uFEFF/, ""))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+export function tokensText(tokens: OAuthTokens): string {
+  return `${JSON.stringify(tokens)}\n`;
+}
+
+/** Each repeat means that a run has renewed the tokens before meanwhile. */
+const ATTEMPTS = 5;
+
+/** Throws `STORE_FAILED`, with the store's own remedy where it refuses. */
+export async function storeAuthorized(store: TokenStore, tokens: OAuthTokens): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const stored = await store.read();
+    const version = stored.kind === "none" ? undefined : stored.version;
+    if ((await store.replace(version, tokens)) !== undefined) return;
+  }
+  throw new SyncError(
+    "STORE_FAILED",
+    `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times meanwhile. End what changes it, and authorize again.`,
+  );
+}
+
+/**
+ * Secrets Manager takes an id for a new version (32 to 64 characters) and refuses one that exists with another value. So of
+ * several processes that store something in place of the same version, one succeeds.
+ * @param version undefined: the first one
+ */
+export function versionAfter(version: string | undefined, nth = 0): string {
+  return createHash("sha256")
+    .update(`after ${version ?? "nothing"} ${nth}`)
+    .digest("hex");
 }

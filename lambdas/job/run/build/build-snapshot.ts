@@ -2,21 +2,21 @@
 // manifest.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { writeDigests } from "../../snapshot/compare/digests.ts";
-import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
-import { checkListed } from "../../snapshot/files/check-listed.ts";
+import { RowDigests, writeDigests } from "../../snapshot/compare/digests.ts";
+import { FieldProfiler, type Profile } from "../../snapshot/fields/field-profile.ts";
+import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
 import { damaged } from "../../snapshot/files/damaged.ts";
 import { writeLeftOut } from "../../snapshot/files/left-out.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/verify-part.ts";
+import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
-import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
-import type { LeftOut } from "../../snapshot/staging/staged-result.ts";
+import { parseRow, type Row } from "../../snapshot/rows/row.ts";
+import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import { layout } from "../../storage/layout.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import type { SnapshotFacts } from "./snapshot-facts.ts";
 
 export interface BuildTask {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
@@ -163,4 +163,72 @@ function incomplete(planned: number, events: number, leftOut: number): SyncError
     `Of ${planned} planned events ${events} have a row and ${leftOut} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
     { fields: { planned, events, left_out: leftOut } },
   );
+}
+
+/**
+ * Rows come in any order: while they are fetched, and of ranges that other processes have recorded when these are
+ * verified.
+ */
+export class SnapshotFacts {
+  readonly #planned: number;
+  readonly #require: readonly string[];
+  /** Places of the ranges whose rows are counted. */
+  #counted = new Set<number>();
+  #fields = new FieldProfiler();
+  #required: RequiredFields;
+  #digests: RowDigests;
+
+  /** @param planned how many rows there are at most */
+  constructor(planned: number, require: readonly string[]) {
+    this.#planned = planned;
+    this.#require = require;
+    this.#required = new RequiredFields(require);
+    this.#digests = new RowDigests(planned);
+  }
+
+  /**
+   * @param place of the event in the plan, counted from 0
+   * @param event as `JSON.parse` gives it
+   */
+  add(place: number, row: Row, event: unknown): void {
+    this.#fields.add(event);
+    this.#required.add(row.event);
+    this.#digests.set(place, row.uuid, row.event);
+  }
+
+  /** Throws a `SyntaxError`, or `STORE_CORRUPT`, for a line that is no row. */
+  addLine(place: number, line: string): void {
+    const row = parseRow(line);
+    this.add(place, row, JSON.parse(row.event));
+  }
+
+  /** All rows of the range that begins at this place are counted. */
+  markCounted(place: number): void {
+    this.#counted.add(place);
+  }
+
+  hasCounted(place: number): boolean {
+    return this.#counted.has(place);
+  }
+
+  /** Some rows were counted that the snapshot does not have: everything is counted again. */
+  beginAgain(): void {
+    this.#counted = new Set();
+    this.#fields = new FieldProfiler();
+    this.#required = new RequiredFields(this.#require);
+    this.#digests = new RowDigests(this.#planned);
+  }
+
+  get profile(): Profile {
+    return this.#fields.profile();
+  }
+
+  get incomplete(): Incomplete {
+    return this.#required.incomplete;
+  }
+
+  /** Of all rows, in order. */
+  get digests(): Uint8Array {
+    return this.#digests.records;
+  }
 }

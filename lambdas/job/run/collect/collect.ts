@@ -3,15 +3,12 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { EventService } from "../../service/event-service.ts";
-import { lineBytes } from "../../snapshot/files/gzip/gzip-lines.ts";
+import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
-import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
-import { lifter } from "../../snapshot/rows/lifter.ts";
-import { type Row, rowLine } from "../../snapshot/rows/row.ts";
-import { fitsRow } from "../../snapshot/rows/row-size.ts";
-import type { Chain, RangeRows } from "../../snapshot/staging/chain.ts";
+import { type LiftedColumn, lifter } from "../../snapshot/rows/lifted-column.ts";
+import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
+import type { Chain, LeftOut, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import type { LeftOut, StagedResult } from "../../snapshot/staging/staged-result.ts";
 import { layout } from "../../storage/layout.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -23,7 +20,7 @@ const MAX_WAITING_TEXT = 16 * 1024 * 1024;
 /** What a result takes beside its text, in the same unit. */
 const RESULT_WEIGHT = 128;
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly service: Pick<EventService, "detail">;
   readonly concurrency: number;
   readonly lifted: readonly LiftedColumn[];
@@ -83,7 +80,7 @@ export interface CollectOptions extends Omit<FetchOptions, "onRow"> {
   readonly onLost: () => void;
 }
 
-export interface RangeCut {
+interface RangeCut {
   /** At most so many events. */
   readonly events: number;
   /** After the first event that is done so long after the range began, in milliseconds. */

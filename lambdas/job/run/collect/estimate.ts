@@ -1,11 +1,12 @@
 // How long a run takes within its budget, and what would make it shorter. Said before a long one.
 
-import type { BudgetUse } from "../../service/rate-limit/budget-use.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import type { BudgetUse } from "../../service/rate-limit/usage-window.ts";
 import { countText } from "../record/count-text.ts";
 import { durationText } from "../record/duration-text.ts";
 
-export type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | "windowMs">;
+type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | "windowMs">;
 
 /** The window of services that take more at once, as their public documentation describes it. */
 const LONGER_MINUTES = 10;
@@ -44,4 +45,40 @@ const OPTIONS: Readonly<Record<BudgetUse["limit"], string>> = {
 function inLongerWindowsMs(events: number, { detailsPerWindow, windowMs }: EstimateBudget): number {
   const windows = Math.ceil(events / ((detailsPerWindow * LONGER_MS) / windowMs));
   return (windows - 1) * LONGER_MS;
+}
+
+/** A shorter run needs no estimate. */
+const WORTH_SAYING_MS = 60_000;
+
+/** So many bodies say how large the others are. */
+const SAMPLE = 20;
+
+export class EstimateNotice {
+  readonly #budget: EstimateBudget;
+  readonly #logger: Logger;
+  #saidMs = 0;
+  #seen = 0;
+
+  constructor(budget: EstimateBudget, logger: Logger) {
+    this.#budget = budget;
+    this.#logger = logger;
+  }
+
+  begin(events: number): void {
+    this.#say(events, this.#budget.waitMs(events));
+  }
+
+  /** Called for each event that is done. */
+  done(events: number): void {
+    this.#seen += 1;
+    if (this.#seen !== SAMPLE || this.#budget.use(events).limit !== "bytes") return;
+    const ms = this.#budget.waitMs(events);
+    if (ms > this.#saidMs * 1.25) this.#say(events, ms);
+  }
+
+  #say(events: number, ms: number): void {
+    if (ms < WORTH_SAYING_MS) return;
+    this.#saidMs = ms;
+    this.#logger.info(estimateText(events, this.#budget), { events, seconds: Math.ceil(ms / 1_000) });
+  }
 }

@@ -3,13 +3,13 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { EventList, ListedEvent } from "../../service/event-service.ts";
-import { CompressedLines } from "../../snapshot/staging/compressed-lines.ts";
+import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/count-text.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
-export interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
+interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
   /** Sorted by uuid, each one once. Where no readings agree, those of all of them. */
   readonly events: Iterable<ListedEvent> & { readonly length: number };
   readonly readings: number;

@@ -1,9 +1,12 @@
 // Looks for work that an earlier start has left: a plan, and what is staged of it.
 
+import { createHash } from "node:crypto";
 import { SyncError } from "../../errors/sync-error.ts";
+import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
 import { isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
+import type { RunSettings } from "../run-settings.ts";
 
 /** A run that has a plan but is not finished. */
 export interface UnfinishedRun {
@@ -34,7 +37,7 @@ export async function findOwnWork(
   return unfinished;
 }
 
-export interface AdoptionTerms {
+interface AdoptionTerms {
   /** Of the settings, with each list of columns that an unfinished run may have. */
   readonly fingerprints: ReadonlySet<string>;
   /** The snapshot that readers see, or the removal: only a later run can still be published. */
@@ -84,4 +87,23 @@ async function open(
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
   return plan === undefined ? "other-version" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };
+}
+
+/** Raise it when the same responses of the service would give other rows than before. */
+const ROW_FORMAT = 1;
+
+/** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
+export function fingerprint(settings: RunSettings): string {
+  const { account, baseUrl, isListed, listPointer, detailPointer, lifted } = settings;
+  const shaping = [
+    ROW_FORMAT,
+    eventColumns(lifted),
+    lifted.map(({ pointer }) => pointer),
+    account,
+    baseUrl,
+    isListed,
+    listPointer ?? null,
+    detailPointer ?? null,
+  ];
+  return createHash("sha256").update(JSON.stringify(shaping)).digest("hex");
 }

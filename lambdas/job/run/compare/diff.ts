@@ -1,14 +1,15 @@
 // What differs between two snapshots of an account: counts of all changes, and the first of them.
 
-import { isDamage } from "../../errors/is-damage.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import * as z from "zod";
+import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { readHead } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { keptSnapshot, newestHeld } from "./kept-snapshot.ts";
+import { keptSnapshot, newestHeld } from "./held-snapshots.ts";
+import { ChangeSample } from "./make-preview.ts";
 
 /** The word for the newest held snapshot. */
 const NEWEST_HELD = "held";
@@ -22,7 +23,7 @@ export interface DiffTask {
   readonly b: string | undefined;
 }
 
-export interface Diff {
+interface Diff {
   readonly a: string;
   /** Null where nothing is published: then every event of `a` is `added`. */
   readonly b: string | null;
@@ -82,4 +83,48 @@ function checkTime({ signal, timeLeftMs }: DiffPorts): void {
     "INTERRUPTED",
     "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.",
   );
+}
+
+/** All changes counted, and the first of them in order: in which fields an event differs, not what they hold. */
+interface ChangedRow extends Pick<Change, "uuid" | "change"> {
+  /** JSON Pointers; null unless `changed`. */
+  readonly fields: readonly string[] | null;
+}
+
+/** Of all rows together, in UTF-16 code units: the pointers of one row may have 64 KB. */
+const MAX_TEXT = 32 * 1024 * 1024;
+
+const pointers = z.array(z.string());
+
+export class FirstChanges {
+  readonly #most: number;
+  readonly #sample = new ChangeSample(0);
+  readonly #rows: ChangedRow[] = [];
+  #text = 0;
+
+  /** @param most how many rows are kept */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get counts(): ChangeSample["counts"] {
+    return this.#sample.counts;
+  }
+
+  /** Fewer than there is room for where their pointers are long. */
+  get rows(): readonly ChangedRow[] {
+    return this.#rows;
+  }
+
+  add(change: Change): void {
+    this.#sample.add(change);
+    if (this.#rows.length >= this.#most || this.#text >= MAX_TEXT) return;
+    const { uuid, change: kind, fields } = change;
+    this.#text += uuid.length + (fields?.length ?? 0);
+    this.#rows.push({
+      uuid,
+      change: kind,
+      fields: fields === null ? null : pointers.parse(JSON.parse(fields)),
+    });
+  }
 }

@@ -1,9 +1,14 @@
 // The snapshots of an account that wait for a decision.
 
-import { readLogSince } from "../../storage/publication-log.ts";
-import { listSnapshots } from "../../storage/snapshot-marks.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { layout, runInstant } from "../../storage/layout.ts";
+import { readLog, readLogSince } from "../../storage/publication-log.ts";
+import { listSnapshots, readRetired } from "../../storage/snapshot-marks.ts";
 import type { Store } from "../../storage/store.ts";
-import { type HeldMark, readHold } from "../publish/hold.ts";
+import { type HeldMark, readHold } from "../publish/guard.ts";
+import type { RunLogEntry } from "../record/run-log.ts";
+import type { Preview } from "./preview.ts";
 
 export interface HeldSnapshot extends HeldMark {
   readonly snapshotId: string;
@@ -25,4 +30,95 @@ export async function heldSnapshots(store: Store, account: string): Promise<read
     if (mark) held.push({ snapshotId, ...mark });
   }
   return held;
+}
+
+/** To be pasted into a shell as they are. */
+export interface HeldCommands {
+  /** Publishes the snapshot. */
+  readonly accept: string;
+  /** Shows what that would change. */
+  readonly diff: string;
+}
+
+type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
+
+/** Counts that are not known are null. */
+type HeldDetail = Omit<Preview, Missing> &
+  Readonly<Record<Missing, number | null>> & {
+    readonly accept_command: string | null;
+    readonly diff_command: string | null;
+    readonly wait: string;
+  };
+
+export function heldDetail(
+  { reason, gone, forbidden, rejected }: Pick<RunLogEntry, "reason" | "gone" | "forbidden" | "rejected">,
+  preview: Preview | undefined,
+  commands: HeldCommands | undefined,
+): HeldDetail {
+  return {
+    ...(preview ?? { ...UNKNOWN, gone, forbidden, rejected }),
+    accept_command: commands?.accept ?? null,
+    diff_command: commands?.diff ?? null,
+    wait: ifNotAccepted(reason),
+  };
+}
+
+const UNKNOWN = {
+  base_snapshot_id: null,
+  added: null,
+  changed: null,
+  removed: null,
+  oversize: null,
+  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] },
+  too_deep: null,
+} as const;
+
+/** @param reason why it is held; null where that is not known */
+export function ifNotAccepted(reason: string | null): string {
+  const next =
+    reason === "PINNED"
+      ? "Later runs are held too, until a snapshot is accepted."
+      : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
+  return `Readers keep what they see. ${next} This one is retired after 30 days.`;
+}
+
+/** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */
+export async function keptSnapshot(store: Store, account: string, snapshotId: string): Promise<Manifest> {
+  if (runInstant(snapshotId) === undefined) {
+    throw snapshotNotFound(
+      snapshotId,
+      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
+    );
+  }
+  if ((await readRetired(store, account, snapshotId)) !== undefined) {
+    throw snapshotNotFound(
+      snapshotId,
+      "is retired: its files are deleted, or will be within a day. Make a new one with run",
+    );
+  }
+  if ((await store.read(layout.manifest(account, snapshotId))) !== undefined)
+    return readManifest(store, account, snapshotId);
+  const isPublished = (await readLog(store, account)).some(({ snapshot_id }) => snapshot_id === snapshotId);
+  throw snapshotNotFound(
+    snapshotId,
+    isPublished
+      ? "was published, but its files are missing. Restore them from a backup"
+      : "does not exist. Look at status and query publications for the ids",
+  );
+}
+
+/** The id of the newest held snapshot. Throws `SNAPSHOT_NOT_FOUND`. */
+export async function newestHeld(store: Store, account: string): Promise<string> {
+  const newest = (await heldSnapshots(store, account)).at(-1);
+  if (newest) return newest.snapshotId;
+  throw new SyncError(
+    "SNAPSHOT_NOT_FOUND",
+    `No snapshot of the account ${account} is held. Name a snapshot by its id; status lists the ids.`,
+  );
+}
+
+export function snapshotNotFound(snapshotId: string, why: string): SyncError {
+  return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
+    fields: { snapshot_id: snapshotId },
+  });
 }

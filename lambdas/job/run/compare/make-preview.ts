@@ -1,14 +1,14 @@
 // Makes the preview of a held snapshot: the changes against the head, and what is missing.
 
-import { isDamage } from "../../errors/is-damage.ts";
+import { isDamage } from "../../errors/sync-error.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { readLeftOut } from "../../snapshot/files/left-out.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import type { LeftOutReason } from "../../snapshot/staging/staged-result.ts";
+import type { Change } from "../../snapshot/rows/diff-rows.ts";
+import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { ChangeSample } from "./change-sample.ts";
 import type { Preview } from "./preview.ts";
 
 /** Of each kind. Enough to look some of them up. */
@@ -80,4 +80,23 @@ async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutRe
 
 function noneLeftOut(): Record<LeftOutReason, string[]> {
   return { gone: [], forbidden: [], oversize: [], too_deep: [] };
+}
+
+/** Changes in short: how many of each kind, and the first uuids of each. */
+type Kind = Change["change"];
+
+export class ChangeSample {
+  readonly #most: number;
+  readonly counts: Record<Kind, number> = { added: 0, changed: 0, removed: 0 };
+  readonly uuids: Readonly<Record<Kind, string[]>> = { added: [], changed: [], removed: [] };
+
+  /** @param most how many uuids of each kind are kept */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add({ uuid, change }: Pick<Change, "uuid" | "change">): void {
+    this.counts[change] += 1;
+    if (this.uuids[change].length < this.#most) this.uuids[change].push(uuid);
+  }
 }

@@ -2,17 +2,31 @@
 
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
+import { layout } from "../../storage/layout.ts";
+import { endOfUncounted } from "../lease/acquire-lease.ts";
+import { earlierUse } from "../lease/lease-account.ts";
+import {
+  encodeLease,
+  executionOf,
+  knownSinceMs,
+  type LeaseFile,
+  leaseOf,
+  readLease,
+} from "../lease/lease-file.ts";
 import { type RecordTask, recordAttempt, startNow } from "../record/record-attempt.ts";
 import { type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { NO_COUNTS } from "../run-state.ts";
-import { nameOfExecution } from "./execution-name.ts";
-import type { ExecutionState, Executions } from "./executions.ts";
-import { freeLease, readExecutionLease } from "./free-lease.ts";
-import { readRunTrigger } from "./run-trigger.ts";
+import {
+  type ExecutionState,
+  type Executions,
+  nameOfExecution,
+  parseExecutionName,
+  readRunTrigger,
+} from "./executions.ts";
 
-export interface Abandoned {
+interface Abandoned {
   readonly runId: string;
   /** The ARN of the execution that is said to have ended. */
   readonly execution: string;
@@ -21,7 +35,7 @@ export interface Abandoned {
 type EndState = Extract<ExecutionState, { readonly kind: "ended" }>;
 
 /** The recorded failure, or why nothing was done. */
-export type Abandonment = { readonly result: RunResult } | { readonly explanation: string };
+type Abandonment = { readonly result: RunResult } | { readonly explanation: string };
 
 /**
  * Does nothing where the execution has not ended, or no longer has the lease: the event about it may be late, or be
@@ -98,4 +112,80 @@ function parsed(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What a start does that finds the lease of an execution. */
+interface AskTask {
+  readonly ports: RunPorts;
+  readonly executions: Executions;
+  readonly settings: RunSettings;
+  /** False for a turn of another execution, which never takes the lease of this one. */
+  readonly mayTakeOver: boolean;
+}
+
+/**
+ * `free` where the execution works no more; its failure is then recorded, unless the event about it came first. One that
+ * is absent was never started, because the process that handed its run over died too early: it is started now, which
+ * changes nothing if another process does the same.
+ */
+export async function askExecution(
+  { ports, executions, settings, mayTakeOver }: AskTask,
+  arn: string,
+): Promise<"taken" | "free"> {
+  const { logger } = ports;
+  const name = nameOfExecution(arn);
+  const named = parseExecutionName(name);
+  if (named === undefined || executions.arnOf(name) !== arn) {
+    logger.warn("the lease belongs to an execution of another state machine, which cannot continue the run");
+    return "free";
+  }
+  const { account, runId } = named;
+  const state = await executions.describe(arn);
+  if (state.kind === "running") return "taken";
+  if (state.kind === "ended") {
+    logger.warn(`the execution ${name}, which has the lease, has ended as ${state.status}`);
+    if (mayTakeOver) await abandonRun(ports, executions, settings, { runId, execution: arn });
+    return "free";
+  }
+  await executions.start(name, { account, runId, turn: 0 });
+  logger.warn(`the run ${runId} was handed over to the execution ${name}, which is started only now`);
+  return "taken";
+}
+
+/** Takes the lease from an execution that has ended. */
+type LeasePorts = Pick<RunPorts, "store" | "clock">;
+
+/** The lease of an execution, as it was read. */
+interface ExecutionLease {
+  readonly version: string;
+  readonly lease: LeaseFile;
+}
+
+/** Undefined where the lease is not, or no longer, this execution's. */
+export async function readExecutionLease(
+  { store }: LeasePorts,
+  { account }: RunSettings,
+  execution: string,
+): Promise<ExecutionLease | undefined> {
+  const { version, lease } = (await readLease(store, account)) ?? {};
+  if (version === undefined || lease === undefined) return undefined;
+  return executionOf(lease) === execution ? { version, lease } : undefined;
+}
+
+/**
+ * Compare-and-swap: false where the lease was written since it was read. The budget's use stays in it, with what is
+ * assumed of a process that died.
+ */
+export async function freeLease(
+  { store, clock }: LeasePorts,
+  settings: RunSettings,
+  { version, lease }: ExecutionLease,
+): Promise<boolean> {
+  const nowMs = clock.now();
+  const crashedAtMs = endOfUncounted(lease, nowMs);
+  const known = { earlier: lease.use, knownSinceMs: knownSinceMs(lease), crashedAtMs };
+  const { handed_over } = lease;
+  const use = earlierUse(known, nowMs, settings);
+  const free = encodeLease(leaseOf({ run_id: null, holder: null, handed_over, use }, nowMs));
+  return (await store.replace(layout.lease(settings.account), free, version)) !== undefined;
 }

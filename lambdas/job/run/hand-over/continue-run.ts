@@ -4,10 +4,10 @@ import type { RunResult } from "../record/run-result.ts";
 import { run } from "../run.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { freeLease, readExecutionLease } from "./free-lease.ts";
-import { readRunTrigger } from "./run-trigger.ts";
+import { freeLease, readExecutionLease } from "./abandon-run.ts";
+import { readRunTrigger } from "./executions.ts";
 
-export interface Turn {
+interface Turn {
   readonly runId: string;
   /** The ARN of the execution. */
   readonly execution: string;

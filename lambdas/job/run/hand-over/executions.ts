@@ -1,5 +1,13 @@
 // The executions of the state machine, which calls the function again and again until a run is done.
 
+import * as z from "zod";
+import { isDamage } from "../../errors/sync-error.ts";
+import { isAccountName } from "../../settings/account-name.ts";
+import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
+import { layout, runInstant } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import { triggerSchema } from "../record/run-log.ts";
+
 /** What an execution works on. Two with the same name and input are the same execution. */
 export interface ExecutionInput {
   readonly account: string;
@@ -34,4 +42,59 @@ export interface Executions {
    */
   start(name: string, input: ExecutionInput): Promise<"started" | "taken">;
   describe(arn: string): Promise<ExecutionState>;
+}
+
+/** The name of an execution of the state machine. It can be read back, so an event about an execution names its run. */
+interface NamedExecution {
+  readonly account: string;
+  readonly runId: string;
+  /** From 1; no number is used twice for a run, because the name of an ended execution stays taken for 90 days. */
+  readonly n: number;
+}
+
+/** `uk-20261121T060000000Z-1`; 80 characters at most, which is all that Step Functions takes. */
+export function executionName({ account, runId, n }: NamedExecution): string {
+  return `${account}-${runId.replaceAll(/[-.]/g, "")}-${n}`;
+}
+
+/** Undefined for the name of anything else. */
+export function parseExecutionName(name: string): NamedExecution | undefined {
+  const found = /^(.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-([1-9]\d{0,8})$/.exec(name);
+  if (found === null) return undefined;
+  const [, account = "", year, month, day, hour, minute, second, ms, n] = found;
+  const runId = `${year}-${month}-${day}T${hour}-${minute}-${second}.${ms}Z`;
+  if (!isAccountName(account) || runInstant(runId) === undefined) return undefined;
+  return { account, runId, n: Number(n) };
+}
+
+/** The last part of an execution's ARN. */
+export function nameOfExecution(arn: string): string {
+  return arn.slice(arn.lastIndexOf(":") + 1);
+}
+
+/**
+ * `runs/<account>/<run_id>/hand-over.json`: what started a run that was handed over. The input of an execution does not
+ * say it, and the lease may be another run's by the time the execution is started again.
+ */
+const schema = z.object({ trigger: triggerSchema });
+type RunTrigger = z.infer<typeof schema>["trigger"];
+
+/** The first hand-over of a run decides. */
+export async function writeRunTrigger(
+  store: Store,
+  account: string,
+  runId: string,
+  trigger: RunTrigger,
+): Promise<void> {
+  await writeJsonOnce(store, layout.handOver(account, runId), { trigger });
+}
+
+/** `manual` where the file is missing or damaged: only the run log shows it. */
+export async function readRunTrigger(store: Store, account: string, runId: string): Promise<RunTrigger> {
+  try {
+    return (await readJson(store, layout.handOver(account, runId), schema))?.trigger ?? "manual";
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return "manual";
+  }
 }

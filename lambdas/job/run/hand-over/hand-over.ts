@@ -7,9 +7,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunEnd } from "../run-state.ts";
-import { executionName, nameOfExecution } from "./execution-name.ts";
-import type { Executions } from "./executions.ts";
-import { writeRunTrigger } from "./run-trigger.ts";
+import { type Executions, executionName, nameOfExecution, writeRunTrigger } from "./executions.ts";
 
 /** The execution that an invocation works for. */
 export interface OwnExecution {

@@ -2,7 +2,8 @@
 // execution.
 
 import { layout } from "../../storage/layout.ts";
-import { Lease, RENEWAL_MS } from "./lease.ts";
+import { nameOfExecution } from "../hand-over/executions.ts";
+import { commandOf, Lease, type LeaseLost, type LeaseOptions, RENEWAL_MS, workOf } from "./lease.ts";
 import {
   EXPIRY_MS,
   encodeLease,
@@ -15,8 +16,6 @@ import {
   leaseOf,
   readLease,
 } from "./lease-file.ts";
-import { commandOf, workOf } from "./lease-name.ts";
-import type { LeaseOptions } from "./taken-lease.ts";
 
 const POLL_MS = 5_000;
 
@@ -138,4 +137,39 @@ export function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefi
     return lease.holder === null ? undefined : Math.min(renewedAtMs + RENEWAL_MS, nowMs);
   }
   return Math.min(renewedAtMs + RENEWAL_MS, expiryMs(lease, nowMs), nowMs);
+}
+
+/** A start that ends without a snapshot because another process works on the account, or because its login is withheld. */
+export interface Skipped {
+  readonly outcome: "SKIPPED";
+  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED";
+  readonly explanation: string;
+}
+
+/** Another process or an execution had the lease when this process started. */
+export function skippedAsTaken({ takenBy, execution, expiresAt }: LeaseTaken): Skipped {
+  const work = workOf(takenBy);
+  const why =
+    execution === undefined
+      ? `${capitalized(work)} works on this account; its lease lasts until ${expiresAt} unless it is renewed.`
+      : `${capitalized(work)} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
+  return {
+    outcome: "SKIPPED",
+    reason: "LEASE_TAKEN",
+    explanation: `${why} Start again when it has ended.`,
+  };
+}
+
+/** Another process took the lease over while this one worked. */
+export function skippedAsLost({ takenBy }: LeaseLost): Skipped {
+  const by = takenBy === null ? "" : `: ${workOf(takenBy)}`;
+  return {
+    outcome: "SKIPPED",
+    reason: "LEASE_LOST",
+    explanation: `Another process took over the lease of this account${by}. Staged work is kept. Start again when that process has ended.`,
+  };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

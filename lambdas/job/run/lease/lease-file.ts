@@ -2,7 +2,7 @@
 // the budget.
 
 import * as z from "zod";
-import { isDamage } from "../../errors/is-damage.ts";
+import { isDamage } from "../../errors/sync-error.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
 import { parseJson } from "../../storage/json-object.ts";
@@ -57,7 +57,7 @@ export interface LeaseFacts {
   readonly use: RateLimiterUsage;
 }
 
-export interface StoredLease {
+interface StoredLease {
   readonly version: string;
   /** Undefined where the file is damaged; it is then written again. */
   readonly lease: LeaseFile | undefined;

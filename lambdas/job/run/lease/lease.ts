@@ -2,18 +2,19 @@
 // files and the publication log, never on the lease.
 
 import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
-import { layout } from "../../storage/layout.ts";
+import { formatRunId, layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
 import {
   EXPIRY_MS,
   encodeLease,
   type HandedOver,
+  type Holder,
   type LeaseFacts,
   leaseOf,
   readLease,
 } from "./lease-file.ts";
-import { LeaseLost } from "./lease-lost.ts";
-import type { LeaseOptions, TakenLease } from "./taken-lease.ts";
 
 export const RENEWAL_MS = 20_000;
 
@@ -200,4 +201,60 @@ export class Lease {
 
 function instantOf(clock: Clock): { readonly wallMs: number; readonly monotonicMs: number } {
   return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
+}
+
+/** What a lease begins with. */
+export interface LeaseOptions {
+  readonly store: Store;
+  readonly account: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly holder: Holder;
+}
+
+/** What a process found when it took a lease, and what it took it for. */
+interface TakenLease {
+  readonly runId: string;
+  /** The ARN of the execution that this process works for. */
+  readonly execution: string | undefined;
+  /** Of the file that it wrote. */
+  readonly version: string;
+  readonly handedOver: HandedOver;
+  /** The use of the budget by earlier holders. */
+  readonly earlier: RateLimiterUsage;
+  /** From when on `earlier` is complete, in milliseconds since the Unix epoch. */
+  readonly knownSinceMs: number;
+  /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
+  readonly crashedAtMs: number | undefined;
+}
+
+/** Another process has taken the lease over and works on the account now. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+  readonly takenBy: string | null;
+
+  constructor(takenBy: string | null) {
+    super(`the lease was taken over${takenBy === null ? "" : ` by ${workOf(takenBy)}`}`);
+    this.takenBy = takenBy;
+  }
+}
+
+/** Commands that work on an account without making a run. They last seconds or minutes, a large `verify` longer. */
+const COMMANDS = ["check", "discover", "verify", "remove"] as const;
+export type LeasedCommand = (typeof COMMANDS)[number];
+
+/** `check-2026-11-21T06-00-00.000Z`. */
+export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string {
+  return `${command}-${formatRunId(startedAtMs)}`;
+}
+
+/** Undefined for a run. */
+export function commandOf(leaseName: string): LeasedCommand | undefined {
+  return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
+}
+
+/** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */
+export function workOf(leaseName: string): string {
+  const command = commandOf(leaseName);
+  return command === undefined ? `the run ${leaseName}` : `the command ${command}`;
 }

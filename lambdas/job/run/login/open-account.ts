@@ -1,11 +1,14 @@
 // Opens the service for an account, but not for a schedule or a retry whose credentials the service has refused.
 
+import * as z from "zod";
+import { ERROR_CODES, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import type { Skipped } from "../lease/skipped.ts";
+import { readJson } from "../../storage/json-object.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Skipped } from "../lease/acquire-lease.ts";
 import type { Trigger } from "../record/run-log.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
-import { readRefusal, withheldUntil } from "./login-refusal.ts";
-import { recordLoginRefusals } from "./record-login-refusals.ts";
 
 /** The schedule, or a retry by the platform, would send credentials that the service has refused. */
 export class LoginWithheld extends Error {
@@ -56,4 +59,116 @@ async function withholdRefused(
   throw new LoginWithheld(
     `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
+}
+
+/** Nothing is recorded for credentials without versions (a file on a laptop): no schedule of ours uses them. */
+function recordLoginRefusals(
+  service: CountingService,
+  { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
+  account: string,
+): CountingService {
+  const clear = once(async () => {
+    if (service.credentialsVersion !== undefined) await deleteRefusal(store, account);
+  });
+  const record = once(async ({ code }: SyncError) => {
+    const credentials_version = service.credentialsVersion;
+    if (credentials_version === undefined) return;
+    const refused_at = new Date(clock.now()).toISOString();
+    await writeRefusal(store, account, { code, refused_at, credentials_version, request_id: requestId });
+  });
+  const warnOnFailure = async (work: Promise<void>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      logger.warn(`the result of the login could not be recorded: ${error.message}`, {
+        error_code: error.code,
+      });
+    }
+  };
+  let isCleared = false;
+  const recorded = async <T>(request: Promise<T>): Promise<T> => {
+    try {
+      const result = await request;
+      if (!isCleared) await warnOnFailure(clear());
+      isCleared = true;
+      return result;
+    } catch (error) {
+      if (isRefusedLogin(error)) await warnOnFailure(record(error));
+      throw error;
+    }
+  };
+  return {
+    logIn: (signal) => recorded(service.logIn(signal)),
+    list: (signal) => recorded(service.list(signal)),
+    detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
+    close: () => service.close(),
+    get counts() {
+      return service.counts;
+    },
+    get credentialsVersion() {
+      return service.credentialsVersion;
+    },
+  };
+}
+
+/** The first call does the work for all, also for concurrent ones. */
+function once<Args extends readonly unknown[]>(
+  work: (...args: Args) => Promise<void>,
+): (...args: Args) => Promise<void> {
+  let done: Promise<void> | undefined;
+  return (...args) => {
+    done ??= work(...args);
+    return done;
+  };
+}
+
+/** After so long a schedule tries again: an account may be enabled without a new password. */
+const IN_FORCE_MS = 24 * 60 * 60_000;
+
+const schema = z.object({
+  code: z.enum(ERROR_CODES),
+  refused_at: z.iso.datetime(),
+  /** The id of the secret's version; a new value has another id. */
+  credentials_version: z.string(),
+  /** Of the request that sent the login, where there was one. */
+  request_id: z.string().optional(),
+});
+type LoginRefusal = Readonly<z.infer<typeof schema>>;
+
+/** The last refusal; undefined where there is none, or where the file is damaged, which costs one login at most. */
+async function readRefusal(store: Store, account: string): Promise<LoginRefusal | undefined> {
+  try {
+    return await readJson(store, layout.loginRefused(account), schema);
+  } catch (error) {
+    if (error instanceof SyncError && error.code === "STORE_CORRUPT") return undefined;
+    throw error;
+  }
+}
+
+/** Replaces the refusal before it, unless another process writes at the same time. */
+async function writeRefusal(store: Store, account: string, refusal: LoginRefusal): Promise<void> {
+  const key = layout.loginRefused(account);
+  const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
+  const stored = await store.read(key);
+  if (stored === undefined) await store.create(key, bytes);
+  else await store.replace(key, bytes, stored.version);
+}
+
+/** Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key. */
+async function deleteRefusal(store: Store, account: string): Promise<void> {
+  const key = layout.loginRefused(account);
+  if ((await store.read(key)) !== undefined) await store.delete(key);
+}
+
+/** The instant until which credentials of this version are not sent by a schedule; undefined if they may be. */
+function withheldUntil(
+  { refused_at, credentials_version }: LoginRefusal,
+  version: string | undefined,
+  nowMs: number,
+): number | undefined {
+  const refusedAtMs = Date.parse(refused_at);
+  // An instant in the future was written by a wrong clock, and must not withhold the login until then.
+  const isRecent = Math.abs(nowMs - refusedAtMs) < IN_FORCE_MS;
+  return isRecent && credentials_version === version ? refusedAtMs + IN_FORCE_MS : undefined;
 }

@@ -1,8 +1,8 @@
 // What a publication is compared with: the head; or, over a damaged head and after changes that are lost, an older
 // publication that is whole.
 
-import { isDamage } from "../../errors/is-damage.ts";
-import type { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, type SyncError } from "../../errors/sync-error.ts";
+import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { lostChanges } from "../../snapshot/files/units.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
@@ -100,4 +100,29 @@ async function findDamage(
     if (!isDamage(error)) throw error;
     return error;
   }
+}
+
+/**
+ * The cause of a comparison's error. A damaged part shows in its rows before it shows in its checksum, and a row does not
+ * know its file; so both snapshots are verified, the base first.
+ */
+export async function explainDamage(
+  error: unknown,
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  account: string,
+  { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
+): Promise<unknown> {
+  if (!isDamage(error)) return error;
+  const damageOf = async (id: string | null | undefined): Promise<unknown> => {
+    if (id === null || id === undefined) return undefined;
+    try {
+      await verifySnapshot(store, account, id, () => signal.throwIfAborted());
+      return undefined;
+    } catch (found) {
+      return found;
+    }
+  };
+  const ofBase = await damageOf(base);
+  if (ofBase !== undefined) return addDamagedHeadRemedy(ofBase, account);
+  return (await damageOf(snapshotId)) ?? error;
 }

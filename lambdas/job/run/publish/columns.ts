@@ -1,7 +1,7 @@
 // Which columns of its own a run has: those that it names, or those of the warehouse. Readers find columns by their
 // position, so a run may only append new ones.
 
-import { shellWord } from "../../errors/shell-word.ts";
+import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
@@ -13,7 +13,7 @@ import type { RunSettings } from "../run-settings.ts";
 
 type Columns = readonly LiftedColumn[];
 
-export interface ColumnsOfRun {
+interface ColumnsOfRun {
   /** Of a new run. */
   readonly columns: Columns;
   /** Of an unfinished run that began before another account appended columns: the first of them, longest list first. */

@@ -3,18 +3,17 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
-import { checkListed } from "../../snapshot/files/check-listed.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import type { PartInfo, WrittenPart } from "../../snapshot/files/part-info.ts";
 import { type WritePartsOptions, writeParts } from "../../snapshot/files/parts.ts";
+import type { PartInfo, WrittenPart } from "../../snapshot/files/verify-part.ts";
+import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
 import { type LogEnd, type Publication, publish, readLogSince } from "../../storage/publication-log.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
-import type { BaseOf } from "./base.ts";
+import { type BaseOf, explainDamage } from "./base.ts";
 import { recordColumnsOf } from "./columns.ts";
-import { explainDamage } from "./explain-damage.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
@@ -88,7 +87,7 @@ function unlisted(key: string): SyncError {
 
 type Counts = Pick<Publication, "added" | "changed" | "removed">;
 
-export interface ChangesToWrite {
+interface ChangesToWrite {
   readonly key: (index: number) => string;
   /** The snapshot to compare with; null where there is none. */
   readonly base: string | null;
@@ -97,7 +96,7 @@ export interface ChangesToWrite {
   readonly target?: WritePartsOptions["store"];
 }
 
-export interface WrittenChanges {
+interface WrittenChanges {
   readonly counts: Counts;
   readonly parts: readonly WrittenPart[];
 }

@@ -1,10 +1,16 @@
 // Logs what a publication changed in the fields of events.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { describeFieldChanges } from "../../snapshot/fields/field-changes.ts";
+import {
+  describeFieldChanges,
+  type FieldChanges,
+  fieldChanges,
+} from "../../snapshot/fields/field-changes.ts";
+import { readManifest } from "../../snapshot/files/manifest.ts";
+import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
+import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { publishedFieldChanges } from "./published-field-changes.ts";
 
 /** Against the snapshot that was the head before; nothing for the first one. */
 export async function logFieldChanges(
@@ -22,4 +28,17 @@ export async function logFieldChanges(
       error_code: error.code,
     });
   }
+}
+
+/** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */
+export async function publishedFieldChanges(
+  store: Store,
+  account: string,
+  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
+): Promise<FieldChanges | undefined> {
+  if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
+  return fieldChanges(
+    await readManifest(store, account, base),
+    await readManifest(store, account, snapshotId),
+  );
 }

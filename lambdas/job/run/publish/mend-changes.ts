@@ -1,7 +1,7 @@
 // Changes of a publication that have lost files are made again, from the snapshots that they lie between.
 
 import { isDeepStrictEqual } from "node:util";
-import { isDamage } from "../../errors/is-damage.ts";
+import { isDamage } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { incompleteChanges } from "../../snapshot/files/units.ts";
 import { layout } from "../../storage/layout.ts";
@@ -10,7 +10,7 @@ import type { Body, Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { writeChanges } from "./commit.ts";
 
-export type MendPorts = Pick<RunPorts, "store" | "catalog" | "logger" | "signal">;
+type MendPorts = Pick<RunPorts, "store" | "catalog" | "logger" | "signal">;
 
 /** All that can be. What a person has given up as lost is not among them. */
 export async function mendChanges(ports: MendPorts, account: string): Promise<void> {

@@ -11,21 +11,19 @@ import {
   readHead,
   readLogSince,
 } from "../../storage/publication-log.ts";
-import { type BuiltSnapshot, buildSnapshot } from "../build/build-snapshot.ts";
-import type { SnapshotFacts } from "../build/snapshot-facts.ts";
+import { type BuiltSnapshot, buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
 import { TimeBudget } from "../collect/time-budget.ts";
 import { makePreview } from "../compare/make-preview.ts";
-import { publishedEnd } from "../record/published-end.ts";
+import { publishedEnd } from "../record/published-run.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
-import { describeUnstable, guard, type Hold } from "./guard.ts";
-import { type HeldMark, hold, readHold } from "./hold.ts";
+import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
 
-export interface PublishTask {
+interface PublishTask {
   readonly session: RunSession;
   /** All of the plan is staged. */
   readonly chain: Chain;

@@ -1,10 +1,8 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
 // deleted by a run at least a day after it has left the tables.
 
-import { deletable } from "../../storage/deletable.ts";
-import { layout } from "../../storage/layout.ts";
+import { layout, runInstant } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
-import { runInstant } from "../../storage/run-id.ts";
 import {
   dateRetired,
   listSnapshots,
@@ -12,14 +10,15 @@ import {
   readRetired,
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
+import { deletable } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { renewHold } from "./hold.ts";
+import { renewHold } from "./guard.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A snapshot that was not published in that time, held or left by a crashed run, is due. */
 const UNPUBLISHED_DAYS = 30;
 
-export interface RetentionTask {
+interface RetentionTask {
   readonly ports: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
   readonly account: string;
   /** Published snapshots older than so many days are due; undefined keeps all. */

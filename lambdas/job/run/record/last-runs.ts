@@ -9,7 +9,7 @@ import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 /** Reads that are under way at the same time. */
 const AT_ONCE = 8;
 
-export interface LastRuns {
+interface LastRuns {
   /** Newest first. */
   readonly runs: readonly RunLogEntry[];
   /** Of the whole log. */

@@ -1,24 +1,24 @@
 // A run whose snapshot was published is finished, whatever has happened since: a rollback, a later head, another clock.
 
-import { isDamage } from "../../errors/is-damage.ts";
+import { isDamage } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { layout } from "../../storage/layout.ts";
 import {
   findPublicationOf,
   findPublicationOfSnapshot,
   type Publication,
+  publicationBefore,
 } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import { readHold } from "../publish/hold.ts";
+import { readHold } from "../publish/guard.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { countsOf, NO_COUNTS, type RunEnd, type RunState, type SnapshotCounts } from "../run-state.ts";
-import { publishedEnd } from "./published-end.ts";
 import { recordAttempt, startNow } from "./record-attempt.ts";
 import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
 import { writeRunResult } from "./run-result.ts";
 
 /** How the run ended, read from what it has written. */
-export interface PublishedRun {
+interface PublishedRun {
   readonly end: RunEnd;
   readonly counts: SnapshotCounts;
   /** Its number; undefined where the run did not publish it. */
@@ -134,5 +134,21 @@ async function heldAtFirst(
     outcome: "HELD",
     reason: hold?.reason ?? null,
     explanation: `${why}The snapshot ${snapshotId} was held at first; a person has published it since (publication ${publication}).`,
+  };
+}
+
+/** Its reason is `DAMAGED_HEAD` where the changes are not those against the publication before. */
+export async function publishedEnd(
+  store: Store,
+  account: string,
+  { publication, base_snapshot_id: base }: Publication,
+): Promise<RunEnd> {
+  const head = await publicationBefore(store, account, publication);
+  if (head === undefined || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
+  const against = base === null ? "Every event is added" : `The changes are those against ${base}`;
+  return {
+    outcome: "PUBLISHED",
+    reason: "DAMAGED_HEAD",
+    explanation: `What readers saw before, ${head.snapshot_id}, is damaged, or changes that led to it are lost. ${against}: a reader that applies event_changes in order starts again from there.`,
   };
 }

@@ -1,22 +1,26 @@
 // The end of an attempt: its line in the run log, and the outcome file when the run is finished.
 
-import { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { readJson } from "../../storage/json-object.ts";
+import { layout } from "../../storage/layout.ts";
+import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
-import { errorColumns } from "./error-columns.ts";
+import { errorColumns } from "./run-event.ts";
 import {
   appendRunLog,
   appendRunLogOnce,
   isRun,
   type Outcome,
   type RunLogEntry,
+  runLogEntrySchema,
   type Trigger,
 } from "./run-log.ts";
 import { type RunResult, writeRunResult } from "./run-result.ts";
 
 /** When an attempt began. */
-export interface Start {
+interface Start {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
   /** For its duration, which stays right when the wall clock is set meanwhile. */
@@ -144,4 +148,34 @@ function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "a
     version: ports.version,
     repeated,
   };
+}
+
+/** Says once that a run has begun, however many attempts it takes. */
+interface AnnounceTask {
+  readonly ports: Pick<RunPorts, "store" | "clock" | "onStarted">;
+  readonly account: string;
+  readonly runId: string;
+  readonly trigger: Trigger;
+}
+
+/**
+ * Called by an attempt that has the lease, has opened the service, and found no plan of its run. Says nothing where an
+ * earlier attempt of the run came as far: its line of the run log has requests.
+ */
+export async function announceStart({ ports, account, runId, trigger }: AnnounceTask): Promise<void> {
+  if (ports.onStarted === undefined || (await hasBegun(ports.store, account, runId))) return;
+  await ports.onStarted({ runId, trigger, startedAtMs: ports.clock.now() });
+}
+
+async function hasBegun(store: Store, account: string, runId: string): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const row = await readJson(store, layout.runLog(account, runId, attempt), runLogEntrySchema);
+      if (row === undefined) return false;
+      if (row.requests !== null) return true;
+    } catch (error) {
+      // What a damaged line says is for check. Twice is better than never.
+      if (!isDamage(error)) throw error;
+    }
+  }
 }

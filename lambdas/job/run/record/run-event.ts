@@ -1,9 +1,9 @@
 // The events about a run: a snapshot was published, a snapshot is held, a run failed.
 
-import { type HeldCommands, heldDetail } from "../compare/held-detail.ts";
+import { SyncError } from "../../errors/sync-error.ts";
+import { type HeldCommands, heldDetail } from "../compare/held-snapshots.ts";
 import type { BusEvent } from "./bus-event.ts";
-import { errorColumns } from "./error-columns.ts";
-import { isRun, leftOutCount } from "./run-log.ts";
+import { isRun, leftOutCount, type RunLogEntry } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
@@ -68,5 +68,15 @@ export function failedStartEvent(account: string, error: unknown): RunEvent {
   return {
     detailType: DETAIL_TYPES.failed,
     detail: { ...about, ...errorColumns(error), finished: true },
+  };
+}
+
+/** The message of an error that is not ours may quote data, so only its kind is written. */
+export function errorColumns(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
+  if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
+  const kind = error instanceof Error ? error.name : typeof error;
+  return {
+    error_code: null,
+    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
   };
 }

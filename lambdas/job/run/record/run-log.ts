@@ -1,12 +1,10 @@
 // One line of the run log: what one attempt of a run did. A row of the table `sync_runs`.
 
 import * as z from "zod";
-import { isDamage } from "../../errors/is-damage.ts";
-import { ERROR_CODES } from "../../errors/sync-error.ts";
+import { ERROR_CODES, isDamage } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
-import { readJson } from "../../storage/json-object.ts";
+import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
 import { isOfLayout, layout } from "../../storage/layout.ts";
-import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;

@@ -4,10 +4,11 @@ import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
+import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
 import type { HandOver } from "../run-state.ts";
-import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
+import { isRun, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** What a start of a run returns. `error` is present exactly when the outcome is `FAILED`. */
 export interface RunResult {
@@ -65,4 +66,15 @@ export async function writeRunResult(store: Store, account: string, result: RunR
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;
   return { ...standing, isRepeat: true };
+}
+
+/** Undefined where nothing was published. */
+export async function publicationOf(
+  store: Store,
+  account: string,
+  { outcome, trigger, run_id: runId }: RunLogEntry,
+): Promise<Publication | undefined> {
+  if (outcome !== "PUBLISHED") return undefined;
+  if (isRun(trigger)) return findPublicationOf(store, account, runId);
+  return (await readLog(store, account)).findLast(({ run_id }) => run_id === runId);
 }

@@ -1,17 +1,13 @@
 // Takes an account out of a warehouse: out of the log and the tables first, then its files, so that no reader and no
 // other process ever finds a publication whose files are missing.
 
-import { isOfLayout, layout } from "../../storage/layout.ts";
-import { createRemoval } from "../../storage/publication-log.ts";
-import { formatRunId } from "../../storage/run-id.ts";
+import { isDamage } from "../../errors/sync-error.ts";
+import { FOLDERS, formatRunId, isOfLayout, layout } from "../../storage/layout.ts";
+import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
-import { acquireLease } from "../lease/acquire-lease.ts";
-import { Lease } from "../lease/lease.ts";
-import { LeaseLost } from "../lease/lease-lost.ts";
-import { leaseNameOf } from "../lease/lease-name.ts";
-import { type Skipped, skippedAsLost, skippedAsTaken } from "../lease/skipped.ts";
+import { acquireLease, type Skipped, skippedAsLost, skippedAsTaken } from "../lease/acquire-lease.ts";
+import { Lease, LeaseLost, leaseNameOf } from "../lease/lease.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { accountFolders } from "./account-files.ts";
 
 export type RemovePorts = Pick<
   RunPorts,
@@ -70,4 +66,57 @@ async function keysOf(store: Store, account: string): Promise<readonly string[]>
     for await (const { key } of store.list(folder)) keys.push(key);
   }
   return keys.filter(isOfLayout);
+}
+
+/** Everything that a warehouse holds of an account, folder by folder. */
+export interface AccountFiles {
+  readonly publications: number;
+  /** Published, held and unfinished ones. */
+  readonly snapshots: number;
+  readonly files: number;
+  /** Not of the layout, so `remove` leaves them. */
+  readonly foreign: readonly string[];
+  /** A link behind which nothing is deleted. */
+  readonly refusedLink: string | undefined;
+}
+
+/** The account's folder in each of the warehouse's. */
+function accountFolders(account: string): readonly string[] {
+  return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
+}
+
+/** Reads only. An account without any file of the layout does not exist; the entry that says that it was removed does not count. */
+export async function countFiles(store: Store, account: string): Promise<AccountFiles> {
+  const snapshots = new Set<string>();
+  const removal = await findRemoval(store, account);
+  let publications = 0;
+  let files = 0;
+  const foreign: string[] = [];
+  let link: string | undefined;
+  for (const folder of accountFolders(account)) {
+    for await (const { key, refusedLink } of store.list(folder)) {
+      link ??= refusedLink;
+      if (key === removal) continue;
+      if (!isOfLayout(key)) {
+        foreign.push(key);
+        continue;
+      }
+      files += 1;
+      if (folder === layout.publications(account)) publications += 1;
+      if (folder === layout.snapshots(account))
+        snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
+    }
+  }
+  return { publications, snapshots: snapshots.size, files, foreign, refusedLink: link };
+}
+
+/** The key of the newest removal. A log that is damaged is removed as well. */
+async function findRemoval(store: Store, account: string): Promise<string | undefined> {
+  try {
+    const { removal } = await readLogSince(store, account, "");
+    return removal && layout.publication(account, removal.publication);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
 }

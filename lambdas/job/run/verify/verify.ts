@@ -2,24 +2,26 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { changedPointers } from "../../json/changed-pointers.ts";
+import type { Random } from "../../runtime/random.ts";
 import type { Detail } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import { addDamagedHeadRemedy } from "../../snapshot/files/add-damaged-head-remedy.ts";
-import { readManifest } from "../../snapshot/files/manifest.ts";
+import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
+import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { readParts } from "../../snapshot/files/parts.ts";
+import { parseRow } from "../../snapshot/rows/row.ts";
+import { formatRunId, layout } from "../../storage/layout.ts";
 import { type Publication, readHead } from "../../storage/publication-log.ts";
-import { formatRunId } from "../../storage/run-id.ts";
-import { EstimateNotice } from "../collect/estimate-notice.ts";
+import type { Store } from "../../storage/store.ts";
+import { EstimateNotice } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
-import type { Skipped } from "../lease/skipped.ts";
-import { type OpenService, withLease } from "../lease/with-lease.ts";
+import type { Skipped } from "../lease/acquire-lease.ts";
+import { type OpenService, withLease } from "../lease/lease-account.ts";
 import { countText } from "../record/count-text.ts";
 import { durationText } from "../record/duration-text.ts";
 import { recordAttempt, startNow } from "../record/record-attempt.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { NO_COUNTS, type RunEnd, type RunFailure, type RunState } from "../run-state.ts";
-import { type SampledEvent, sampleEvents } from "./sample-events.ts";
-import { type Verdict, Verdicts } from "./verdicts.ts";
+import { NO_COUNTS, type RunEnd, type RunFailure, type RunState, type SnapshotCounts } from "../run-state.ts";
 
 export interface Verified {
   readonly head: Publication;
@@ -149,4 +151,140 @@ function outOfTime(done: number, sample: number): SyncError {
     "INTERRUPTED",
     `The time limit was reached after ${countText(done)} of ${countText(sample)} events. Take a smaller sample, or use verify on the command line, which has no time limit.`,
   );
+}
+
+/** Random events of a snapshot, with the texts that they had when it was made. */
+export interface SampledEvent {
+  readonly uuid: string;
+  /** As the service listed it: how the detail is requested. */
+  readonly requestAs: string;
+  /** Its text in the snapshot. */
+  readonly event: string;
+}
+
+interface SampleOptions {
+  /** How many events; all of them where the snapshot has fewer. */
+  readonly size: number;
+  readonly random: Pick<Random, "next">;
+  /** Called for each row; may throw to stop. */
+  readonly proceed: () => void;
+}
+
+/**
+ * All sets of that many events are equally likely. Yields the events of one part at a time, once the whole part
+ * is verified, so nothing is sent for a row that is damaged, and no more than a part is in memory. Throws
+ * `STORE_CORRUPT` for a part that is missing or damaged.
+ */
+export async function* sampleEvents(
+  store: Store,
+  { account, snapshot_id, counts, parts }: Pick<Manifest, "account" | "snapshot_id" | "counts" | "parts">,
+  { size, random, proceed }: SampleOptions,
+): AsyncGenerator<readonly SampledEvent[]> {
+  let left = counts.events;
+  let wanted = Math.min(size, left);
+  for (const part of parts) {
+    if (wanted === 0) return;
+    const chosen: string[] = [];
+    for await (const line of readParts(store, layout.snapshot(account, snapshot_id), [part])) {
+      proceed();
+      // Selection sampling: with as many rows left as are wanted, each of them is taken.
+      if (random.next() * left < wanted) {
+        chosen.push(line);
+        wanted -= 1;
+      }
+      left -= 1;
+    }
+    if (chosen.length > 0) yield chosen.map(sampledEvent);
+  }
+}
+
+function sampledEvent(line: string): SampledEvent {
+  const { uuid, event, listing } = parseRow(line);
+  return { uuid, requestAs: spellingIn(listing, uuid) ?? uuid, event };
+}
+
+/** A list that is keyed by uuid has none in the entries. */
+function spellingIn(listing: string, uuid: string): string | undefined {
+  const entry: unknown = JSON.parse(listing);
+  const listed = typeof entry === "object" && entry !== null && "uuid" in entry ? entry.uuid : undefined;
+  return typeof listed === "string" && listed.toLowerCase() === uuid ? listed : undefined;
+}
+
+/** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap, `too_deep` for too many levels. */
+type Verdict = "same" | "changed" | Extract<Detail, { kind: "left-out" }>["reason"];
+
+/** How many uuids are named of each kind. */
+const MAX_NAMED = 10;
+
+class Verdicts {
+  readonly #counts: Record<Verdict, number> = {
+    same: 0,
+    changed: 0,
+    gone: 0,
+    forbidden: 0,
+    oversize: 0,
+    too_deep: 0,
+  };
+  readonly #first: Record<Exclude<Verdict, "same">, string[]> = {
+    changed: [],
+    gone: [],
+    forbidden: [],
+    oversize: [],
+    too_deep: [],
+  };
+
+  get counts(): Readonly<Record<Verdict, number>> {
+    return this.#counts;
+  }
+
+  /** The first uuids of each kind that is not the same. */
+  get first(): Readonly<Record<Exclude<Verdict, "same">, readonly string[]>> {
+    return this.#first;
+  }
+
+  get total(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  add(uuid: string, verdict: Verdict): void {
+    this.#counts[verdict] += 1;
+    if (verdict !== "same" && this.#first[verdict].length < MAX_NAMED) this.#first[verdict].push(uuid);
+  }
+
+  /** As columns of `sync_runs`: `events` are those that the service still gives. */
+  asCounts(): SnapshotCounts {
+    const { same, changed, gone, forbidden, oversize, too_deep } = this.#counts;
+    return { ...NO_COUNTS, events: same + changed, changed, gone, forbidden, rejected: oversize + too_deep };
+  }
+}
+
+/** Contract: the line of `--json`, and in the function's answer. They add up to the sample. */
+interface VerifiedCounts {
+  readonly same: number;
+  readonly changed: number;
+  /** What a run would leave out now: no longer there, forbidden, too large, or nested too deep. */
+  readonly gone: number;
+}
+
+export function verifiedCounts({ counts }: Pick<Verified, "counts">): VerifiedCounts {
+  const { same, changed, gone, forbidden, oversize, too_deep } = counts;
+  return { same, changed, gone: gone + forbidden + oversize + too_deep };
+}
+
+/** `97 same, 2 changed since, 1 gone`. */
+export function verifiedText(found: Pick<Verified, "counts">): string {
+  const { same, changed, gone } = verifiedCounts(found);
+  const parts = `${countText(same)} same, ${countText(changed)} changed since, ${countText(gone)} gone`;
+  const reasons = goneReasons(found.counts);
+  return reasons === "" ? parts : `${parts} (${reasons})`;
+}
+
+/** Only what is not plainly gone needs a word. */
+function goneReasons({ forbidden, oversize, too_deep }: Verdicts["counts"]): string {
+  const reasons = [
+    ...(forbidden === 0 ? [] : [`${countText(forbidden)} forbidden`]),
+    ...(oversize === 0 ? [] : [`${countText(oversize)} too large`]),
+    ...(too_deep === 0 ? [] : [`${countText(too_deep)} nested too deep`]),
+  ];
+  return reasons.join(", ");
 }

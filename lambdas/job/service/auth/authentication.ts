@@ -2,19 +2,18 @@
 
 import type { PasswordCredentials, ServiceCredentials } from "../../credentials/credentials.ts";
 import type { TokenStore } from "../../credentials/tokens/token-store.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../network/proxies.ts";
 import { parseAuthUrl } from "../../settings/auth-url.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
 import type { KnownSecrets } from "../known-secrets.ts";
-import type { Authenticator } from "../requests/authenticator.ts";
-import { BasicAuthenticator } from "./basic-authenticator.ts";
+import type { Authenticator, Authorization } from "../requests/authenticator.ts";
 import { CurrentCredentials } from "./current-credentials.ts";
 import { OAuthAuthenticator } from "./oauth/oauth-authenticator.ts";
 import { TokenEndpoint } from "./oauth/token-endpoint.ts";
 import { TokenRotation } from "./oauth/token-rotation.ts";
-import { SessionAuthenticator } from "./session-authenticator.ts";
-import { type SessionLoginOptions, sessionLogin } from "./session-login.ts";
+import { SessionAuthenticator, type SessionLoginOptions, sessionLogin } from "./session-authenticator.ts";
 
 /** What the method `oauth` needs beside the credentials. */
 export interface OAuthOptions {
@@ -27,7 +26,7 @@ export interface OAuthOptions {
   readonly transport?: Transport;
 }
 
-export interface AuthenticationOptions extends Omit<SessionLoginOptions, "credentials"> {
+interface AuthenticationOptions extends Omit<SessionLoginOptions, "credentials"> {
   readonly credentials: ServiceCredentials;
   readonly readCredentials: (() => Promise<ServiceCredentials>) | undefined;
   readonly versionOf: ((credentials: ServiceCredentials) => string | undefined) | undefined;
@@ -36,7 +35,7 @@ export interface AuthenticationOptions extends Omit<SessionLoginOptions, "creden
   readonly secrets: KnownSecrets;
 }
 
-export interface Authentication {
+interface Authentication {
   readonly authenticator: Authenticator;
   /** Of what is sent now; undefined where it has no versions. */
   readonly version: string | undefined;
@@ -97,4 +96,50 @@ function byTokens(
       await transport.close();
     },
   };
+}
+
+/** HTTP Basic (docs/service-interface.md §4.2): the same header on every request, no login call. */
+class BasicAuthenticator implements Authenticator {
+  readonly #baseUrl: URL;
+  readonly #credentials: CurrentCredentials<PasswordCredentials>;
+  /** One for all requests. */
+  #authorization: Authorization | undefined;
+
+  constructor(baseUrl: URL, credentials: CurrentCredentials<PasswordCredentials>) {
+    this.#baseUrl = baseUrl;
+    this.#credentials = credentials;
+  }
+
+  authorize(): Authorization {
+    if (this.#authorization?.isCurrent !== true) this.#authorization = this.#made(this.#credentials.current);
+    return this.#authorization;
+  }
+
+  #made(credentials: PasswordCredentials): Authorization {
+    const { origin } = this.#baseUrl;
+    const isCurrent = (): boolean => this.#credentials.current === credentials;
+    // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
+    const token = Buffer.from(`${credentials.email}:${credentials.password}`, "utf8").toString("base64");
+    return {
+      get isCurrent() {
+        return isCurrent();
+      },
+      headers: (url) => (url.origin === origin ? { authorization: `Basic ${token}` } : {}),
+      settle: ({ kind }) => (kind === "refused" ? this.#after(credentials) : undefined),
+    };
+  }
+
+  async #after(refused: PasswordCredentials): Promise<Authorization> {
+    if (await this.#credentials.haveChangedSince(refused)) return this.authorize();
+    throw unauthenticated();
+  }
+}
+
+function unauthenticated(): SyncError {
+  return new SyncError(
+    "UNAUTHENTICATED",
+    "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
+      "are right, ask the service's operator whether the account is disabled, or use the method session.",
+    { fields: { method: "basic", status: 401 } },
+  );
 }

@@ -1,7 +1,7 @@
 // What a session and an access token have in common: they are obtained once, put on every request, and renewed when refused.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { abortable } from "../../runtime/abortable.ts";
+import { abortable } from "../../runtime/on-abort.ts";
 import type { Address } from "../endpoint.ts";
 import type { Authenticator, Authorization, RequestResult } from "../requests/authenticator.ts";
 
@@ -16,7 +16,7 @@ export interface Proof {
   keep(setCookies: readonly string[]): void;
 }
 
-export interface RenewingAuthenticatorOptions {
+interface RenewingAuthenticatorOptions {
   /** The first proof, or one in place of a refused or expired one. Called by one request at a time. */
   readonly renew: (signal: AbortSignal | undefined) => Promise<Proof>;
   /** The error for a proof that is refused although it is new. */

@@ -1,13 +1,14 @@
 // Reads the response of the single-event endpoint: finds the event, checks its uuid, takes its date and scope.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { columnText } from "../../json/column-text.ts";
 import { JsonDocument } from "../../json/json-document.ts";
-import { compact, isDeeperThan, type Span, valueAt } from "../../json/json-scanner.ts";
-import { MalformedJson } from "../../json/json-tokens.ts";
+import { columnText } from "../../json/json-line.ts";
+import { compact, isDeeperThan, MalformedJson, type Span, valueAt } from "../../json/json-scanner.ts";
+import type { Address } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
-import { UnusableBody } from "../requests/failure.ts";
-import { isObject, type JsonObject, notJson, parseJson } from "./json-text.ts";
+import type { ApiRequest } from "../requests/api-request.ts";
+import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
+import { decodeText, isObject, type JsonObject, notJson, parseJson } from "./json-text.ts";
 import { describeShape } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
@@ -98,4 +99,37 @@ function unexpectedShape(text: string): SyncError {
       "to the place of the event, for example --detail-pointer /data/item.",
     { fields: { shape } },
   );
+}
+
+/** The request for one event, and what each response means: read it, leave the event out, or stop. */
+interface DetailRequestOptions {
+  readonly url: Address;
+  /** The event's uuid, as it was listed. */
+  readonly requestAs: string;
+  readonly pointer: readonly string[] | undefined;
+  readonly capBytes: number;
+}
+
+export function detailRequest(options: DetailRequestOptions): ApiRequest<Detail> {
+  const { url, requestAs, pointer, capBytes } = options;
+  return {
+    url,
+    kind: "detail",
+    bodyCapBytes: capBytes,
+    read: (bytes) => readDetail(decodeText(bytes), requestAs, pointer),
+    oversize: () => ({ kind: "left-out", reason: "oversize" }),
+    refused: (status) => {
+      switch (status) {
+        // docs/service-interface.md §5: not entitled to this event.
+        case 403:
+          return { kind: "left-out", reason: "forbidden" };
+        // docs/service-interface.md §3.3: archived or removed after it was listed.
+        case 404:
+        case 410:
+          return { kind: "left-out", reason: "gone" };
+        default:
+          throw unexpectedStatus(requestName("GET", url), status);
+      }
+    },
+  };
 }

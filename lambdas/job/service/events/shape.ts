@@ -1,9 +1,8 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
+import { redactKey } from "../../errors/shown-text.ts";
 import type { JsonDocument } from "../../json/json-document.ts";
-import type { Span } from "../../json/json-scanner.ts";
-import { MalformedJson } from "../../json/json-tokens.ts";
-import { redactKey } from "../../json/redact-key.ts";
+import { MalformedJson, type Span } from "../../json/json-scanner.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;

@@ -21,7 +21,7 @@ export class ProxyError extends Error {
   }
 }
 
-export interface TunnelLimits {
+interface TunnelLimits {
   /** From the connection to the proxy until the end of its answer. */
   readonly timeoutMs: number;
   /** Ends tunnels that are being opened. */

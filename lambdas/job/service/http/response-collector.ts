@@ -1,12 +1,12 @@
 // Collects one response from undici: status and headers, then the body up to a cap, which is decoded at its end.
 
+import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
-import { BodyDelivery } from "./body-delivery.ts";
-import { ByteBuffer } from "./byte-buffer.ts";
-import { decodeReceived, type Ending } from "./decode-received.ts";
+import { decodeReceived, decodingStream, type Ending } from "./content-encoding.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
 import {
+  type BodySink,
   type HttpResponse,
   NoResponse,
   type ResponseBody,
@@ -158,4 +158,115 @@ function networkCode(error: unknown): string {
   if (typeof code !== "string" || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_"))
     throw error;
   return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
+}
+
+/** Hands a body to a sink as it arrives: decoded, up to the cap, and no faster than it is read. */
+interface BodyDeliveryOptions {
+  readonly sink: BodySink;
+  readonly contentEncoding: string;
+  readonly capBytes: number;
+  /** Called once, unless the delivery is stopped before; with the number of decoded bytes, or received ones if those are more. */
+  readonly onEnd: (body: ResponseBody, decodedBytes: number) => void;
+}
+
+export class BodyDelivery {
+  readonly #options: BodyDeliveryOptions;
+  readonly #decoder: Transform | undefined;
+  #receivedBytes = 0;
+  #decodedBytes = 0;
+  #isOver = false;
+
+  constructor(options: BodyDeliveryOptions) {
+    this.#options = options;
+    const decoder = decodingStream(options.contentEncoding);
+    if (decoder === undefined) this.#end({ kind: "foreign" });
+    if (typeof decoder !== "object") return;
+    this.#decoder = decoder;
+    decoder.on("data", (piece: Buffer) => this.#deliver(piece));
+    decoder.once("end", () => this.#end({ kind: "delivered" }));
+    decoder.once("error", () => this.#end({ kind: "broken", cause: "UNDECODABLE" }));
+  }
+
+  add(chunk: Uint8Array, controller: Pick<Dispatcher.DispatchController, "pause" | "resume">): void {
+    if (this.#isOver) return;
+    this.#receivedBytes += chunk.length;
+    if (this.#receivedBytes > this.#options.capBytes) this.#end({ kind: "oversize" });
+    else if (this.#decoder === undefined) this.#deliver(chunk);
+    else if (!this.#decoder.write(chunk)) {
+      controller.pause();
+      this.#decoder.once("drain", () => controller.resume());
+    }
+  }
+
+  /** All of the body has arrived. */
+  finish(): void {
+    if (this.#decoder === undefined) this.#end({ kind: "delivered" });
+    else this.#decoder.end();
+  }
+
+  /** The rest of the body will not arrive. */
+  breakOff(cause: string): void {
+    this.#end({ kind: "broken", cause });
+  }
+
+  /** Nothing is delivered any more. */
+  stop(): void {
+    this.#isOver = true;
+    this.#decoder?.destroy();
+  }
+
+  #deliver(piece: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#decodedBytes += piece.length;
+    if (this.#decodedBytes > this.#options.capBytes) this.#end({ kind: "oversize" });
+    else if (!this.#options.sink.add(piece)) this.#end({ kind: "delivered" });
+  }
+
+  #end(body: ResponseBody): void {
+    if (this.#isOver) return;
+    this.stop();
+    const isWhole = body.kind === "delivered";
+    const bytes = isWhole ? this.#decodedBytes : Math.max(this.#receivedBytes, this.#decodedBytes);
+    this.#options.onEnd(body, bytes);
+  }
+}
+
+/** Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte. */
+const FIRST_CAPACITY = 65_536;
+
+/** Grows by doubling and frees the old memory at once: it holds at most twice the bytes, and only while it grows. */
+export class ByteBuffer {
+  /** A body that arrives in one piece, as most do, is not copied. */
+  #only: Uint8Array | undefined;
+  #memory = new ArrayBuffer(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Read it when all pieces have been added. */
+  get bytes(): Uint8Array {
+    return this.#only ?? new Uint8Array(this.#memory, 0, this.#length);
+  }
+
+  add(piece: Uint8Array): void {
+    if (this.#length === 0) this.#only = piece;
+    else {
+      const first = this.#only;
+      this.#only = undefined;
+      if (first) this.#copy(first, 0);
+      this.#copy(piece, this.#length);
+    }
+    this.#length += piece.length;
+  }
+
+  #copy(piece: Uint8Array, at: number): void {
+    const needed = at + piece.length;
+    let capacity = Math.max(FIRST_CAPACITY, this.#memory.byteLength);
+    while (capacity < needed) capacity *= 2;
+    // Frees the old memory at once; left to the garbage collector, gigabytes of it would accumulate.
+    if (capacity !== this.#memory.byteLength) this.#memory = this.#memory.transfer(capacity);
+    new Uint8Array(this.#memory).set(piece, at);
+  }
 }

@@ -1,9 +1,10 @@
 // Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
 
+import type { Socket } from "node:net";
+import type { buildConnector as undici } from "undici";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { onAbort } from "../../runtime/on-abort.ts";
-import { skippingInterimResponses } from "./interim-responses.ts";
 import { proxyTunnel } from "./proxy-tunnel.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
@@ -12,7 +13,7 @@ import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
 const MAX_HEADER_BYTES = 16_384;
 const TIMED_OUT = "TIMED_OUT";
 
-export interface UndiciTransportOptions {
+interface UndiciTransportOptions {
   readonly connections: number;
   /** For connect, headers and body together. Real time: a network does not follow a simulated clock. */
   readonly timeoutMs: number;
@@ -69,4 +70,112 @@ export class UndiciTransport implements Transport {
     const path = pathname + search;
     this.#agent.dispatch({ origin, path, method, headers, body: body ?? null }, collector);
   }
+}
+
+/**
+ * Skips interim responses (1xx) on a connection. RFC 9110 §15.2: a client must be able to parse any number of them
+ * before the final response, even if it expects none. undici drops the connection at a 100 it did not expect.
+ */
+type Connect = undici.connector;
+
+/** Wraps a connector, for connections that carry one request at a time. */
+function skippingInterimResponses(connect: Connect): Connect {
+  return (options, callback) => {
+    connect(options, (...outcome) => {
+      if (outcome[0] === null) skipInterimResponses(outcome[1]);
+      callback(...outcome);
+    });
+  };
+}
+
+/** undici calls `read()` without a size; Node.js's own calls have one. */
+function skipInterimResponses(socket: Socket): void {
+  const interim = new InterimResponses();
+  const read = socket.read.bind(socket);
+  const write = socket.write.bind(socket);
+  socket.read = (size?: number): unknown => {
+    if (size !== undefined) return read(size);
+    for (let chunk = read(); chunk !== null; chunk = read()) {
+      const rest = interim.skip(chunk);
+      if (rest.length > 0) return rest;
+    }
+    return null;
+  };
+  socket.write = (chunk: string | Uint8Array, how?: BufferEncoding | Callback, done?: Callback): boolean => {
+    interim.requestSent();
+    return typeof how === "function" ? write(chunk, how) : write(chunk, how, done);
+  };
+}
+
+type Callback = (error?: Error | null) => void;
+
+const NOTHING = Buffer.alloc(0);
+/** RFC 9112 §4; "d" stands for a digit. */
+const INTERIM = Buffer.from("HTTP/1.d 1dd");
+const ANY_DIGIT = "d".charCodeAt(0);
+const DIGIT_0 = "0".charCodeAt(0);
+const DIGIT_9 = "9".charCodeAt(0);
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Follows the bytes of a connection up to the first line of the final response. */
+export class InterimResponses {
+  #place: "before a status line" | "in an interim response" | "in the final response" =
+    "before a status line";
+  /** The beginning of a status line that is still too short to be understood: less than 12 bytes. */
+  #held = NOTHING;
+  /** In an interim response: nothing but perhaps a CR has come since the last LF. */
+  #lineIsEmpty = false;
+
+  requestSent(): void {
+    this.#place = "before a status line";
+    this.#held = NOTHING;
+  }
+
+  /** The part of the next bytes that belongs to the final response. */
+  skip(chunk: Buffer): Buffer {
+    if (this.#place === "in the final response") return chunk;
+    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = NOTHING;
+    while (rest.length > 0) {
+      if (this.#place === "in an interim response") rest = this.#afterHead(rest);
+      else {
+        const isInterim = beginsInterim(rest);
+        if (isInterim === false) {
+          this.#place = "in the final response";
+          return rest;
+        }
+        if (isInterim === undefined) {
+          this.#held = Buffer.from(rest);
+          return NOTHING;
+        }
+        this.#place = "in an interim response";
+        this.#lineIsEmpty = false;
+      }
+    }
+    return rest;
+  }
+
+  /** An interim response ends with its first empty line: it has no body (RFC 9110 §15.2). */
+  #afterHead(bytes: Buffer): Buffer {
+    for (const [at, byte] of bytes.entries()) {
+      if (byte === LF && this.#lineIsEmpty) {
+        this.#place = "before a status line";
+        return bytes.subarray(at + 1);
+      }
+      if (byte !== CR) this.#lineIsEmpty = byte === LF;
+    }
+    return NOTHING;
+  }
+}
+
+/** Undefined while too little has come. 101 does not count: it would be the last HTTP on this connection. */
+function beginsInterim(bytes: Buffer): boolean | undefined {
+  const length = Math.min(bytes.length, INTERIM.length);
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes.readUInt8(at);
+    const isMet = INTERIM[at] === ANY_DIGIT ? byte >= DIGIT_0 && byte <= DIGIT_9 : byte === INTERIM[at];
+    if (!isMet) return false;
+  }
+  return length < INTERIM.length ? undefined : bytes.toString("latin1", length - 3, length) !== "101";
 }

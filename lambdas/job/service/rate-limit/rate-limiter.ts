@@ -2,13 +2,16 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
-import { type BudgetUse, budgetUse } from "./budget-use.ts";
-import { type BudgetState, freeAtMs } from "./free-at.ts";
-import type { Permit, RequestKind } from "./permit.ts";
-import { PermitQueue } from "./permit-queue.ts";
-import { RecentSizes } from "./recent-sizes.ts";
-import { type RecordUsage, UsageRecord } from "./usage-record.ts";
-import { type Usage, UsageWindow } from "./usage-window.ts";
+import {
+  type BudgetState,
+  type BudgetUse,
+  budgetUse,
+  freeAtMs,
+  type RecordUsage,
+  type Usage,
+  UsageRecord,
+  UsageWindow,
+} from "./usage-window.ts";
 
 /** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
 export type RateLimiterUsage = readonly Usage[];
@@ -203,5 +206,122 @@ export class RateLimiter {
   #count(kind: RequestKind, bytes: number): void {
     this.#window.add(1, bytes); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
+  }
+}
+
+/** The requests that wait for a permit, first come, first served. */
+interface PermitQueueOptions {
+  readonly clock: Clock;
+  /** Undefined while there is none for a request of this kind. */
+  readonly permit: (kind: RequestKind) => Permit | undefined;
+  /** When it is worth asking again, by the monotonic clock; undefined where only the end of a request can tell. */
+  readonly nextMs: () => number | undefined;
+}
+
+/** A request that waits for its permit. */
+interface Waiter {
+  readonly kind: RequestKind;
+  readonly grant: (permit: Permit) => void;
+}
+
+class PermitQueue {
+  readonly #options: PermitQueueOptions;
+  readonly #waiters: Waiter[] = [];
+  #alarm: AbortController | undefined;
+
+  constructor(options: PermitQueueOptions) {
+    this.#options = options;
+  }
+
+  get length(): number {
+    return this.#waiters.length;
+  }
+
+  /** Rejects with the signal's reason. */
+  wait(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const leave = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        reject(signal?.reason);
+        this.serve();
+      };
+      const waiter: Waiter = {
+        kind,
+        grant: (permit) => {
+          signal?.removeEventListener("abort", leave);
+          resolve(permit);
+        },
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiters.push(waiter);
+      this.serve();
+    });
+  }
+
+  /** Gives the requests at the front what is there now. */
+  serve(): void {
+    for (let next = this.#waiters[0]; next !== undefined; next = this.#waiters[0]) {
+      const permit = this.#options.permit(next.kind);
+      if (permit === undefined) {
+        this.#wakeLater();
+        return;
+      }
+      this.#waiters.shift();
+      next.grant(permit);
+    }
+    this.#alarm?.abort();
+    this.#alarm = undefined;
+  }
+
+  // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
+  #wakeLater(): void {
+    const { clock, nextMs } = this.#options;
+    const atMs = nextMs();
+    if (atMs === undefined || this.#alarm !== undefined) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    clock.sleep(Math.max(1, atMs - clock.monotonicMs()), alarm.signal).then(
+      () => {
+        this.#alarm = undefined;
+        this.serve();
+      },
+      () => undefined, // aborted: no request waits any more
+    );
+  }
+}
+
+/** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
+export type RequestKind = "detail" | "other";
+
+/** Permission to send one request. Ends with the first call of either method. */
+export interface Permit {
+  /** How large the body is expected to be at most; 0 if nothing is known. */
+  readonly expectedBytes: number;
+  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
+  settle(bytes: number): void;
+  /** The request was not sent. */
+  cancel(): void;
+}
+
+/** Remembers the sizes of the last bodies, to estimate the next ones. */
+const REMEMBERED = 100;
+
+class RecentSizes {
+  readonly #sizes: number[] = [];
+
+  /** Of the last 100 bodies; 0 before the first. */
+  get largest(): number {
+    return Math.max(0, ...this.#sizes);
+  }
+
+  /** Of the last 100 bodies; 0 before the first. */
+  get mean(): number {
+    return this.#sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, this.#sizes.length);
+  }
+
+  add(bytes: number): void {
+    this.#sizes.push(bytes);
+    if (this.#sizes.length > REMEMBERED) this.#sizes.shift();
   }
 }

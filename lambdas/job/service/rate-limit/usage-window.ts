@@ -2,7 +2,6 @@
 // set forward in the middle of a window would make used capacity look free.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { type Piece, UsagePieces } from "./usage-pieces.ts";
 
 export interface Usage {
   /** Milliseconds since the Unix epoch: the latest instant at which the service may have counted it. */
@@ -133,4 +132,205 @@ export class UsageWindow {
 
 function newOlder(): UsagePieces {
   return new UsagePieces(REMEMBERED_MS, OLDER_STEP_MS);
+}
+
+/** Usage in order of time, in sums of a limited number: memory is bounded whatever the number of requests. */
+interface Piece {
+  readonly fromMs: number;
+  /** All of it counts as used at its latest instant, so never for too short. By the monotonic clock, as `fromMs`. */
+  readonly latestMs: number;
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+class UsagePieces {
+  readonly #lengthMs: number;
+  readonly #stepMs: number;
+  #pieces: Piece[] = [];
+  #gone = 0; // pieces before this index were taken out
+  #requests = 0;
+  #bytes = 0;
+
+  /** @param stepMs what begins within it is one piece */
+  constructor(lengthMs: number, stepMs: number) {
+    this.#lengthMs = lengthMs;
+    this.#stepMs = stepMs;
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Oldest first. */
+  *all(): Generator<Piece> {
+    for (let index = this.#gone; ; index += 1) {
+      const piece = this.#pieces[index];
+      if (piece === undefined) return;
+      yield piece;
+    }
+  }
+
+  get oldest(): Piece | undefined {
+    return this.#pieces[this.#gone];
+  }
+
+  /** One more millisecond, because instants are rounded down and services count the edges of windows differently. */
+  expiryMs({ latestMs }: Piece): number {
+    return latestMs + this.#lengthMs + 1;
+  }
+
+  /** It is not older than those before. */
+  append({ fromMs, latestMs, requests, bytes }: Piece): void {
+    this.#count(requests, bytes);
+    const end = this.#pieces.length - 1;
+    const last = end < this.#gone ? undefined : this.#pieces[end];
+    if (last === undefined || latestMs - last.fromMs >= this.#stepMs) {
+      this.#pieces.push({ fromMs, latestMs, requests, bytes });
+      return;
+    }
+    const sum = { requests: last.requests + requests, bytes: last.bytes + bytes };
+    this.#pieces[end] = { fromMs: last.fromMs, latestMs, ...sum };
+  }
+
+  /** Takes out the oldest piece if it has expired. */
+  takeExpired(nowMs: number): Piece | undefined {
+    const { oldest } = this;
+    if (oldest === undefined || nowMs < this.expiryMs(oldest)) return undefined;
+    this.#count(-oldest.requests, -oldest.bytes);
+    this.#gone += 1;
+    if (this.#gone > 1_000) {
+      this.#pieces = this.#pieces.slice(this.#gone);
+      this.#gone = 0;
+    }
+    return oldest;
+  }
+
+  #count(requests: number, bytes: number): void {
+    this.#requests += requests;
+    this.#bytes += bytes;
+  }
+}
+
+/** Writes the usage where the next process finds it. A failure is no reason to stop: the record is a courtesy. */
+export type RecordUsage = () => Promise<void>;
+
+interface Amount {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+const NOTHING: Amount = { requests: 0, bytes: 0 };
+
+export class UsageRecord {
+  readonly #most: Amount;
+  readonly #record: RecordUsage;
+  readonly #onRecorded: () => void;
+  /** Permitted since the last record was begun. */
+  #since = NOTHING;
+  /** In the record that is under way. */
+  #underWay: Amount | undefined;
+
+  constructor(most: Amount, record: RecordUsage, onRecorded: () => void) {
+    this.#most = most;
+    this.#record = record;
+    this.#onRecorded = onRecorded;
+  }
+
+  /** Whether one more request may be sent now. If not, `onRecorded` is called when it is worth asking again. */
+  permits(bytes: number): boolean {
+    const requests = this.#since.requests + (this.#underWay?.requests ?? 0);
+    const allBytes = this.#since.bytes + (this.#underWay?.bytes ?? 0) + bytes;
+    // One request is always permitted, or one that is larger than the most would wait for ever.
+    if (requests === 0 || (requests < this.#most.requests && allBytes <= this.#most.bytes)) return true;
+    this.#begin();
+    return false;
+  }
+
+  /** Begins the next record halfway, so that requests rarely wait for it. */
+  add(requests: number, bytes: number): void {
+    this.#since = { requests: this.#since.requests + requests, bytes: this.#since.bytes + bytes };
+    const isHalf =
+      this.#since.requests * 2 >= this.#most.requests || this.#since.bytes * 2 >= this.#most.bytes;
+    if (isHalf) this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#underWay !== undefined) return;
+    this.#underWay = this.#since;
+    this.#since = NOTHING;
+    const end = (): void => {
+      this.#underWay = undefined;
+      this.#onRecorded();
+    };
+    this.#record().then(end, end);
+  }
+}
+
+/** When each part of the budget will have room for more requests, if nothing else is sent meanwhile. */
+export interface BudgetState {
+  readonly window: UsageWindow;
+  readonly windowMs: number;
+  /** What a window may hold. */
+  readonly most: { readonly requests: number; readonly bytes: number };
+  /** They count as answered now, so for them the result is an estimate. */
+  readonly inFlight: { readonly requests: number; readonly bytes: number };
+  /** Of the bodies to come. */
+  readonly sizes: { readonly largest: number; readonly mean: number };
+  /** By the monotonic clock, as the result. */
+  readonly nowMs: number;
+}
+
+/** For so many requests. What a window does not hold takes further windows. */
+export function freeAtMs(
+  requests: number,
+  state: BudgetState,
+): { readonly requests: number; readonly bytes: number } {
+  const { most, inFlight, sizes } = state;
+  const bytes = Math.max(1, sizes.largest + (requests - 1) * sizes.mean);
+  return {
+    requests: amountFreeAtMs(requests, most.requests, state, (used, rest) => {
+      return used.requests + inFlight.requests + rest <= most.requests;
+    }),
+    bytes: amountFreeAtMs(bytes, most.bytes, state, (used, rest) => {
+      const isAlone = inFlight.requests === 0 && used.bytes === 0;
+      return isAlone || used.bytes + inFlight.bytes + rest <= most.bytes;
+    }),
+  };
+}
+
+/** Whole windows, and then what is left of the amount. */
+function amountFreeAtMs(
+  amount: number,
+  most: number,
+  { window, windowMs, nowMs }: BudgetState,
+  fits: (used: { readonly requests: number; readonly bytes: number }, rest: number) => boolean,
+): number {
+  const windows = Number.isFinite(most) ? Math.max(0, Math.ceil(amount / most) - 1) : 0;
+  const rest = windows === 0 ? amount : amount - windows * most;
+  // If requests in flight fill it, a window is empty a window after their responses.
+  const atMs = window.fitsAtMs((used) => fits(used, rest)) ?? nowMs + windowMs + 1;
+  return atMs + windows * (windowMs + 1);
+}
+
+/** How much of the budget is used, for people who wait for it. */
+export interface BudgetUse {
+  /** The part of the budget that is free latest. */
+  readonly limit: "requests" | "bytes";
+  /** Of that part, in the window that ends now: earlier runs and requests in flight included. */
+  readonly used: number;
+  readonly most: number;
+  readonly windowMs: number;
+}
+
+/** Where `requests` more are to be sent. */
+export function budgetUse(requests: number, state: BudgetState): BudgetUse {
+  const { window, windowMs, most, inFlight } = state;
+  const free = freeAtMs(requests, state);
+  const hasBytesOnly = !Number.isFinite(most.requests) && Number.isFinite(most.bytes);
+  const limit = hasBytesOnly || free.bytes > free.requests ? "bytes" : "requests";
+  return { limit, used: window[limit] + inFlight[limit], most: most[limit], windowMs };
 }

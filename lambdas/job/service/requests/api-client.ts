@@ -1,19 +1,27 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Address } from "../endpoint.ts";
 import { type BodySink, type HttpResponse, NoResponse, type TransportRequest } from "../http/transport.ts";
-import { type ApiRequest, type ReadResult, readResponse } from "./api-request.ts";
+import { type ApiRequest, BodyPieces, type ReadResult, readResponse } from "./api-request.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
-import { type BackOffOptions, backOff } from "./back-off.ts";
-import { BodyPieces } from "./body-pieces.ts";
-import type { Cooldown } from "./cooldown.ts";
-import { type Failure, requestName } from "./failure.ts";
-import { retryDelayMs, soonMs, statusClass, throttledDelayMs } from "./retry.ts";
-import type { Sender } from "./sender.ts";
-import { ServiceHealth } from "./service-health.ts";
+import {
+  ATTEMPTS,
+  attemptsExhausted,
+  describeFailure,
+  type Failure,
+  permanentProblem,
+  requestName,
+  retryDelayMs,
+  soonMs,
+  statusClass,
+  throttledDelayMs,
+} from "./failure.ts";
+import type { Cooldown, Sender, ServiceCounters, Wait, WaitReporter } from "./sender.ts";
 
-export interface ApiClientOptions extends BackOffOptions {
+interface ApiClientOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
   readonly sender: Sender;
   readonly cooldown: Cooldown;
@@ -143,4 +151,81 @@ export class ApiClient {
 
 function isThrottled(failure: Failure): boolean {
   return failure.kind === "status" && failure.status === 429;
+}
+
+/** Whether a failed request is alone, or the service as a whole struggles. */
+const REMEMBERED = 50;
+/** A fifth. The requests in flight when a connection or a server dies are fewer, or soon outweighed. */
+const MOST_FAILED = 10;
+
+export class ServiceHealth {
+  /** Of the last attempts, whether each failed: a ring. */
+  readonly #failed: boolean[] = Array.from({ length: REMEMBERED }, () => false);
+  #at = 0;
+  #failures = 0;
+
+  /** At least a fifth of the last 50 attempts failed. */
+  get isStruggling(): boolean {
+    return this.#failures >= MOST_FAILED;
+  }
+
+  /** A response came that is used, or that says what to do. */
+  succeeded(): void {
+    this.#add(false);
+  }
+
+  /** No usable response came, for no reason that the service gave. */
+  failed(): void {
+    this.#add(true);
+  }
+
+  #add(failed: boolean): void {
+    this.#failures += Number(failed) - Number(this.#failed[this.#at]);
+    this.#failed[this.#at] = failed;
+    this.#at = (this.#at + 1) % REMEMBERED;
+  }
+}
+
+/** Waits between a failed attempt and the next, counts and logs it; or ends the run when no attempt is left. */
+export interface BackOffOptions {
+  readonly waitReporter: WaitReporter;
+  readonly counters: ServiceCounters;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface FailedAttempt {
+  readonly request: string;
+  readonly url: URL;
+  readonly failure: Failure;
+  /** How many attempts the request has used, this one included. */
+  readonly failures: number;
+  readonly delayMs: number;
+  readonly waitsFor: Wait["kind"];
+}
+
+/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason. */
+export async function backOff(
+  attempt: FailedAttempt,
+  { waitReporter, counters, clock, logger }: BackOffOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { request, failure, failures, delayMs, waitsFor } = attempt;
+  const permanent =
+    failure.kind === "no-response" ? permanentProblem(attempt, failure, counters.hasResponded) : undefined;
+  if (permanent !== undefined) throw permanent;
+  if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
+  counters.add("retries");
+  const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
+  logger.debug(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
+    request,
+    failures,
+    delayMs,
+  });
+  const untilMs = clock.monotonicMs() + delayMs;
+  await waitReporter.during(
+    waitsFor,
+    () => untilMs,
+    () => clock.sleep(delayMs, signal),
+  );
 }

@@ -2,12 +2,9 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Address } from "../endpoint.ts";
-import type { HttpResponse } from "../http/transport.ts";
-import type { RequestKind } from "../rate-limit/permit.ts";
-import type { BodyPieces, BodyReader } from "./body-pieces.ts";
-import { type Failure, requestName, UnusableBody } from "./failure.ts";
-import { redirected } from "./redirect.ts";
-import { retryAfterMs, statusClass } from "./retry.ts";
+import type { BodySink, HttpResponse } from "../http/transport.ts";
+import type { RequestKind } from "../rate-limit/rate-limiter.ts";
+import { type Failure, requestName, retryAfterMs, statusClass, UnusableBody } from "./failure.ts";
 
 export interface ApiRequest<T> {
   readonly url: Address;
@@ -93,4 +90,68 @@ function foreignEncoding(request: string): SyncError {
       "between here and the service that changes it.",
     { fields: { request } },
   );
+}
+
+/** Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
+export interface BodyReader<T> {
+  add(piece: Uint8Array): void;
+  /** The result, once the whole body was added. */
+  end(headers: HttpResponse["headers"]): T;
+}
+
+export class BodyPieces<T> implements BodySink {
+  readonly #reader: BodyReader<T>;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(reader: BodyReader<T>) {
+    this.#reader = reader;
+  }
+
+  add(piece: Uint8Array): boolean {
+    if (this.#failure) return false;
+    try {
+      this.#reader.add(piece);
+      return true;
+    } catch (error) {
+      this.#failure = { error };
+      return false;
+    }
+  }
+
+  /** Throws what the reader throws. */
+  end(headers: HttpResponse["headers"]): T {
+    if (this.#failure) throw this.#failure.error;
+    return this.#reader.end(headers);
+  }
+}
+
+/** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
+const MAX_SHOWN = 300;
+
+/** Does not advise to use the target: a forged response could point to a server that collects credentials. */
+export function redirected(request: string, url: Address, response: HttpResponse): SyncError {
+  const target = redirectTarget(url, response);
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${response.status}, a redirect to ${target}, which is not followed because ` +
+      "the credentials belong to --base-url only. Ask the service's operator for the right address; do " +
+      "not copy it from a response.",
+    { fields: { request, status: response.status, target } },
+  );
+}
+
+export function redirectTarget(url: Address, response: HttpResponse): string {
+  const location = response.headers.get("location")?.[0];
+  return location === undefined
+    ? "nowhere (no Location header)"
+    : shownTarget(URL.parse(location, url.href), url);
+}
+
+/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
+export function shownTarget(target: URL | null, { origin }: Pick<Address, "origin">): string {
+  if (target?.protocol !== "https:" && target?.protocol !== "http:")
+    return "something that is not a web address";
+  const [path = ""] = target.origin === origin ? target.pathname.split(";", 1) : [];
+  const shown = target.origin + path;
+  return shown.length > MAX_SHOWN ? "an address that is too long to show" : shown;
 }

@@ -1,13 +1,11 @@
 // Sends one attempt as soon as cooldown and rate limiter permit it, and counts it.
 
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
-import type { Permit, RequestKind } from "../rate-limit/permit.ts";
-import type { RateLimiter } from "../rate-limit/rate-limiter.ts";
-import type { Cooldown } from "./cooldown.ts";
-import type { ServiceCounters } from "./service-counters.ts";
-import type { WaitReporter } from "./wait-reporter.ts";
+import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
   readonly cooldown: Cooldown;
@@ -78,5 +76,201 @@ export class Sender {
       counters.add("bytes", bytes);
       permit.settle(bytes);
     }
+  }
+}
+
+/** A longer cooldown, at once or in total without a success in between, ends the run. */
+const MAX_COOLDOWN_MS = 15 * 60_000;
+
+interface CooldownOptions {
+  /** What the service averages its limits over: it may rightly ask to wait for so long. */
+  readonly limitWindowMs?: number;
+  /** Called with its end, by the monotonic clock, whenever the service asks to wait. */
+  readonly onExtend?: (untilMs: number) => void;
+}
+
+export class Cooldown {
+  readonly #clock: Clock;
+  readonly #mostMs: number;
+  readonly #onExtend: (untilMs: number) => void;
+  #untilMs: number;
+  #isAsked = true;
+  #totalMs = 0;
+  #successes = 0;
+  #failure: SyncError | undefined;
+
+  constructor(clock: Clock, { limitWindowMs = 0, onExtend = () => undefined }: CooldownOptions = {}) {
+    this.#clock = clock;
+    this.#mostMs = Math.max(MAX_COOLDOWN_MS, limitWindowMs);
+    this.#onExtend = onExtend;
+    this.#untilMs = clock.monotonicMs();
+  }
+
+  /** How many requests have succeeded so far. */
+  get successes(): number {
+    return this.#successes;
+  }
+
+  /** When it ends, by the monotonic clock. */
+  get untilMs(): number {
+    return this.#untilMs;
+  }
+
+  /** Whether the service named its end, and did not just refuse a request as one too many. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
+  get isOver(): boolean {
+    return this.#remainingMs() === 0 && this.#failure === undefined;
+  }
+
+  /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
+  extend(ms: number, status: number, { isAsked = true } = {}): void {
+    const longerMs = Math.max(0, ms - this.#remainingMs());
+    this.#totalMs += longerMs;
+    if (longerMs > 0) {
+      this.#untilMs = this.#clock.monotonicMs() + ms;
+      this.#isAsked = isAsked;
+    }
+    if (this.#totalMs > this.#mostMs) {
+      this.#failure = tooLong(ms, status, this.#mostMs);
+      throw this.#failure;
+    }
+    this.#onExtend(this.#untilMs);
+  }
+
+  succeeded(): void {
+    this.#successes += 1;
+    this.#totalMs = 0;
+  }
+
+  /** Resolves when the cooldown is over. Another request may extend it right afterwards. */
+  async wait(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      const remainingMs = this.#remainingMs();
+      if (remainingMs === 0) return;
+      await this.#clock.sleep(remainingMs, signal);
+    }
+  }
+
+  #remainingMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
+  }
+}
+
+function tooLong(ms: number, status: number, mostMs: number): SyncError {
+  const minutes = Math.floor(mostMs / 60_000);
+  const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1_000) : null;
+  return new SyncError(
+    "THROTTLED",
+    `The service asks to wait (status ${status}) longer than the ${minutes} minutes that this client waits. Run again later. If ` +
+      "it happens often, lower --requests-per-minute to what the service's operator allows you.",
+    { fields: { status, seconds } },
+  );
+}
+
+/** What a run has used of the service so far: the columns `requests` to `bytes` of `sync_runs`. */
+export interface ServiceCounts {
+  /** Attempts sent, logins and retries included. */
+  readonly requests: number;
+  /** Attempts sent after a failure. A request sent again after a new login is not a retry. */
+  readonly retries: number;
+  /** Responses with status 429. */
+  readonly throttled: number;
+  /** Logins begun, whatever the number of attempts each took. */
+  readonly logins: number;
+  /** Body bytes as the budget counts them: after decoding. */
+  readonly bytes: number;
+}
+
+export class ServiceCounters {
+  #hasResponded = false;
+  readonly #counts = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
+
+  /** Whether any response has come so far. */
+  get hasResponded(): boolean {
+    return this.#hasResponded;
+  }
+
+  get counts(): ServiceCounts {
+    return { ...this.#counts };
+  }
+
+  responded(): void {
+    this.#hasResponded = true;
+  }
+
+  add(name: keyof ServiceCounts, amount = 1): void {
+    this.#counts[name] += amount;
+  }
+}
+
+/** Reports to the progress display what the run waits for while no request is under way. */
+export interface Wait {
+  /** The service asked for it; it refused a request as one too many; the rate limiter; the back-off after a failure. */
+  readonly kind: "retry-after" | "throttled" | "budget" | "retry";
+  /** By the monotonic clock. */
+  readonly untilMs: number;
+}
+
+export type OnWait = (wait: Wait | undefined) => void;
+
+interface OpenWait {
+  readonly kind: Wait["kind"];
+  readonly untilMs: () => number;
+}
+
+/** The first kind among the open waits explains the others. */
+const ORDER: readonly Wait["kind"][] = ["retry-after", "throttled", "budget", "retry"];
+
+export class WaitReporter {
+  readonly #open = new Set<OpenWait>();
+  readonly #onWait: OnWait;
+  #underWay = 0;
+  #shown: Wait | undefined;
+
+  constructor(onWait: OnWait = () => undefined) {
+    this.#onWait = onWait;
+  }
+
+  /** Runs `work`, which is a wait. */
+  async during<T>(kind: Wait["kind"], untilMs: () => number, work: () => Promise<T>): Promise<T> {
+    const wait = { kind, untilMs };
+    this.#open.add(wait);
+    this.#show();
+    try {
+      return await work();
+    } finally {
+      this.#open.delete(wait);
+      this.#show();
+    }
+  }
+
+  /** While a request is under way, no wait is reported. */
+  requestBegins(): void {
+    this.#underWay += 1;
+    this.#show();
+  }
+
+  requestEnds(): void {
+    this.#underWay -= 1;
+    this.#show();
+  }
+
+  #show(): void {
+    const wait = this.#underWay > 0 ? undefined : this.#foremost();
+    if (wait?.kind === this.#shown?.kind && wait?.untilMs === this.#shown?.untilMs) return;
+    this.#shown = wait;
+    this.#onWait(wait);
+  }
+
+  #foremost(): Wait | undefined {
+    for (const kind of ORDER) {
+      const ends = [...this.#open].filter((wait) => wait.kind === kind).map((wait) => wait.untilMs());
+      if (ends.length > 0) return { kind, untilMs: Math.min(...ends) };
+    }
+    return undefined;
   }
 }

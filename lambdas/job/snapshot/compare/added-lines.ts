@@ -4,8 +4,8 @@
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Manifest } from "../files/manifest.ts";
-import type { PartInfo } from "../files/part-info.ts";
 import { readPartBytes } from "../files/parts.ts";
+import type { PartInfo } from "../files/verify-part.ts";
 import { changeLine, unsorted } from "../rows/diff-rows.ts";
 import { parseRow } from "../rows/row.ts";
 

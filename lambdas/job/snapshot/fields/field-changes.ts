@@ -1,7 +1,7 @@
 // How the fields of events changed from one snapshot to another: fields that are new, gone, or have other types.
 
-import { formatPointer, parsePointer } from "../../json/json-pointer.ts";
-import { redactKey } from "../../json/redact-key.ts";
+import { redactKey } from "../../errors/shown-text.ts";
+import { formatPointer, parsePointer } from "../../json/json-document.ts";
 import {
   compareFields,
   type Field,

@@ -1,6 +1,6 @@
 // The error for a damaged file: it names the file and says what to do.
 
-import { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, SyncError } from "../../errors/sync-error.ts";
 
 /** For files that a run can make again. */
 export const MAKE_AGAIN = "Delete this file and start again.";
@@ -13,4 +13,18 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
     fields: { key },
     cause,
   });
+}
+
+/** Adds to an error about a damaged file how to publish over it; any other error is returned as it is. */
+export function addDamagedHeadRemedy(error: unknown, account: string): unknown {
+  if (!isDamage(error)) return error;
+  return new SyncError(error.code, `${error.message} ${damagedHeadRemedy(account)}`, {
+    fields: error.fields,
+    cause: error.cause,
+  });
+}
+
+/** Names no whole command: where the warehouse and the service are is known to the caller only. */
+export function damagedHeadRemedy(account: string): string {
+  return `Or publish over it: start a run with --over-damaged (in AWS {"account": "${account}", "overDamaged": true}). It makes a new snapshot and compares it with the newest undamaged one; accept and rollback take --over-damaged as well.`;
 }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { jsonLine } from "../../json/json-line.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
-import { LEFT_OUT_REASONS, type LeftOut, leftOutSchema } from "../staging/staged-result.ts";
+import { LEFT_OUT_REASONS, type LeftOut, leftOutSchema } from "../staging/chain.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
 

@@ -3,9 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { isListed } from "../../settings/is-listed.ts";
-import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
+import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
-import { SELDOM_PARSED } from "../../storage/seldom-parsed.ts";
 import type { Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
 import { columnType } from "../rows/column-type.ts";

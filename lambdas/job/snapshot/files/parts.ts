@@ -3,17 +3,14 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
-import { FileHash } from "./file-hash.ts";
-import { gzipLines, type Lines, lineBytes } from "./gzip/gzip-lines.ts";
-import { readLineBytes } from "./gzip/read-lines.ts";
-import type { PartInfo, StoredFile, WrittenPart } from "./part-info.ts";
-import { verifyPart } from "./verify-part.ts";
+import { gzipLines, type Lines, lineBytes, readLineBytes } from "./gzip-lines.ts";
+import { FileHash, type PartInfo, type StoredFile, verifyPart, type WrittenPart } from "./verify-part.ts";
 
 /** Uncompressed. */
 export const MAX_PART_BYTES = 128 * 1024 * 1024;
 
 /** What a file of lines holds, and what it is in the store. */
-export interface LinesFile extends Omit<PartInfo, "file"> {
+interface LinesFile extends Omit<PartInfo, "file"> {
   readonly stored: StoredFile;
   /** False where the key was taken: nothing was written. */
   readonly isNew: boolean;

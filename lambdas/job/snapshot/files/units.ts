@@ -1,8 +1,7 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { isDamage } from "../../errors/is-damage.ts";
-import type { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";

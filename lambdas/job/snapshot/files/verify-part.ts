@@ -4,11 +4,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
-import { FileHash } from "./file-hash.ts";
-import { unzipped } from "./gzip/read-lines.ts";
-import type { PartInfo, StoredFile } from "./part-info.ts";
+import { unzipped } from "./gzip-lines.ts";
 
-export interface VerifyPartOptions {
+interface VerifyPartOptions {
   /** Called repeatedly while it reads; may throw to stop. */
   readonly proceed?: (() => void) | undefined;
   /** What to do when it is damaged. Default: restore it. */
@@ -54,4 +52,50 @@ export async function verifyFile(
     if (isDeepStrictEqual(file.result(), stored)) return;
   }
   await verifyPart(store, key, part, { proceed });
+}
+
+/** The checksum of a file as it lies in the store, taken while it is written or read. */
+export class FileHash {
+  readonly #hash = createHash("sha256");
+  #bytes = 0;
+
+  add(chunk: Uint8Array): void {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+  }
+
+  /** Passes the chunks on. */
+  async *over(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      this.add(chunk);
+      yield chunk;
+    }
+  }
+
+  /** Ends it. */
+  result(): StoredFile {
+    return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
+  }
+}
+
+/** What a part holds, as its manifest says. */
+export interface PartInfo {
+  /** The file's name in its prefix. */
+  readonly file: string;
+  readonly rows: number;
+  /** Uncompressed. */
+  readonly bytes: number;
+  /** Hexadecimal, of the uncompressed bytes. */
+  readonly sha256: string;
+}
+
+/** A part as it lies in the store. The same rows may be compressed to other bytes. */
+export interface StoredFile {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface WrittenPart extends PartInfo {
+  readonly stored: StoredFile;
 }

@@ -1,8 +1,12 @@
 // Verifies a snapshot: its manifest, and every part that the manifest names.
 
-import { layout } from "../../storage/layout.ts";
+import * as z from "zod";
+import { FOLDERS, isOfLayout, layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
+import { damaged, RESTORE } from "./damaged.ts";
+import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
+import type { PublishedUnits } from "./units.ts";
 import { verifyPart } from "./verify-part.ts";
 
 /**
@@ -19,4 +23,125 @@ export async function verifySnapshot(
   const prefix = layout.snapshot(account, snapshotId);
   for (const part of manifest.parts) await verifyPart(store, `${prefix}${part.file}`, part, { proceed });
   return manifest;
+}
+
+/** Verifies a publication's changes by gzip's own checksum and by their number. */
+const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
+
+/**
+ * Reads all of them. Throws `STORE_CORRUPT` naming the file, or the folder where they are not as many as the
+ * publication says.
+ * @param proceed called repeatedly while it reads; may throw to stop
+ */
+export async function verifyChanges(
+  store: Store,
+  account: string,
+  publication: PublishedUnits,
+  proceed: () => void = () => undefined,
+): Promise<void> {
+  const prefix = layout.changes(account, publication.publication, publication.snapshot_id);
+  const found = { added: 0, changed: 0, removed: 0 };
+  for await (const { key } of store.list(prefix)) {
+    if (!isOfLayout(key) || key === layout.lost(account, publication.publication, publication.snapshot_id))
+      continue;
+    const chunks = await store.open(key);
+    if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
+    for await (const line of readLines(chunks, { what: key, remedy: RESTORE })) {
+      proceed();
+      found[kindOf(line, key)] += 1;
+    }
+  }
+  const { added, changed, removed } = publication;
+  if (found.added === added && found.changed === changed && found.removed === removed) return;
+  throw damaged(
+    prefix,
+    `it has ${found.added} added, ${found.changed} changed and ${found.removed} removed, but the publication says ${added}, ${changed} and ${removed}`,
+    RESTORE,
+  );
+}
+
+function kindOf(line: string, key: string): z.infer<typeof CHANGE>["change"] {
+  try {
+    return CHANGE.parse(JSON.parse(line)).change;
+  } catch {
+    throw damaged(key, "it holds a line that is not a change", RESTORE); // the parser's own error quotes the line
+  }
+}
+
+/** What lies in the folder of a snapshot is what its manifest names: readers of a folder read every file of it. */
+type Listed = Pick<Manifest, "account" | "snapshot_id" | "parts" | "stored">;
+
+/** Athena reads all files below the prefix, except those whose name begins with "_" or ".". */
+const isRead = (file: string): boolean => !/^[._]/.test(file);
+
+/**
+ * Throws `STORE_CORRUPT` naming a file that readers read and the manifest does not name.
+ * @param takes which files readers read, by their names below the prefix; by default as Athena does
+ */
+export async function checkForeign(
+  store: Store,
+  { account, snapshot_id, parts }: Pick<Manifest, "account" | "snapshot_id" | "parts">,
+  takes: (file: string) => boolean = isRead,
+): Promise<void> {
+  const prefix = layout.snapshot(account, snapshot_id);
+  const files = new Set(parts.map(({ file }) => file));
+  for await (const { key } of store.list(prefix)) {
+    const file = key.slice(prefix.length);
+    if (takes(file) && !files.has(file)) throw foreign(key);
+  }
+}
+
+/** Throws `STORE_CORRUPT` naming a file that the layout does not know in a folder that Athena reads whole. */
+export async function checkNames(store: Store, account: string): Promise<void> {
+  for (const folder of [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs]) {
+    for await (const { key } of store.list(`${folder}${account}/`)) {
+      if (isOfLayout(key) || !isRead(key.slice(key.lastIndexOf("/") + 1))) continue;
+      throw damaged(
+        key,
+        "it is no file of the warehouse, and Athena may read it as a part of a table",
+        "Move it out of the warehouse.",
+      );
+    }
+  }
+}
+
+/**
+ * Before a snapshot is published, in one listing: exactly its parts are there, with their sizes, and it is not retired.
+ * Throws `STORE_CORRUPT`.
+ */
+export async function checkListed(
+  store: Store,
+  { account, snapshot_id: snapshotId, parts, stored }: Listed,
+): Promise<void> {
+  const prefix = layout.snapshot(account, snapshotId);
+  const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
+  for await (const { key, bytes } of store.list(prefix)) {
+    if (key === layout.retired(account, snapshotId)) throw retired(key);
+    if (!isRead(key.slice(prefix.length))) continue;
+    if (!sizes.has(key)) throw foreign(key);
+    const expected = sizes.get(key);
+    if (expected !== undefined && expected !== bytes)
+      throw damaged(key, `it has ${bytes} bytes, and was written with ${expected}`, NEW_RUN);
+    sizes.delete(key);
+  }
+  const [missing] = sizes.keys();
+  if (missing !== undefined) throw damaged(missing, "it is missing", NEW_RUN);
+}
+
+const NEW_RUN = "Restore it from a backup or an older version, or start a new run.";
+
+function retired(key: string): Error {
+  return damaged(
+    key,
+    "the snapshot was retired meanwhile, and its files will be deleted",
+    "Start a new run.",
+  );
+}
+
+function foreign(key: string): Error {
+  return damaged(
+    key,
+    "readers take it for a part of the snapshot, but the manifest does not name it",
+    "Move it out of the warehouse.",
+  );
 }

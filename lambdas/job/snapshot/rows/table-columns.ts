@@ -1,8 +1,7 @@
 // `columns.json`: the columns of one's own that the tables have, where each account has them from, and their types.
 
 import * as z from "zod";
-import { isDamage } from "../../errors/is-damage.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { COLUMNS_FILE } from "../../storage/layout.ts";
 import { accounts, newestReadable } from "../../storage/publication-log.ts";

@@ -11,10 +11,28 @@ import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Store, StoredKey } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
-import { FileHash } from "../files/file-hash.ts";
-import { readLines } from "../files/gzip/read-lines.ts";
+import { readLines } from "../files/gzip-lines.ts";
+import { FileHash } from "../files/verify-part.ts";
 import type { Plan } from "./plan.ts";
-import { leftOutSchema } from "./staged-result.ts";
+
+/** Why a listed event has no row: 404 or 410, 403, a detail over the cap, or one that is nested too deep. */
+export const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize", "too_deep"] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
+
+export interface LeftOut {
+  readonly uuid: string;
+  readonly reason: LeftOutReason;
+}
+
+interface StagedRow {
+  readonly uuid: string;
+  readonly line: string;
+}
+
+/** The result of one event: a row's line, or why there is none. */
+export type StagedResult = StagedRow | { readonly uuid: string; readonly leftOut: LeftOutReason };
+
+export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

@@ -1,20 +1,16 @@
 // The store as a directory: the same keys and guarantees as a bucket, also between processes.
 
-import { createReadStream } from "node:fs";
+import { createReadStream, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
-import { checkKey } from "../check-key.ts";
-import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
+import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { nameIfFree, nameInPlace, syncDirectory, versionOf, writeDurably } from "./durable-file.ts";
-import { fileError, isErrno } from "./file-error.ts";
+import { fileError, isErrno, linkCycle, refuseBrokenLink } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
-import { listFiles } from "./list-files.ts";
-import { type NewModes, newModes } from "./new-modes.ts";
-import { inFolder } from "./open-folder.ts";
-import { refuseBrokenLink } from "./refuse-broken-link.ts";
+import { inFolder, refusedLinkOn } from "./open-folder.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TEMPORARY = ".tmp";
@@ -22,7 +18,7 @@ const TEMPORARY = ".tmp";
 const TOKEN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CHUNK_BYTES = 256 * 1024;
 
-export interface DirectoryStoreOptions {
+interface DirectoryStoreOptions {
   readonly directory: string;
   /** Names the temporary files. */
   readonly random: Pick<Random, "token">;
@@ -169,4 +165,91 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
     await refuseBrokenLink(path);
     return undefined;
   }
+}
+
+/**
+ * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish
+ * while they are listed. What lies behind a link where nothing is deleted has its name. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
+ */
+async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
+  yield* listBelow(prefix.slice(0, prefix.lastIndexOf("/") + 1), [], undefined);
+
+  async function* listBelow(
+    folder: string,
+    above: readonly string[],
+    linkAbove: string | undefined,
+  ): AsyncIterable<StoredKey> {
+    const path = join(root, folder.slice(0, -1));
+    const found = await fileAt(path);
+    // A file there has no keys below it; in the place of the root it is reported.
+    if (found === undefined || (folder !== "" && !found.isDirectory())) return;
+    const identity = `${found.dev}:${found.ino}`;
+    if (above.includes(identity)) throw linkCycle(path);
+    const names = folder.split("/").slice(0, -1);
+    // Of the first folder the way to it too; the others were looked at one after the other.
+    const known = above.length === 0 ? 0 : names.length - 1;
+    const refusedLink =
+      linkAbove ?? (await refusedLinkOn(join(root, ...names.slice(0, known)), names.slice(known)));
+    for (const key of await keysIn(root, folder, prefix)) {
+      if (!key.endsWith("/")) {
+        const file = key > after ? await fileAt(join(root, key)) : undefined;
+        if (file)
+          yield { key, modifiedAtMs: file.mtimeMs, bytes: file.size, ...(refusedLink && { refusedLink }) };
+      } else if (key > after || after.startsWith(key)) {
+        yield* listBelow(key, [...above, identity], refusedLink);
+      }
+    }
+  }
+}
+
+/**
+ * The entries that begin with the prefix: files as keys, folders with a closing slash. In this order a folder comes where
+ * its keys belong.
+ */
+async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (const entry of await entriesOf(join(root, folder))) {
+    const key = `${folder}${entry.name}`;
+    if (entry.name.startsWith(".") || !key.startsWith(prefix)) continue;
+    const target = entry.isSymbolicLink() ? await fileAt(join(root, key)) : entry;
+    if (target) keys.push(target.isDirectory() ? `${key}/` : key);
+  }
+  return keys.sort();
+}
+
+async function entriesOf(path: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw fileError(error, "list", path);
+  }
+}
+
+/** What is there, links followed; undefined where nothing is, nor can be below a file. */
+async function fileAt(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isErrno(error, "ENOTDIR")) return undefined;
+    if (!isErrno(error, "ENOENT")) throw fileError(error, "list", path);
+    await refuseBrokenLink(path);
+    return undefined;
+  }
+}
+
+/** The modes of new files and folders: private in a new warehouse, those of the directory in an existing one. */
+interface NewModes {
+  readonly directory: number;
+  readonly file: number;
+}
+
+/**
+ * A new warehouse is private. In an existing one, what is new has the rights of its directory, so that a team
+ * keeps sharing it; the process's umask applies as usual.
+ */
+export async function newModes(directory: string): Promise<NewModes> {
+  const existing = await stat(directory).catch(() => undefined);
+  const mode = existing === undefined ? 0o700 : (existing.mode & 0o777) | 0o700;
+  return { directory: mode, file: mode & 0o666 };
 }

@@ -5,8 +5,7 @@ import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Body } from "../store.ts";
-import { fileError, isErrno } from "./file-error.ts";
-import { refuseBrokenLink } from "./refuse-broken-link.ts";
+import { fileError, isErrno, refuseBrokenLink } from "./file-error.ts";
 
 /** The version of a content: equal bytes have equal versions, as with an ETag. */
 export const versionOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

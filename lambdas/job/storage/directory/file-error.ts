@@ -1,5 +1,7 @@
 // Explains errors of the file system: what they mean and what to do.
 
+import { lstat, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
 
 const FULL =
@@ -85,4 +87,21 @@ export function linkCycle(path: string): SyncError {
 function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;
+}
+
+/** Throws `STORE_FAILED` where `path` was not found because it, or a link on the way to it, has no target. */
+export async function refuseBrokenLink(path: string): Promise<void> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await lstat(at).catch(() => undefined);
+    if (found?.isSymbolicLink() && (await stat(at).catch(() => undefined)) === undefined) throw broken(at);
+    if (found || dirname(at) === at) return;
+  }
+}
+
+function broken(path: string): SyncError {
+  return new SyncError(
+    "STORE_FAILED",
+    `Could not follow the link ${path}: its target does not exist. Mount the target's disk, or remove the link, and start again.`,
+    { fields: { path } },
+  );
 }

@@ -11,7 +11,7 @@ const POLL_MS = 5;
 /** A link would lead to a file that is no lock, and whose mode must not be changed. */
 const TO_LOCK = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
-export interface FileLock {
+interface FileLock {
   /** The file is created if absent. */
   readonly path: string;
   /** Of the file, where it is created. */

@@ -5,7 +5,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { SyncError } from "../../errors/sync-error.ts";
-import { refusedText } from "../deletable.ts";
+import { refusedText } from "../store.ts";
 
 /** Linux names an open folder so, whatever has its path meanwhile. */
 const OPEN_FILES = "/proc/self/fd";

@@ -2,9 +2,9 @@
 
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { checkKey } from "../check-key.ts";
+import { checkKey } from "../store.ts";
 
-export interface S3Location {
+interface S3Location {
   readonly bucket: string;
   /** `""`, or a prefix that ends in a slash. */
   readonly prefix: string;

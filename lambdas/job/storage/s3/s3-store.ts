@@ -2,29 +2,40 @@
 
 import { Readable } from "node:stream";
 import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
+  PutObjectCommand,
   paginateListObjectsV2,
   type S3Client,
+  UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
-import { checkKey } from "../check-key.ts";
-import type { Body, Store, StoredKey, StoredObject } from "../store.ts";
-import { putIf } from "./put-if.ts";
-import { brokenStream, s3Error } from "./s3-error.ts";
-import { type S3Object, versionOf } from "./s3-object.ts";
-import { addressOf, urlOf } from "./s3-place.ts";
-import { uploadIfFree } from "./upload-if-free.ts";
+import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
+import {
+  addressOf,
+  brokenStream,
+  type S3Address,
+  type S3Object,
+  s3Error,
+  urlOf,
+  versionIfOurs,
+  versionOf,
+  writtenAs,
+} from "./s3-error.ts";
 
 /** S3 accepts a smaller part only as the last one; 10,000 of these are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** What a small object takes of memory. */
 const FIRST_BYTES = 64 * 1024;
 
-export interface S3StoreOptions {
+interface S3StoreOptions {
   readonly client: S3Client;
   readonly bucket: string;
   /** `""`, or a prefix that ends in a slash. */
@@ -185,4 +196,110 @@ function grown(part: Buffer, needed: number, most: number): Buffer<ArrayBuffer> 
 async function* startingWith<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
   yield first;
   yield* rest;
+}
+
+/** The object's version, or undefined where the key was taken. What `parts` throws passes through unchanged. */
+async function uploadIfFree(object: S3Object, parts: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+  const upload = await Upload.start(object);
+  let version: string | undefined;
+  try {
+    for await (const part of parts) await upload.add(part);
+    version = await upload.complete();
+  } catch (error) {
+    await upload.abort();
+    throw error;
+  }
+  if (version === undefined) await upload.abort();
+  return version;
+}
+
+class Upload {
+  readonly #object: S3Object;
+  readonly #target: S3Address & { readonly UploadId: string };
+  readonly #writeId: string;
+  readonly #parts: CompletedPart[] = [];
+
+  private constructor(object: S3Object, uploadId: string, writeId: string) {
+    this.#object = object;
+    this.#target = { ...addressOf(object), UploadId: uploadId };
+    this.#writeId = writeId;
+  }
+
+  static async start(object: S3Object): Promise<Upload> {
+    const writeId = object.random.token();
+    const request = {
+      ...addressOf(object),
+      Metadata: writtenAs(writeId),
+      ChecksumAlgorithm: "CRC32",
+    } as const;
+    try {
+      const { UploadId } = await object.client.send(new CreateMultipartUploadCommand(request));
+      if (UploadId !== undefined) return new Upload(object, UploadId, writeId);
+    } catch (error) {
+      throw s3Error(error, "write", object);
+    }
+    throw new SyncError("STORE_FAILED", `S3 started no upload of ${urlOf(object)}. Start again.`);
+  }
+
+  async add(part: Uint8Array): Promise<void> {
+    const PartNumber = this.#parts.length + 1;
+    try {
+      const { ETag, ChecksumCRC32 } = await this.#object.client.send(
+        new UploadPartCommand({ ...this.#target, PartNumber, Body: part, ChecksumAlgorithm: "CRC32" }),
+      );
+      this.#parts.push({ PartNumber, ETag, ChecksumCRC32 });
+    } catch (error) {
+      throw s3Error(error, "write", this.#object);
+    }
+  }
+
+  async complete(): Promise<string | undefined> {
+    try {
+      const MultipartUpload = { Parts: this.#parts };
+      const { ETag } = await this.#object.client.send(
+        new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload, IfNoneMatch: "*" }),
+      );
+      return versionOf(this.#object, ETag);
+    } catch (error) {
+      const failure = awsError(error);
+      if (failure?.status === 412) return versionIfOurs(this.#object, this.#writeId);
+      // The upload is gone: the first of two equal requests has completed it, or it was aborted.
+      const ours =
+        failure?.name === "NoSuchUpload" ? await versionIfOurs(this.#object, this.#writeId) : undefined;
+      if (ours !== undefined) return ours;
+      // A conflict (409) ends the upload for good, and the stream cannot be read again: a retry of the run may succeed.
+      throw s3Error(error, "write", this.#object);
+    }
+  }
+
+  /** Parts that cannot be removed now are removed by the bucket's lifecycle rule; the earlier error is the one to report. */
+  async abort(): Promise<void> {
+    await this.#object.client.send(new AbortMultipartUploadCommand(this.#target)).catch(() => undefined);
+  }
+}
+
+/** A whole object in one request, on a condition: the key is free, or the object still has a version. */
+type Condition = { readonly IfNoneMatch: "*" } | { readonly IfMatch: string };
+
+/** After a conflict S3 has decided nothing, so the same request is sent again: at most this many times in all. */
+const MAX_TRIES = 5;
+
+/** The object's version, or undefined where the condition does not hold. Throws `STORE_FAILED`. */
+async function putIf(object: S3Object, bytes: Uint8Array, condition: Condition): Promise<string | undefined> {
+  const writeId = object.random.token();
+  const request = { ...addressOf(object), Body: bytes, Metadata: writtenAs(writeId), ...condition };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { ETag } = await object.client.send(new PutObjectCommand(request));
+      return versionOf(object, ETag);
+    } catch (error) {
+      const failure = awsError(error);
+      if (failure?.status === 412) return versionIfOurs(object, writeId);
+      // With If-Match: there is nothing (any more) that could have the version.
+      if (failure?.name === "NoSuchKey") return undefined;
+      if (failure?.name !== "ConditionalRequestConflict" || tries === MAX_TRIES) {
+        throw s3Error(error, "write", object);
+      }
+    }
+  }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
 import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
-import type { TableName } from "../../../../lambdas/job/storage/tables.ts";
+import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, freshDatabase, onEmulator } from "../../../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../../../aws/glue-reader.ts";

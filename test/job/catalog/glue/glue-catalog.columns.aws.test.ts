@@ -4,7 +4,7 @@ import { UpdateTableCommand } from "@aws-sdk/client-glue";
 import { expect, it } from "vitest";
 import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
 import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
-import type { TableName } from "../../../../lambdas/job/storage/tables.ts";
+import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, onEmulator } from "../../../aws/emulator.ts";
 

@@ -4,8 +4,7 @@ import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-
 import { expect, it } from "vitest";
 import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
 import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
+import { layout, TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, onEmulator } from "../../../aws/emulator.ts";
 import { Publisher } from "../publisher.ts";

@@ -3,12 +3,10 @@
 import {
   type OAuthTokens,
   parseTokens,
+  type RenewalClaim,
+  type StoredTokens,
+  type TokenStore,
   tokensText,
-} from "../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
-import type {
-  RenewalClaim,
-  StoredTokens,
-  TokenStore,
 } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../lambdas/job/runtime/clock.ts";
 

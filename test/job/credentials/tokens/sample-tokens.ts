@@ -1,6 +1,6 @@
 // Tokens for tests of the stores.
 
-import type { OAuthTokens } from "../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import type { OAuthTokens } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
 
 export function sampleTokens(name: string, changes: Partial<OAuthTokens> = {}): OAuthTokens {
   return {

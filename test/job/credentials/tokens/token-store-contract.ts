@@ -1,8 +1,7 @@
 // What everything promises that keeps the tokens of an authorization (lambdas/job/credentials/tokens/token-store.ts).
 
 import { describe, expect, it } from "vitest";
-import { storeAuthorized } from "../../../../lambdas/job/credentials/tokens/store-authorized.ts";
-import type { TokenStore } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { storeAuthorized, type TokenStore } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { sampleTokens } from "./sample-tokens.ts";
 
 export interface TokenWorld extends AsyncDisposable {

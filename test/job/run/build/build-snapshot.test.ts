@@ -6,8 +6,8 @@ import {
   type BuildTask,
   type BuiltSnapshot,
   buildSnapshot,
+  SnapshotFacts,
 } from "../../../../lambdas/job/run/build/build-snapshot.ts";
-import { SnapshotFacts } from "../../../../lambdas/job/run/build/snapshot-facts.ts";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";

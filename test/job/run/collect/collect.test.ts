@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { type CollectOptions, collect, rangeCut } from "../../../../lambdas/job/run/collect/collect.ts";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
-import { LeaseLost } from "../../../../lambdas/job/run/lease/lease-lost.ts";
+import { LeaseLost } from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
 import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";

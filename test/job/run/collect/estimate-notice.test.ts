@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { EstimateNotice } from "../../../../lambdas/job/run/collect/estimate-notice.ts";
+import { EstimateNotice } from "../../../../lambdas/job/run/collect/estimate.ts";
 import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { acquired, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";

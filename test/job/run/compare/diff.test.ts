@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type DiffTask, diff } from "../../../../lambdas/job/run/compare/diff.ts";
-import { FirstChanges } from "../../../../lambdas/job/run/compare/first-changes.ts";
+import { type DiffTask, diff, FirstChanges } from "../../../../lambdas/job/run/compare/diff.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { Change } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

@@ -4,8 +4,8 @@ import {
   executionName,
   nameOfExecution,
   parseExecutionName,
-} from "../../../../lambdas/job/run/hand-over/execution-name.ts";
-import { formatRunId } from "../../../../lambdas/job/storage/run-id.ts";
+} from "../../../../lambdas/job/run/hand-over/executions.ts";
+import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";

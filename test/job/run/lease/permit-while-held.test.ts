@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
+import { permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { encodeLease, leaseOf } from "../../../../lambdas/job/run/lease/lease-file.ts";
-import { permitWhileHeld } from "../../../../lambdas/job/run/lease/permit-while-held.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
-import { formatRunId } from "../../../../lambdas/job/storage/run-id.ts";
+import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 export const NOTE = `accounts/${ACCOUNT}/login-refused.json`;

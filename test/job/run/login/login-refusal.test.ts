@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { check } from "../../../../lambdas/job/run/check.ts";
 import { discover } from "../../../../lambdas/job/run/discover.ts";
-import { formatRunId } from "../../../../lambdas/job/storage/run-id.ts";
+import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS } from "../small-world.ts";
 import { GuardedWorld, NOTE, refused } from "./guarded-world.ts";

@@ -6,7 +6,6 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
-
 import { crashAfter, crashAfterPublishing } from "./crash-after.ts";
 
 const SCHEDULED = "2026-01-05T06-00-00.000Z";

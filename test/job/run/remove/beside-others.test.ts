@@ -3,8 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import { countFiles } from "../../../../lambdas/job/run/remove/account-files.ts";
-import { removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
+import { countFiles, removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

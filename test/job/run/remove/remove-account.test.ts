@@ -1,8 +1,11 @@
 // An account is taken out whole, whatever happens on the way, and no reader ever finds half of it.
 
 import { describe, expect, test } from "vitest";
-import { countFiles } from "../../../../lambdas/job/run/remove/account-files.ts";
-import { type RemovePorts, removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
+import {
+  countFiles,
+  type RemovePorts,
+  removeAccount,
+} from "../../../../lambdas/job/run/remove/remove-account.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

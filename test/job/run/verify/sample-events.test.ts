@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type SampledEvent, sampleEvents } from "../../../../lambdas/job/run/verify/sample-events.ts";
+import { type SampledEvent, sampleEvents } from "../../../../lambdas/job/run/verify/verify.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";

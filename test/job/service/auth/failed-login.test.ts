@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { SessionAuthenticator } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
-import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
+import {
+  SessionAuthenticator,
+  SessionCookies,
+} from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 
 const BASE = new URL("https://api.example.com");
 

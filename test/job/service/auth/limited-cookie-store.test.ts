@@ -1,6 +1,6 @@
 import { CookieJar } from "tough-cookie";
 import { describe, expect, it } from "vitest";
-import { LimitedCookieStore } from "../../../../lambdas/job/service/auth/limited-cookie-store.ts";
+import { LimitedCookieStore } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 
 const URL = "https://api.example.com/";
 

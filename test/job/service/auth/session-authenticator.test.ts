@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { SessionAuthenticator } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
-import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
+import {
+  SessionAuthenticator,
+  SessionCookies,
+} from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 
 const BASE = new URL("https://api.example.com");

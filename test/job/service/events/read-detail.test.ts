@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePointer } from "../../../../lambdas/job/json/json-pointer.ts";
+import { parsePointer } from "../../../../lambdas/job/json/json-document.ts";
 import { readDetail } from "../../../../lambdas/job/service/events/read-detail.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
 import { hostileEvents } from "../../../simulator/hostile-events.ts";

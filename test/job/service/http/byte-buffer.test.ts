@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ByteBuffer } from "../../../../lambdas/job/service/http/byte-buffer.ts";
+import { ByteBuffer } from "../../../../lambdas/job/service/http/response-collector.ts";
 
 describe("a buffer of bytes", () => {
   it("holds what was added, in order", () => {

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InterimResponses } from "../../../../lambdas/job/service/http/interim-responses.ts";
+import { InterimResponses } from "../../../../lambdas/job/service/http/undici-transport.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "../connection.ts";
 import { interimProxy, rawServer } from "./local-server.ts";

@@ -1,7 +1,7 @@
 // A budget on a clock that stands still, and what tests do with it.
 
-import type { Permit } from "../../../../lambdas/job/service/rate-limit/permit.ts";
 import {
+  type Permit,
   RateLimiter,
   type RateLimiterOptions,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";

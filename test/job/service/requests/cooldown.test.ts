@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cooldown } from "../../../../lambdas/job/service/requests/cooldown.ts";
+import { Cooldown } from "../../../../lambdas/job/service/requests/sender.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const NOW = 1_000_000_000;

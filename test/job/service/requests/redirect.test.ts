@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redirected } from "../../../../lambdas/job/service/requests/redirect.ts";
+import { redirected } from "../../../../lambdas/job/service/requests/api-request.ts";
 
 const URL_OF_LIST = new URL("https://api.example.com/v1/events?is_listed=true");
 const errorFor = (location: string | undefined) => {

@@ -5,7 +5,7 @@ import {
   retryDelayMs,
   statusClass,
   throttledDelayMs,
-} from "../../../../lambdas/job/service/requests/retry.ts";
+} from "../../../../lambdas/job/service/requests/failure.ts";
 
 const NOW = Date.parse("2026-11-21T06:00:00.000Z");
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ServiceHealth } from "../../../../lambdas/job/service/requests/service-health.ts";
+import { ServiceHealth } from "../../../../lambdas/job/service/requests/api-client.ts";
 
 /** Each character is an attempt: "." succeeded, "x" failed. */
 function after(attempts: string): boolean {

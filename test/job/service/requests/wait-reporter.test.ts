@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/wait-reporter.ts";
+import { type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
 
 const setUp = () => {
   const shown: (Wait | undefined)[] = [];

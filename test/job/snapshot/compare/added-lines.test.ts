@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AddedLine, addedLines } from "../../../../lambdas/job/snapshot/compare/added-lines.ts";
-import type { PartInfo } from "../../../../lambdas/job/snapshot/files/part-info.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
+import type { PartInfo } from "../../../../lambdas/job/snapshot/files/verify-part.ts";
 import { changeLine } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

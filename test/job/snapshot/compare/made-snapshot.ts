@@ -1,7 +1,6 @@
 // A snapshot in a store, made of events alone.
 
-import { writeDigests } from "../../../../lambdas/job/snapshot/compare/digests.ts";
-import { RowDigests } from "../../../../lambdas/job/snapshot/compare/row-digests.ts";
+import { RowDigests, writeDigests } from "../../../../lambdas/job/snapshot/compare/digests.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";

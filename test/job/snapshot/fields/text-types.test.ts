@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TextTypes } from "../../../../lambdas/job/snapshot/fields/text-types.ts";
+import { TextTypes } from "../../../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { valueIn } from "../../catalog/views/text-values.ts";
 import { jsonText } from "../../json/json-texts.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeLeftOut } from "../../../../lambdas/job/snapshot/files/left-out.ts";
-import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/staged-result.ts";
+import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const KEY = "snapshots/uk/s/_left_out.ndjson";

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip/gzip-lines.ts";
+import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { type Change, changeLine, diffRows } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
-import type { Row } from "../../../../lambdas/job/snapshot/rows/row.ts";
-import { MAX_ROW_BYTES } from "../../../../lambdas/job/snapshot/rows/row-size.ts";
-import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
+import { MAX_ROW_BYTES, type Row } from "../../../../lambdas/job/snapshot/rows/row.ts";
+import { TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { type JsonText, jsonText } from "../../json/json-texts.ts";
 import { streamOf } from "../files/streams.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lifter } from "../../../../lambdas/job/snapshot/rows/lifter.ts";
+import { lifter } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { parseRow, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { jsonText } from "../../json/json-texts.ts";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip/gzip-lines.ts";
-import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
-import { fitsRow, MAX_ROW_BYTES } from "../../../../lambdas/job/snapshot/rows/row-size.ts";
+import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
+import { fitsRow, MAX_ROW_BYTES, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { anyText } from "../../json/json-texts.ts";
 
 const MIB = 1024 * 1024;

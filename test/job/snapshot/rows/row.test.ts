@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseRow, type Row, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
-import { TABLES } from "../../../../lambdas/job/storage/tables.ts";
+import { TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { anyText } from "../../json/json-texts.ts";
 
 const ROW: Row = {

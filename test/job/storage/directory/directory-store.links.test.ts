@@ -16,7 +16,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { foreignLinkOn, inFolder } from "../../../../lambdas/job/storage/directory/open-folder.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

@@ -1,6 +1,6 @@
 // What the identity provider's token endpoint answered (RFC 6749 §5.1 and §5.2), reduced to what this client uses.
 
-import { isToken } from "../../../credentials/tokens/oauth-tokens.ts";
+import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-store.ts";
 
 /** The tokens of an answer; `refreshToken` is absent where the one that was sent stays valid. */
 export interface GrantedTokens {
@@ -72,4 +72,40 @@ export function tokensIn(
 function seconds(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
+/** A longer life is as good as none that is known, and an instant must stay one that a date can hold. */
+const LONGEST_SECONDS = 315_360_000;
+
+/** @param obtainedAtMs when the request was sent: the tokens are not younger than that */
+export function newTokens(
+  clientId: string,
+  { accessToken, expiresInSeconds }: GrantedTokens,
+  refreshToken: string,
+  obtainedAtMs: number,
+): OAuthTokens {
+  const expires =
+    expiresInSeconds === undefined || expiresInSeconds > LONGEST_SECONDS
+      ? {}
+      : { expires_at: new Date(obtainedAtMs + expiresInSeconds * 1_000).toISOString() };
+  return {
+    format: 1,
+    client_id: clientId,
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    token_type: "Bearer",
+    obtained_at: new Date(obtainedAtMs).toISOString(),
+    ...expires,
+  };
+}
+
+/** From a tenth of its life before its end, at most a minute, an access token is renewed before its next use. */
+export function isNearItsEnd(
+  { obtained_at, expires_at }: Pick<OAuthTokens, "obtained_at" | "expires_at">,
+  nowMs: number,
+): boolean {
+  if (expires_at === undefined) return false;
+  const endMs = Date.parse(expires_at);
+  const marginMs = Math.min(60_000, Math.max(0, endMs - Date.parse(obtained_at)) / 10);
+  return nowMs >= endMs - marginMs;
 }

@@ -1,12 +1,12 @@
 // OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused.
 
-import type { OAuthTokens } from "../../../credentials/tokens/oauth-tokens.ts";
+import type { OAuthTokens } from "../../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
-import { abortable } from "../../../runtime/abortable.ts";
 import type { Clock } from "../../../runtime/clock.ts";
+import { abortable } from "../../../runtime/on-abort.ts";
 import type { Authenticator, Authorization } from "../../requests/authenticator.ts";
 import { type Proof, RenewingAuthenticator } from "../renewing-authenticator.ts";
-import { isNearItsEnd } from "./new-tokens.ts";
+import { isNearItsEnd } from "./granted-tokens.ts";
 import type { RotatedTokens, TokenRotation } from "./token-rotation.ts";
 
 export class OAuthAuthenticator implements Authenticator {

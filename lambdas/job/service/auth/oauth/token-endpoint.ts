@@ -14,20 +14,31 @@ import {
   refreshTokenGrantRequest,
 } from "oauth4webapi";
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
+import type { OAuthTokens } from "../../../credentials/tokens/token-store.ts";
+import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
-import type { Failure } from "../../requests/failure.ts";
-import { retryAfterMs, statusClass } from "../../requests/retry.ts";
-import type { ServiceCounters } from "../../requests/service-counters.ts";
+import { redirectTarget } from "../../requests/api-request.ts";
+import {
+  connectionRemedy,
+  describeFailure,
+  type Failure,
+  permanentProblem,
+  requestName,
+  retryAfterMs,
+  statusClass,
+} from "../../requests/failure.ts";
+import type { ServiceCounters } from "../../requests/sender.ts";
 import {
   type GrantedTokens,
   jsonMembers,
+  newTokens,
   type Refusal,
   refusalOf,
   tokensIn,
   type UnusableTokens,
 } from "./granted-tokens.ts";
 
-export interface TokenEndpointOptions {
+interface TokenEndpointOptions {
   readonly authUrl: URL;
   /** Its time-out is the time that one answer may take. */
   readonly transport: Transport;
@@ -37,7 +48,7 @@ export interface TokenEndpointOptions {
   readonly counters?: ServiceCounters | undefined;
 }
 
-export type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTokens } | FailedAnswer;
+type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTokens } | FailedAnswer;
 
 /** An answer without tokens of use. None has a text of the answer in it. */
 export type FailedAnswer =
@@ -50,7 +61,7 @@ export type FailedAnswer =
   | { readonly kind: "other"; readonly response: HttpResponse };
 
 /** What the person's browser brought back: the result of `validateAuthResponse`. */
-export interface AuthorizationCode {
+interface AuthorizationCode {
   readonly callback: URLSearchParams;
   readonly redirectUri: string;
   readonly codeVerifier: string;
@@ -197,4 +208,121 @@ function rfcBody({ accessToken, refreshToken, expiresInSeconds }: GrantedTokens)
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
   };
+}
+
+/** Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). */
+interface ExchangeCodeOptions extends Omit<TokenEndpointOptions, "counters"> {
+  readonly credentials: OAuthCredentials;
+  readonly code: AuthorizationCode;
+  /** The command that authorizes again, for the remedy. */
+  readonly authorize: string;
+}
+
+/**
+ * One request: a code is valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
+ * `CREDENTIALS_INVALID` for a wrong client, `SERVICE_UNAVAILABLE`, `THROTTLED` or `UNEXPECTED_RESPONSE`.
+ */
+export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthTokens> {
+  const { credentials, code, authorize, now } = options;
+  const endpoint = new TokenEndpoint(options);
+  const obtainedAtMs = now();
+  const answer = await endpoint.exchange(credentials, code);
+  if (answer.kind === "refused") {
+    const { refusal, status } = answer;
+    if (refusal === "invalid_client" || refusal === "unauthorized_client") throw wrongClient(status);
+    if (refusal === "invalid_grant") {
+      const why = "The identity provider does not accept the code: it has expired or was used already.";
+      throw authorizationExpired(why, authorize, { status });
+    }
+  }
+  if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
+  const { refreshToken } = answer.tokens;
+  if (refreshToken === undefined) {
+    const problem = "has no refresh_token, without which no run works unattended";
+    throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
+  }
+  return newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs);
+}
+
+/** @param why a whole sentence; @param authorize the command that authorizes again */
+export function authorizationExpired(why: string, authorize: string, fields: ErrorFields = {}): SyncError {
+  return notAuthorized(`${why} Authorize again: ${authorize}`, fields);
+}
+
+/** @param message with the command that authorizes */
+export function notAuthorized(message: string, fields: ErrorFields = {}): SyncError {
+  return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
+}
+
+/** A client that the identity provider does not know, or whose secret is wrong. */
+export function wrongClient(status: number): SyncError {
+  return new SyncError(
+    "CREDENTIALS_INVALID",
+    `The identity provider does not accept the client (status ${status}). Check client_id and client_secret in the credentials; ` +
+      "if they are right, check --auth-url and ask the service's operator, who issues them.",
+    { fields: { method: "oauth", status } },
+  );
+}
+
+/** The error for every answer that brings no tokens and has no meaning of its own to the caller. */
+export function answerError(url: URL, answer: FailedAnswer, attempts: number): SyncError {
+  const request = requestName("POST", url);
+  switch (answer.kind) {
+    case "no-answer":
+      return unavailable(url, answer, attempts);
+    case "throttled":
+      return throttled(request, answer.waitMs);
+    case "unusable":
+      return unexpected(request, `a body that ${answer.problem}, so there is no usable access token`, 200);
+    case "refused": {
+      const { status, refusal } = answer;
+      return unexpected(request, `an error (${refusal ?? "without a known name"})`, status);
+    }
+    case "other": {
+      const { response } = answer;
+      const { status } = response;
+      if (status < 300 || status > 399) return unexpected(request, "nothing that OAuth 2.0 defines", status);
+      const target = redirectTarget(url, response);
+      return unexpected(request, `a redirect to ${target}, which is not followed`, status);
+    }
+  }
+}
+
+function unavailable(
+  url: URL,
+  { failure }: Extract<FailedAnswer, { readonly kind: "no-answer" }>,
+  attempts: number,
+): SyncError {
+  const request = requestName("POST", url);
+  const addressOption = "--auth-url";
+  if (failure.kind === "no-response") {
+    const permanent = permanentProblem({ request, url, failures: attempts, addressOption }, failure, false);
+    if (permanent !== undefined) return permanent;
+  }
+  const remedy =
+    failure.kind === "no-response"
+      ? connectionRemedy(failure, addressOption)
+      : "The problem is on the identity provider's side: run again later.";
+  const status = failure.kind === "status" ? failure.status : null;
+  return new SyncError(
+    "SERVICE_UNAVAILABLE",
+    `${request} to ${url.host} brought no usable answer, the last time ${describeFailure(failure)} (requests: ${attempts}). ${remedy}`,
+    { fields: { request, attempts, status } },
+  );
+}
+
+function throttled(request: string, waitMs: number | undefined): SyncError {
+  const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
+  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
+    fields: { request, status: 429 },
+  });
+}
+
+function unexpected(request: string, what: string, status: number): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${status} and ${what}. Check that --auth-url is the address of the identity provider; ` +
+      "if it is right, ask the service's operator.",
+    { fields: { request, status } },
+  );
 }

@@ -1,10 +1,9 @@
 // The entries of one list on a page: events, and a count of those without a valid uuid.
 
 import { SyncError } from "../../../errors/sync-error.ts";
-import { compact } from "../../../json/json-scanner.ts";
-import { OversizeJson } from "../../../json/json-tokens.ts";
+import { compact, OversizeJson } from "../../../json/json-scanner.ts";
+import type { ListedEvent, ListedEvents } from "../../event-service.ts";
 import { isObject, isUuid, parseJson } from "../json-text.ts";
-import { EventTexts } from "./event-texts.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;
@@ -59,4 +58,127 @@ function contradiction(): SyncError {
     "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
       "the service's operator, or set --list-pointer to the place of the list.",
   );
+}
+
+/** Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come. */
+const FIRST_CHUNK_BYTES = 16 * 1024;
+const CHUNK_BYTES = 1_048_576;
+const FIRST_CAPACITY = 64;
+/** Chunk, offset and length of a record. */
+const WORDS = 3;
+/** The lengths of both uuids. */
+const HEAD_BYTES = 2;
+/** As many bytes as a number holds exactly. */
+const PREFIX_BYTES = 6;
+
+/** Costs each event its texts (the uuid once, unless it was listed in another spelling) and 22 bytes. */
+export class EventTexts implements ListedEvents {
+  readonly #chunks: Buffer[] = [];
+  /** Of the last chunk. */
+  #used = 0;
+  #places = new Uint32Array(FIRST_CAPACITY * WORDS);
+  /** The first bytes of each uuid as a number: most comparisons need no more. */
+  #prefixes = new Float64Array(FIRST_CAPACITY);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Uuids have at most 255 characters, all of them ASCII. */
+  add({ uuid, requestAs, listing }: ListedEvent): void {
+    const other = requestAs === uuid ? "" : requestAs;
+    const bytes = HEAD_BYTES + uuid.length + other.length + Buffer.byteLength(listing);
+    const chunk = this.#chunkFor(bytes);
+    const offset = this.#used;
+    let at = chunk.writeUInt8(uuid.length, offset);
+    at = chunk.writeUInt8(other.length, at);
+    at += chunk.write(uuid, at, "latin1");
+    at += chunk.write(other, at, "latin1");
+    chunk.write(listing, at, "utf8");
+    this.#used += bytes;
+    this.#index(offset, bytes, uuid);
+  }
+
+  at(index: number): ListedEvent | undefined {
+    if (index < 0 || index >= this.#length) return undefined;
+    const { chunk, offset, end } = this.#record(index);
+    const uuidStart = offset + HEAD_BYTES;
+    const otherStart = uuidStart + chunk.readUInt8(offset);
+    const listingStart = otherStart + chunk.readUInt8(offset + 1);
+    const uuid = chunk.toString("latin1", uuidStart, otherStart);
+    const other = chunk.toString("latin1", otherStart, listingStart);
+    return {
+      uuid,
+      requestAs: other === "" ? uuid : other,
+      listing: chunk.toString("utf8", listingStart, end),
+    };
+  }
+
+  *[Symbol.iterator](): Generator<ListedEvent, void> {
+    for (let index = 0; index < this.#length; index += 1) {
+      const event = this.at(index);
+      if (event) yield event;
+    }
+  }
+
+  /** The indices of all events in the order of their uuids. */
+  order(): Uint32Array {
+    const order = new Uint32Array(this.#length);
+    for (let index = 0; index < order.length; index += 1) order[index] = index;
+    return order.sort((a, b) => this.compareUuids(a, b));
+  }
+
+  compareUuids(a: number, b: number): number {
+    const byPrefix = (this.#prefixes[a] ?? 0) - (this.#prefixes[b] ?? 0);
+    if (byPrefix !== 0) return byPrefix;
+    const [left, right] = [this.#record(a), this.#record(b)];
+    const start = left.offset + HEAD_BYTES;
+    const end = start + left.chunk.readUInt8(left.offset);
+    const otherStart = right.offset + HEAD_BYTES;
+    const otherEnd = otherStart + right.chunk.readUInt8(right.offset);
+    return left.chunk.compare(right.chunk, otherStart, otherEnd, start, end);
+  }
+
+  #record(index: number): { readonly chunk: Buffer; readonly offset: number; readonly end: number } {
+    const place = index * WORDS;
+    const chunk = this.#chunks[this.#places[place] ?? 0];
+    const offset = this.#places[place + 1] ?? 0;
+    if (chunk === undefined) throw new RangeError(`no event ${index}`);
+    return { chunk, offset, end: offset + (this.#places[place + 2] ?? 0) };
+  }
+
+  /** Small lists get small chunks; a record never lies in two. */
+  #chunkFor(bytes: number): Buffer {
+    const last = this.#chunks.at(-1);
+    if (last && this.#used + bytes <= last.length) return last;
+    const size = Math.min(CHUNK_BYTES, last === undefined ? FIRST_CHUNK_BYTES : last.length * 2);
+    const chunk = Buffer.allocUnsafeSlow(Math.max(size, bytes));
+    this.#chunks.push(chunk);
+    this.#used = 0;
+    return chunk;
+  }
+
+  #index(offset: number, bytes: number, uuid: string): void {
+    if (this.#length === this.#prefixes.length) this.#grow();
+    const place = this.#length * WORDS;
+    this.#places[place] = this.#chunks.length - 1;
+    this.#places[place + 1] = offset;
+    this.#places[place + 2] = bytes;
+    this.#prefixes[this.#length] = prefixOf(uuid);
+    this.#length += 1;
+  }
+
+  #grow(): void {
+    // Frees the old memory at once.
+    this.#places = new Uint32Array(this.#places.buffer.transfer(this.#places.byteLength * 2));
+    this.#prefixes = new Float64Array(this.#prefixes.buffer.transfer(this.#prefixes.byteLength * 2));
+  }
+}
+
+function prefixOf(uuid: string): number {
+  let prefix = 0;
+  for (let at = 0; at < PREFIX_BYTES; at += 1)
+    prefix = prefix * 256 + (at < uuid.length ? uuid.charCodeAt(at) : 0);
+  return prefix;
 }

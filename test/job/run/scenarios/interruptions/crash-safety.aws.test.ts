@@ -3,7 +3,7 @@
 
 import { afterAll, expect, test } from "vitest";
 import { GlueCatalog } from "../../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { systemRandom } from "../../../../../lambdas/job/runtime/system-random.ts";
+import { systemRandom } from "../../../../../lambdas/job/runtime/random.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../../../aws/aws-warehouse.ts";

@@ -3,8 +3,7 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";
-import { parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { lifter } from "../../../../../lambdas/job/snapshot/rows/lifter.ts";
+import { lifter, parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";

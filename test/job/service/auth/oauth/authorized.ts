@@ -1,6 +1,6 @@
 // An identity provider and the stored tokens of one authorization that a person gave there.
 
-import type { OAuthTokens } from "../../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import type { OAuthTokens } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
 import type { OAuthOptions } from "../../../../../lambdas/job/service/auth/authentication.ts";
 import { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";

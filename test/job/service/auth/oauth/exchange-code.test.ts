@@ -2,9 +2,11 @@
 
 import { calculatePKCECodeChallenge, validateAuthResponse } from "oauth4webapi";
 import { describe, expect, it } from "vitest";
-import type { OAuthTokens } from "../../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
-import { exchangeCode } from "../../../../../lambdas/job/service/auth/oauth/exchange-code.ts";
-import { authorizationServer } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
+import type { OAuthTokens } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import {
+  authorizationServer,
+  exchangeCode,
+} from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";

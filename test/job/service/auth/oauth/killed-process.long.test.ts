@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
-import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/store-authorized.ts";
+import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { type Started, start } from "../../../../cli/command-line.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import type { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { SecretsManagerTokenStore } from "../../../../../lambdas/job/credentials/tokens/secrets-manager-token-store.ts";
-import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/store-authorized.ts";
-import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import {
+  storeAuthorized,
+  type TokenStore,
+} from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
 import { SecretsServer } from "../../../../aws/secrets-server.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";

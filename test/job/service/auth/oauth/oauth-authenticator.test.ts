@@ -2,8 +2,8 @@
 
 import { setTimeout as realSleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { parseTokens, tokensText } from "../../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
-import { isNearItsEnd } from "../../../../../lambdas/job/service/auth/oauth/new-tokens.ts";
+import { parseTokens, tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { isNearItsEnd } from "../../../../../lambdas/job/service/auth/oauth/granted-tokens.ts";
 import { OAuthAuthenticator } from "../../../../../lambdas/job/service/auth/oauth/oauth-authenticator.ts";
 import type { Authorization } from "../../../../../lambdas/job/service/requests/authenticator.ts";
 import { errorOf } from "../../connection.ts";

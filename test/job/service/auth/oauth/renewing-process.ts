@@ -4,12 +4,12 @@
 import { parseArgs } from "node:util";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import { systemClock } from "../../../../../lambdas/job/runtime/system-clock.ts";
+import { systemClock } from "../../../../../lambdas/job/runtime/clock.ts";
 import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { TokenRotation } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
-import { ServiceCounters } from "../../../../../lambdas/job/service/requests/service-counters.ts";
+import { ServiceCounters } from "../../../../../lambdas/job/service/requests/sender.ts";
 import { LogLines } from "../../../runtime/log-lines.ts";
 
 const { values } = parseArgs({

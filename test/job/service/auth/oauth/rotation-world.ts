@@ -11,7 +11,7 @@ import {
 } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
-import { ServiceCounters } from "../../../../../lambdas/job/service/requests/service-counters.ts";
+import { ServiceCounters } from "../../../../../lambdas/job/service/requests/sender.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { MemoryTokenStore } from "../../../credentials/tokens/memory-token-store.ts";

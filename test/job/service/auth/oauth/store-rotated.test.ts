@@ -1,9 +1,9 @@
 // Renewed tokens are stored although the store fails for a moment or holds something else by then.
 
 import { expect, it } from "vitest";
-import { tokensText } from "../../../../../lambdas/job/credentials/tokens/oauth-tokens.ts";
+import { tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import { storeRotated } from "../../../../../lambdas/job/service/auth/oauth/store-rotated.ts";
+import { storeRotated } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { MemoryTokenStore, TokenPlace } from "../../../credentials/tokens/memory-token-store.ts";
 import { sampleTokens } from "../../../credentials/tokens/sample-tokens.ts";

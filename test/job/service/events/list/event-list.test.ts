@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
-import { EventListBuilder } from "../../../../../lambdas/job/service/events/list/event-list.ts";
-import type { ListPage } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import {
+  EventListBuilder,
+  type ListPage,
+} from "../../../../../lambdas/job/service/events/list/event-list.ts";
 
 const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
   uuid,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import { parsePointer } from "../../../../../lambdas/job/json/json-pointer.ts";
-import { ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import { parsePointer } from "../../../../../lambdas/job/json/json-document.ts";
+import { ListReader } from "../../../../../lambdas/job/service/events/list/event-list.ts";
 import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
 import { readPage } from "./read-page.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextPage } from "../../../../../lambdas/job/service/events/list/next-page.ts";
+import { nextPage } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 
 const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
 const next = (...headers: readonly string[]): string | undefined =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { paginationHints } from "../../../../../lambdas/job/service/events/list/pagination-hints.ts";
+import { paginationHints } from "../../../../../lambdas/job/service/events/list/event-list.ts";
 
 describe("signs that there is more", () => {
   it.each([

@@ -3,8 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { gzipLines } from "../../../../../lambdas/job/snapshot/files/gzip/gzip-lines.ts";
-import { readLines } from "../../../../../lambdas/job/snapshot/files/gzip/read-lines.ts";
+import { gzipLines, readLines } from "../../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { bytesOf, streamOf } from "../streams.ts";
 
 const read = (...chunks: readonly Uint8Array[]): Promise<string[]> =>
