@@ -30,7 +30,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a refused login is sent again",
-    file: "service/auth/session-login.ts",
+    file: "service/auth/session-authenticator.ts",
     from: "if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;",
     to: "if (!isRefusedLogin(error)) throw error;",
   },
