@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
-import { onAbort } from "../../../lambdas/job/runtime/on-abort.ts";
+import { describe, expect, it, test } from "vitest";
+import { abortable, onAbort } from "../../../lambdas/job/runtime/on-abort.ts";
 
 test("every callback gets the reason, once", () => {
   const abort = new AbortController();
@@ -83,4 +83,26 @@ test("what ended is garbage at once, and not only to a full collection", () => {
   serve(2_000);
 
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000);
+});
+
+const never = (): Promise<never> => Promise.withResolvers<never>().promise;
+
+describe("waiting that can be aborted", () => {
+  it("has the promise's outcome", async () => {
+    const { signal } = new AbortController();
+
+    await expect(abortable(Promise.resolve(7), signal)).resolves.toBe(7);
+    await expect(abortable(Promise.reject(new Error("failed")), signal)).rejects.toThrow("failed");
+    await expect(abortable(Promise.resolve(7), undefined)).resolves.toBe(7);
+  });
+
+  it("ends with the signal's reason", async () => {
+    const abort = new AbortController();
+    const waiting = abortable(never(), abort.signal);
+
+    abort.abort(new Error("stop"));
+
+    await expect(waiting).rejects.toThrow("stop");
+    await expect(abortable(never(), abort.signal)).rejects.toThrow("stop");
+  });
 });

@@ -1,9 +1,15 @@
+import { CookieJar } from "tough-cookie";
 import { describe, expect, it } from "vitest";
 import {
+  LimitedCookieStore,
   SessionAuthenticator,
   SessionCookies,
 } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
+import type { Fault } from "../../../simulator/faults.ts";
+import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { connect, errorOf, said, secrets } from "../connection.ts";
+import { httpServer, rawServer } from "../http/local-server.ts";
 
 const BASE = new URL("https://api.example.com");
 const EVENTS = new URL("https://api.example.com/v1/events");
@@ -185,5 +191,325 @@ describe("a session", () => {
 
     expect(cookie(renewed)).toBe("s=2");
     expect(cookie(late)).toBe("s=old");
+  });
+});
+
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
+  kind: "status",
+  status: code,
+  headers,
+});
+
+describe("the login", () => {
+  it("is one request, and its cookies go with every later one", async () => {
+    await using connection = await connect({ events: makeEvents(3) });
+    const { service, simulator } = connection;
+
+    await service.logIn();
+    const { events } = await service.list();
+    for (const { requestAs } of events) await service.detail(requestAs);
+
+    expect(simulator.counts).toMatchObject({ requests: 5, logins: 1, loginsAccepted: 1, unauthenticated: 0 });
+    expect(service.counts).toMatchObject({ requests: 5, logins: 1, retries: 0, throttled: 0 });
+  });
+
+  it("leaves its connection to the list", async () => {
+    const ports: unknown[] = [];
+    await using server = await httpServer((request, response) => {
+      ports.push(request.socket.remotePort);
+      response.setHeader("set-cookie", "s=1").end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    await connection.service.list();
+
+    expect(ports).toEqual([ports[0], ports[0]]);
+  });
+
+  it("sends the envelope of the interface and a User-Agent", async () => {
+    const seen: unknown[] = [];
+    await using server = await httpServer(async (request, response) => {
+      seen.push(request.method, request.url, (await request.toArray()).join(""), request.headers);
+      response.setHeader("set-cookie", "s=1").end();
+    });
+    await using connection = await connect({}, { baseUrl: `${server.url}/api/v1/`, version: "1.2.3" });
+
+    await connection.service.logIn();
+
+    expect(seen).toEqual([
+      "POST",
+      "/api/v1/auth/login",
+      '{"meta":{"version":"v1"},"data":{"email":"canary.user@example.test","password":"canary:Pässword-5f1d"}}',
+      expect.objectContaining({
+        "content-type": "application/json",
+        accept: "application/json",
+        "accept-encoding": "gzip, br",
+        "user-agent": "brand-events-sync/1.2.3",
+      }),
+    ]);
+  });
+
+  it.each([
+    [
+      "404",
+      { account: { password: "another" } },
+      "LOGIN_REFUSED",
+      "wrong password or unknown e-mail address",
+    ],
+    ["401", { account: { disabled: true } }, "ACCOUNT_DISABLED", "the account is disabled"],
+  ])("that is refused with %s is not repeated, however many wait for it", async (_, change, code, text) => {
+    await using connection = await connect({ events: makeEvents(3) });
+    const { service, simulator, log } = connection;
+    simulator.configure(change);
+
+    const errors = await Promise.all([
+      errorOf(service.list()),
+      errorOf(service.detail("a")),
+      errorOf(service.logIn()),
+    ]);
+    errors.push(await errorOf(service.list()));
+
+    expect(simulator.counts).toMatchObject({ requests: 1, logins: 1 });
+    for (const error of errors) {
+      expect(error).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
+      for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
+    }
+  });
+
+  it.each([
+    [status(403), "UNEXPECTED_RESPONSE", "status 403"],
+    [status(400), "UNEXPECTED_RESPONSE", "status 400"],
+    [status(405), "UNEXPECTED_RESPONSE", "status 405"],
+    [
+      status(302, { location: "https://sso.example.test/in?token=canary-body#x" }),
+      "UNEXPECTED_RESPONSE",
+      "https://sso.example.test,",
+    ],
+    [status(304), "UNEXPECTED_RESPONSE", "nowhere"],
+    [status(302, { location: "https://[" }), "UNEXPECTED_RESPONSE", "not a web address"],
+    [status(302, { location: "/in;jsessionid=canary-cookie" }), "UNEXPECTED_RESPONSE", "/in,"],
+    [status(429), "THROTTLED", "Run again later"],
+    [status(429, { "retry-after": "90" }), "THROTTLED", "Run again in 90 s"],
+    [status(500), "SERVICE_UNAVAILABLE", "status 500"],
+    [status(503, { "retry-after": "1" }), "SERVICE_UNAVAILABLE", "status 503"],
+    [status(408), "SERVICE_UNAVAILABLE", "status 408"],
+    [{ kind: "html" }, "UNEXPECTED_RESPONSE", "set no cookie"],
+  ] satisfies readonly (readonly [Fault, string, string])[])(
+    "%j ends with %s: %s",
+    async (fault, code, text) => {
+      await using connection = await connect({
+        faults: [{ match: { path: "login", times: Infinity }, fault }],
+      });
+      const { service, simulator, log } = connection;
+
+      const error = await errorOf(service.list());
+
+      expect(error).toMatchObject({ code, message: expect.stringContaining(text) });
+      expect(simulator.counts.requests).toBe(1);
+      for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
+    },
+  );
+
+  it.each(["reset", "hang"] as const)("is retried if no response came (%s)", async (kind) => {
+    await using connection = await connect(
+      { faults: [{ match: { path: "login", times: 2 }, fault: { kind } }] },
+      { timeoutMs: 100 },
+    );
+    const { service, simulator } = connection;
+
+    await service.list();
+
+    expect(simulator.counts).toMatchObject({ logins: 3, list: 1 });
+    expect(service.counts).toMatchObject({ requests: 4, retries: 2, logins: 1 });
+  });
+
+  it("fails after six attempts without a response", async () => {
+    await using connection = await connect({}, { baseUrl: "http://127.0.0.1:1" });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringMatching(/^POST \/v1\/auth\/login failed 6 times.*ECONNREFUSED.*--base-url/),
+      fields: { attempts: 6, cause: "ECONNREFUSED" },
+    });
+    expect(connection.service.counts).toMatchObject({ requests: 6, retries: 5, logins: 1 });
+  });
+
+  it.each(["truncate", "reset-mid-body", "hang-mid-body"] as const)(
+    "succeeds as soon as its headers have come (%s)",
+    async (kind) => {
+      await using connection = await connect(
+        { faults: [{ match: { path: "login" }, fault: { kind } }] },
+        { timeoutMs: 100 },
+      );
+
+      await connection.service.list();
+
+      expect(connection.simulator.counts).toMatchObject({ logins: 1, list: 1 });
+    },
+  );
+});
+
+describe("session cookies", () => {
+  it.each([
+    ["without a path", "HttpOnly"],
+    ["for the whole host", "Path=/; Secure; HttpOnly; SameSite=Strict"],
+    ["for the events only", "Path=/v1/events"],
+    ["that last", "Path=/; Max-Age=3600"],
+  ])("%s are sent", async (_, attributes) => {
+    await using connection = await connect({ session: { attributes } });
+
+    await connection.service.list();
+
+    expect(connection.simulator.counts).toMatchObject({ logins: 1, unauthenticated: 0 });
+  });
+
+  it.each([
+    ["for another path", "Path=/admin"],
+    ["for another host", "Domain=example.test; Path=/"],
+    ["that are over", "Path=/; Max-Age=0"],
+  ])("%s are no session", async (_, attributes) => {
+    await using connection = await connect({ session: { attributes } });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("set 2 cookies"),
+    });
+    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
+  });
+
+  it("that a response renews replace the old ones", async () => {
+    const cookies: (string | undefined)[] = [];
+    await using server = await httpServer((request, response) => {
+      cookies.push(request.headers.cookie);
+      response.setHeader("set-cookie", `s=${cookies.length}`).end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    await connection.service.list();
+    await connection.service.list();
+
+    expect(cookies).toEqual([undefined, "s=1", "s=2"]);
+  });
+
+  it("that a refusal clears are not mixed with those of the next login", async () => {
+    await using connection = await connect({ events: makeEvents(2), session: { clearsCookies: true } });
+    const { service, simulator } = connection;
+
+    await service.list();
+    simulator.endSessions();
+    await service.list();
+
+    expect(simulator.counts).toMatchObject({ logins: 2, unauthenticated: 1 });
+  });
+
+  it.each([
+    [50, "few"],
+    [51, "51 cookies"],
+    [1_000, "1000 cookies"],
+  ])("that a login sets %i of are %s", async (count, text) => {
+    await using server = await httpServer((_, response) =>
+      response
+        .setHeader(
+          "set-cookie",
+          Array.from({ length: count }, (__, n) => `s${n}=1`),
+        )
+        .end("[]"),
+    );
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const list = connection.service.list();
+
+    if (count <= 50) expect(await list).toMatchObject({ events: { length: 0 } });
+    else {
+      expect(await errorOf(list)).toMatchObject({
+        code: "UNEXPECTED_RESPONSE",
+        message: expect.stringContaining(
+          `${text}. That is more than a session may have (50, and 16 KB in all)`,
+        ),
+      });
+    }
+  });
+
+  it("that each response adds are limited, and the session stays", async () => {
+    const cookies: string[] = [];
+    await using server = await httpServer((request, response) => {
+      cookies.push(request.headers.cookie ?? "");
+      const n = cookies.length;
+      const bomb = [`extra${n}=${"x".repeat(3_000)}`, `over${n}=1; Max-Age=0; Path=/${n}`, `renewed=${n}`];
+      response.setHeader("set-cookie", n === 1 ? ["session=1", "renewed=1"] : bomb).end("[]");
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    for (let n = 0; n < 20; n += 1) await connection.service.list();
+
+    const last = cookies.at(-1) ?? "";
+    expect(last.length).toBeLessThan(16_384);
+    expect(last).toMatch(/^session=1; renewed=20; extra2=x+; extra3=/);
+  });
+
+  it("stay with the exact origin", async () => {
+    const reached: string[] = [];
+    await using other = await rawServer(() => reached.push("other"));
+    await using connection = await connect({
+      events: makeEvents(2),
+      list: { pageSize: 1, nextUrl: (relative) => other.url + relative },
+    });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(other.url) });
+    expect(reached).toEqual([]);
+  });
+});
+
+const SITE = "https://api.example.com/";
+
+const jarOf = (...setCookies: readonly string[]) => {
+  const store = new LimitedCookieStore();
+  const jar = new CookieJar(store);
+  for (const setCookie of setCookies) jar.setCookieSync(setCookie, SITE);
+  return {
+    store,
+    keys: () => (jar.serializeSync()?.cookies ?? []).map(({ key }) => key),
+    sent: () => jar.getCookieStringSync(SITE),
+  };
+};
+
+describe("a store of cookies", () => {
+  it("takes 50 and refuses the next ones", () => {
+    const { store, keys } = jarOf(...Array.from({ length: 53 }, (_, n) => `c${n}=1`));
+
+    expect(keys()).toEqual(Array.from({ length: 50 }, (_, n) => `c${n}`));
+    expect(store.refused).toBe(3);
+  });
+
+  it("takes 16 KB in all, attributes included", () => {
+    const large = (name: string) => `${name}=1; Path=/${"x".repeat(8_000)}`;
+
+    const { store, keys } = jarOf(large("a"), large("b"), large("c"), "d=1");
+
+    expect(keys()).toEqual(["a", "b", "d"]);
+    expect(store.refused).toBe(1);
+  });
+
+  it("takes another value of a cookie that it has, also when it is full", () => {
+    const { store, sent } = jarOf(...Array.from({ length: 50 }, (_, n) => `c${n}=1`), "c0=2", "c49=3");
+
+    expect(sent()).toMatch(/^c0=2; c1=1; .* c48=1; c49=3$/);
+    expect(store.refused).toBe(0);
+  });
+
+  it("drops a cookie that is over, and keeps nothing of it", () => {
+    const over = Array.from({ length: 100 }, (_, n) => `o${n}=1; Path=/${n}; Max-Age=0`);
+
+    const { store, keys } = jarOf("a=1", "b=1", "a=; Max-Age=0", ...over);
+
+    expect(keys()).toEqual(["b"]);
+    expect(Object.values(store.idx).flatMap((domain) => Object.keys(domain))).toEqual(["/"]);
+    expect(store.refused).toBe(0);
   });
 });
