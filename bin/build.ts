@@ -9,9 +9,7 @@ import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-
 import { bundleFunction } from "../lib/compute/bundle-function.ts";
 import { ownModulesOfNode } from "../lib/compute/own-modules-of-node.ts";
 import packageJson from "../package.json" with { type: "json" };
-import { buildConstruct } from "./build/build-construct.ts";
-import { buildProgram } from "./build/build-program.ts";
-import { declareTypes } from "./build/declare-types.ts";
+import { buildConstruct, buildProgram, declareTypes } from "./build/build-program.ts";
 import { settingsDeclaration } from "./build/settings-declaration.ts";
 import { thirdPartyLicenses } from "./build/third-party-licenses.ts";
 

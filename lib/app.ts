@@ -1,9 +1,12 @@
 // The CDK app: reads the settings, makes one stack, and checks it with both rule packs of cdk-nag.
 
-import { App, type AppProps, Validations } from "aws-cdk-lib";
+import { App, type AppProps, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
+import type { Construct } from "constructs";
+import { DEFAULT_ID } from "./deployment-names.ts";
+import { EventSync } from "./event-sync.ts";
+import type { EventSyncProps } from "./event-sync-props.ts";
 import { parseSettings } from "./settings/settings.ts";
-import { EventSyncStack } from "./stack.ts";
 
 /** Throws an `Error` that names every wrong setting. Needs no AWS account and no network. */
 export function eventSyncApp(props?: AppProps): { readonly app: App; readonly stack: EventSyncStack } {
@@ -15,4 +18,15 @@ export function eventSyncApp(props?: AppProps): { readonly app: App; readonly st
   });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
   return { app, stack };
+}
+
+/** The stack of a deployment that is an app of its own: one `EventSync`. */
+interface EventSyncStackProps extends StackProps, Pick<EventSyncProps, "settings"> {}
+
+export class EventSyncStack extends Stack {
+  constructor(scope: Construct, id: string, { settings, ...props }: EventSyncStackProps) {
+    super(scope, id, props);
+    // The CDK leaves this id out of logical ids: the resources are those of the stack itself.
+    new EventSync(this, DEFAULT_ID, { settings });
+  }
 }

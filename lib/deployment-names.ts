@@ -9,7 +9,7 @@ import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 /** The CDK leaves this id out of logical ids, and these names leave it out too. */
 export const DEFAULT_ID = "Default";
 
-export interface DeploymentNames {
+interface DeploymentNames {
   /** Of, or at the start of, everything that has a name in the AWS account, but for the following. */
   readonly name: string;
   /** Where the settings name none. */

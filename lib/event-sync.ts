@@ -1,6 +1,6 @@
 // The whole deployment as one construct: which construct owns what, and what the function may do with it.
 
-import { Annotations } from "aws-cdk-lib";
+import { Annotations, CfnResource, Stack, Token } from "aws-cdk-lib";
 import { type IManagedPolicy, PermissionsBoundary, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
@@ -11,19 +11,15 @@ import { Construct } from "constructs";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { settingsFileText } from "../lambdas/sync/settings-file.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
-import { checkSize } from "./check-size.ts";
-import { EndedExecutions } from "./compute/ended-executions.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
-import { FailureQueue } from "./compute/failure-queue.ts";
-import { HandOver } from "./compute/hand-over.ts";
+import { EndedExecutions, FailureQueue } from "./compute/failure-queue.ts";
 import { Schedules } from "./compute/schedules.ts";
-import { StateMachine } from "./compute/state-machine.ts";
+import { HandOver, StateMachine } from "./compute/state-machine.ts";
 import { SyncFunction } from "./compute/sync-function.ts";
 import { AnalystPolicy } from "./data/analyst-policy.ts";
 import { RESULTS_PREFIX } from "./data/bucket-rules.ts";
-import { Credentials } from "./data/credentials.ts";
+import { Credentials, Tokens } from "./data/secrets.ts";
 import { Storage } from "./data/storage.ts";
-import { Tokens } from "./data/tokens.ts";
 import { Warehouse } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
 import { deploymentNames } from "./deployment-names.ts";
@@ -31,12 +27,10 @@ import type { EventSyncProps } from "./event-sync-props.ts";
 import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
-import { Mails } from "./monitoring/mails.ts";
+import { SavedLogQueries } from "./monitoring/log-queries.ts";
+import { Mails, UnsentEvents } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
-import { SavedLogQueries } from "./monitoring/saved-log-queries.ts";
-import { UnsentEvents } from "./monitoring/unsent-events.ts";
 import { addOutputs } from "./outputs.ts";
-import { refuseSameDatabase } from "./refuse-same-database.ts";
 import { functionSettings } from "./settings/function-settings.ts";
 import { parseSettings } from "./settings/settings.ts";
 import { warnOfPlaceholders } from "./settings/warn-of-placeholders.ts";
@@ -202,4 +196,43 @@ export class EventSync extends Construct {
     const all = this.node.root.node.findAll().filter((each) => each instanceof EventSync);
     refuseSameDatabase(this, all);
   }
+}
+
+/** The number of accounts that fit into a stack. */
+const MAX_RESOURCES = 500;
+
+/** Throws if CloudFormation would refuse the resources of a deployment. */
+function checkSize(scope: Construct, accounts: number): void {
+  const resources = scope.node.findAll().filter((each) => CfnResource.isCfnResource(each)).length;
+  if (resources <= MAX_RESOURCES) return;
+  throw new Error(
+    `eventSync.accounts: ${accounts} accounts need ${resources} resources, and a stack of CloudFormation has at most ${MAX_RESOURCES}. Deploy some of the accounts as a second stack, with a stackName and a database of its own (docs/aws.md, "A second stack").`,
+  );
+}
+
+/**
+ * Two deployments of an app that would have the same database: found when the template is made, not half-way through a
+ * deployment.
+ */
+interface WithDatabase extends Construct {
+  readonly database: string;
+}
+
+/** Throws if one of `others` has the database of `deployment` in the same AWS account and region. */
+function refuseSameDatabase(deployment: WithDatabase, others: readonly WithDatabase[]): void {
+  const same = others.find(
+    (other) => other !== deployment && other.database === deployment.database && share(other, deployment),
+  );
+  if (same === undefined) return;
+  throw new Error(
+    `settings.database: ${same.node.path} and ${deployment.node.path} both have the database ${deployment.database}, and their tables would be the same. Give one of them another name, or leave it out: then it is named after the stack and the construct.`,
+  );
+}
+
+/** Two stacks without a region or an AWS account may be deployed to different ones. */
+function share(a: Construct, b: Construct): boolean {
+  const [one, other] = [Stack.of(a), Stack.of(b)];
+  if (one === other) return true;
+  const isKnown = ![one.account, one.region].some((part) => Token.isUnresolved(part));
+  return isKnown && one.environment === other.environment;
 }

@@ -2,9 +2,9 @@
 
 import { CfnOutput, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { Authorization } from "./data/tokens.ts";
+import type { Authorization } from "./data/secrets.ts";
 
-export interface OutputsProps {
+interface OutputsProps {
   /** Of their names. */
   readonly prefix: string;
   readonly secretIds: ReadonlyMap<string, string>;

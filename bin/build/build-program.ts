@@ -1,10 +1,14 @@
 // The command line as JavaScript. It holds what it imports, but for the packages that are installed beside it: those
 // with native code.
 
-import { rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { build, type Plugin } from "esbuild";
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** The name of the program, and of its file. */
   readonly name: string;
   /** The folder of this project. */
@@ -41,4 +45,81 @@ export async function buildProgram(options: ProgramOptions): Promise<readonly st
     logLevel: "warning",
   });
   return Object.keys(metafile.inputs);
+}
+
+/** `EventSync` for CDK apps: JavaScript, and beside it what it reads, the function and the saved queries. */
+interface ConstructOptions {
+  /** The folder of this project. */
+  readonly root: string;
+  /** Replaced as a whole. */
+  readonly folder: string;
+  /** The packages that the app brings. */
+  readonly external: readonly string[];
+  /** The lowest version of Node.js that it runs on. */
+  readonly node: string;
+  /** Bundles the function into a folder, and returns the files that it was built from. */
+  readonly bundleFunction: (folder: string) => Promise<readonly string[]>;
+}
+
+/** Returns the files that both were built from, as paths from `root`. */
+export async function buildConstruct(options: ConstructOptions): Promise<readonly string[]> {
+  const { root, folder, external, node, bundleFunction } = options;
+  await rm(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["lib/event-sync.ts"],
+    outfile: join(folder, "event-sync.js"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: `node${node}`,
+    external: [...external],
+    legalComments: "none",
+    metafile: true,
+    logLevel: "error",
+  });
+  const ofFunction = await bundleFunction(join(folder, "function"));
+  await cp(join(root, "lib/data/queries"), join(folder, "queries"), { recursive: true });
+  return [...Object.keys(metafile.inputs), ...ofFunction];
+}
+
+/** The type declarations of `EventSync`: what the compiler says, for the files that an app sees. */
+interface TypesOptions {
+  /** The folder of this project. */
+  readonly root: string;
+  readonly folder: string;
+  /** The configuration of the compiler, as a path from `root`. */
+  readonly project: string;
+  /** What the app imports, as a path from `lib`, without an ending. */
+  readonly entry: string;
+  /** The files with types for it. */
+  readonly files: readonly string[];
+  /** Declarations that are written instead of the compiler's. */
+  readonly written: Readonly<Record<string, string>>;
+}
+
+export async function declareTypes({
+  root,
+  folder,
+  project,
+  entry,
+  files,
+  written,
+}: TypesOptions): Promise<void> {
+  const made = await mkdtemp(join(tmpdir(), "brand-events-types-"));
+  try {
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    await promisify(execFile)(process.execPath, [compiler, "-p", join(root, project), "--outDir", made]);
+    for (const file of [entry, ...files]) {
+      const text = written[file] ?? (await readFile(join(made, "lib", `${file}.d.ts`), "utf8"));
+      const path = join(folder, `${file}.d.ts`);
+      await mkdir(dirname(path), { recursive: true });
+      // The compilers of some apps do not find `./file.ts` in a declaration.
+      await writeFile(path, text.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
+    }
+    const all = files.map((file) => `export type * from "./${file}.js";\n`);
+    await writeFile(join(folder, "index.d.ts"), [`export * from "./${entry}.js";\n`, ...all].join(""));
+  } finally {
+    await rm(made, { recursive: true });
+  }
 }

@@ -20,7 +20,7 @@ import { retireCommand } from "./commands/retire.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
-import { readSecrets } from "./init/given-secrets.ts";
+import { readSecrets } from "./init/questions.ts";
 import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
 import type { OptionName, OptionValues } from "./options/options.ts";
 import { refusePastedArguments } from "./options/pasted-secret.ts";

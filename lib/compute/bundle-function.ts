@@ -4,7 +4,7 @@ import { parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { credentialsOfLambda } from "./credentials-of-lambda.ts";
-import { FUNCTION_FILE } from "./function-file.ts";
+import { FUNCTION_FILE } from "./function-code.ts";
 import { ownModulesOfNode } from "./own-modules-of-node.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -1,7 +1,10 @@
 // The queue for starts that failed for good: all retries failed, or the start was too old to retry.
 
 import { Duration, Validations } from "aws-cdk-lib";
+import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
@@ -32,5 +35,40 @@ export class FailureQueue extends Construct {
         resources: [this.queue.queueArn],
       }),
     );
+  }
+}
+
+/** How an execution ends that did not succeed. */
+const UNSUCCESSFUL = ["FAILED", "TIMED_OUT", "ABORTED"];
+
+interface EndedExecutionsProps {
+  readonly stateMachineArn: string;
+  readonly target: IFunction;
+  readonly failureQueue: FailureQueue;
+}
+
+export class EndedExecutions extends Construct {
+  constructor(scope: Construct, id: string, { stateMachineArn, target, failureQueue }: EndedExecutionsProps) {
+    super(scope, id);
+    new Rule(this, "Rule", {
+      description: "Tells the function of executions that ended without finishing their run",
+      eventPattern: {
+        source: ["aws.states"],
+        detailType: ["Step Functions Execution Status Change"],
+        detail: { stateMachineArn: [stateMachineArn], status: UNSUCCESSFUL },
+      },
+      targets: [
+        new LambdaFunction(target, {
+          event: RuleTargetInput.fromObject({
+            action: "abandon",
+            executionArn: EventField.fromPath("$.detail.executionArn"),
+          }),
+          // As with the schedules: what is lost is in the failure queue, and the next start of the account asks the
+          // engine itself.
+          maxEventAge: Duration.hours(1),
+          deadLetterQueue: failureQueue.queue,
+        }),
+      ],
+    });
   }
 }

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import { AssetHashType, DockerImage } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
-import { FUNCTION_HANDLER } from "./function-file.ts";
 
 /** Beside the built construct. A clone has no such folder. */
 const BUILT = fileURLToPath(new URL("function/", import.meta.url));
@@ -47,3 +46,7 @@ function bundleInto(folder: string): void {
     stdio: ["ignore", "ignore", "inherit"],
   });
 }
+
+/** The file of the bundle that Lambda loads, and the handler in it. */
+export const FUNCTION_FILE = "index.mjs";
+const FUNCTION_HANDLER = "index.handler";

@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import type { FailureQueue } from "./failure-queue.ts";
 
-export interface SchedulesProps {
+interface SchedulesProps {
   /** Of the deployment. */
   readonly name: string;
   /** The group of the schedules, if the app brings one. */

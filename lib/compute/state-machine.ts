@@ -1,14 +1,17 @@
 // The state machine that continues what one invocation could not finish.
 
-import { Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Duration, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
-import type { HandOver } from "./hand-over.ts";
-import { stateMachineDefinition } from "./state-machine-definition.ts";
+import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
+import { STAGING_EXPIRY } from "../data/bucket-rules.ts";
+import { wildcardFinding } from "../wildcard-finding.ts";
+import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
-export interface StateMachineProps {
+interface StateMachineProps {
   readonly handOver: HandOver;
   /** Is called for every turn. */
   readonly target: IFunction;
@@ -74,4 +77,126 @@ function acknowledge(machine: CfnStateMachine): void {
     { id: "AwsSolutions-SF2", reason: notTraced },
     { id: "Serverless-StepFunctionStateMachineXray", reason: notTraced },
   );
+}
+
+/** `States.Timeout` must mean that the function is no longer at work: two invocations of one run would meet. */
+const TASK_TIMEOUT = FUNCTION_TIMEOUT.plus(Duration.minutes(1));
+
+/**
+ * Errors that are over after a while, or that a second attempt may not meet. A wrong permission or a wrong definition
+ * (`States.Permissions`, `States.Runtime`) and a function out of memory stay as they are, and are not among them.
+ */
+const RETRIED = [
+  // The engine got no answer in time.
+  "States.Timeout",
+  // Lambda has no room, or is disturbed itself.
+  "Lambda.TooManyRequestsException",
+  "Lambda.ServiceException",
+  "Lambda.AWSLambdaException",
+  "Lambda.SdkClientException",
+  "Lambda.ClientExecutionTimeoutException",
+  // The invocation was cut off: the next one continues from what is staged.
+  "Lambda.Unknown",
+  "Sandbox.Timedout",
+  "Runtime.ExitError",
+  // The function's own: the name of its error is the code.
+  ...ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable),
+];
+
+/** @param functionArn of the alias. */
+function stateMachineDefinition(functionArn: string): object {
+  return {
+    Comment: "Continues a run that one invocation could not finish",
+    StartAt: "Continue",
+    // After that time the bucket deletes the first files that the run has staged, so that it cannot be finished.
+    TimeoutSeconds: STAGING_EXPIRY.toSeconds(),
+    States: {
+      Continue: {
+        Type: "Task",
+        // The ARN itself, not the integration `lambda:invoke`: the state's output is the function's answer.
+        Resource: functionArn,
+        Parameters: {
+          action: "continue",
+          // From the input of the execution, so that each answer may replace the one before.
+          "account.$": "$$.Execution.Input.account",
+          "runId.$": "$$.Execution.Input.runId",
+          "executionArn.$": "$$.Execution.Id",
+          "turn.$": "$.turn",
+        },
+        TimeoutSeconds: TASK_TIMEOUT.toSeconds(),
+        // No Catch: an execution that cannot go on fails, so that it is seen and can be redriven.
+        Retry: [
+          {
+            ErrorEquals: RETRIED,
+            IntervalSeconds: 60,
+            BackoffRate: 2,
+            MaxDelaySeconds: 900,
+            MaxAttempts: 6,
+            // A disturbed service gets the attempts of all accounts at different times.
+            JitterStrategy: "FULL",
+          },
+        ],
+        Next: "Done?",
+      },
+      "Done?": {
+        Type: "Choice",
+        Choices: [{ Variable: "$.done", BooleanEquals: true, Next: "End" }],
+        Default: "Wait",
+      },
+      Wait: { Type: "Wait", SecondsPath: "$.waitSeconds", Next: "Continue" },
+      End: { Type: "Succeed" },
+    },
+  };
+}
+
+/** What the function needs to hand over a run: the ARN of the state machine, and the permission to start executions. */
+export class HandOver extends Construct {
+  /** The deployment's, so two in one AWS account do not meet. */
+  readonly stateMachineName: string;
+  /** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */
+  readonly stateMachineArn: string;
+
+  constructor(scope: Construct, id: string, name: string) {
+    super(scope, id);
+    this.stateMachineName = name;
+    this.stateMachineArn = Stack.of(this).formatArn({
+      service: "states",
+      resource: "stateMachine",
+      resourceName: this.stateMachineName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  }
+
+  /** Allows the function to start executions and to ask how they are, and returns the state machine's ARN. */
+  grantTo(role: Role): Pick<FunctionSettings, "stateMachineArn"> {
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: "HandOver",
+        actions: ["states:StartExecution"],
+        resources: [this.stateMachineArn],
+      }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: "AskAboutExecutions",
+        actions: ["states:DescribeExecution"],
+        resources: [this.executionArn("*")],
+      }),
+    );
+    Validations.of(role).acknowledge({
+      id: wildcardFinding(role, this.executionArn("*")),
+      reason:
+        "Runs give the executions their names, so all executions of this state machine are the narrowest resource.",
+    });
+    return { stateMachineArn: this.stateMachineArn };
+  }
+
+  private executionArn(name: string): string {
+    return Stack.of(this).formatArn({
+      service: "states",
+      resource: "execution",
+      resourceName: `${this.stateMachineName}:${name}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  }
 }

@@ -12,7 +12,7 @@ import { functionCode } from "./function-code.ts";
 /** Lambda's maximum. An invocation stops between two units of its work before that. */
 export const FUNCTION_TIMEOUT = Duration.minutes(15);
 
-export interface SyncFunctionProps {
+interface SyncFunctionProps {
   readonly role: IRole;
   readonly environment: Readonly<Record<string, string>>;
   /** The text of the settings file beside the code. */

@@ -7,7 +7,7 @@ import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
 import { wildcardFinding } from "../wildcard-finding.ts";
-import { useOfKeys } from "./use-of-keys.ts";
+import { useOfKeys } from "./storage.ts";
 
 /** The folders of the five tables. `runs/` and `accounts/` belong to the function alone. */
 const TABLE_FOLDERS = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs];
@@ -15,7 +15,7 @@ const TABLE_FOLDERS = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications,
 /** The name of the Glue catalog in Athena. */
 const CATALOG = "AwsDataCatalog";
 
-export interface AnalystPolicyProps {
+interface AnalystPolicyProps {
   readonly bucket: IBucket;
   /** That its files and the results are encrypted with, where they are not those of S3. */
   readonly keys: readonly IKey[];

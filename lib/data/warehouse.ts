@@ -37,7 +37,7 @@ const NAMES = [
   "sync_runs",
 ] as const satisfies readonly TableName[];
 
-export interface WarehouseProps {
+interface WarehouseProps {
   readonly database: string;
   readonly bucketName: string;
   readonly lifted: readonly LiftedColumn[];

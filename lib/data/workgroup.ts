@@ -1,15 +1,15 @@
 // The Athena workgroup for analysts: a scan limit, encrypted results, and saved queries.
 
+import { readdirSync, readFileSync } from "node:fs";
 import { Stack } from "aws-cdk-lib";
 import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
-import { savedQueries } from "./saved-queries.ts";
 
 const GIGABYTE = 1_000_000_000;
 
-export interface WorkgroupProps {
+interface WorkgroupProps {
   /** Of the deployment. */
   readonly name: string;
   readonly database: string;
@@ -64,4 +64,33 @@ export class Workgroup extends Construct {
   nameFor(): Pick<FunctionSettings, "workgroup"> {
     return { workgroup: this.workgroupName };
   }
+}
+
+/** The saved queries: the files in `queries/`, each with its title and description in the first two lines. */
+const DIRECTORY = new URL("queries/", import.meta.url);
+
+interface SavedQuery {
+  readonly title: string;
+  readonly description: string;
+  /** Athena's SQL, with its comments: the console's editor shows them. */
+  readonly sql: string;
+}
+
+/** In the order of the file names. `{{account}}` is replaced by the account. */
+export function savedQueries(account: string): readonly SavedQuery[] {
+  return readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith(".sql"))
+    .toSorted()
+    .map((file) => parse(file, readFileSync(new URL(file, DIRECTORY), "utf8"), account));
+}
+
+function parse(file: string, content: string, account: string): SavedQuery {
+  const sql = content.trim().replaceAll("{{account}}", account);
+  const [, title, description] = /^-- (.+)\n-- (.+)\n/.exec(sql) ?? [];
+  if (title === undefined || description === undefined) {
+    throw new Error(
+      `lib/data/queries/${file}: expected "-- Title" in the first line and "-- Description" in the second`,
+    );
+  }
+  return { title, description, sql };
 }

@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 
 const CLOUDWATCH = new ServicePrincipal("cloudwatch.amazonaws.com");
 
-export interface AlarmTopicProps {
+interface AlarmTopicProps {
   /** The topic, if the app brings one. */
   readonly given: ITopic | undefined;
   readonly email: string | undefined;

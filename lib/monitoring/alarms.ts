@@ -1,28 +1,28 @@
 // The alarms. Each means one thing, keeps its state while its cause lasts, and names its section of the runbook.
 
 import { Annotations, Duration } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { DeployedAccount } from "../settings/settings.ts";
 import { staleAfterHours } from "../settings/stale-after.ts";
-import {
-  type AlarmCondition,
-  above,
-  STAYS,
-  STAYS_HOURS,
-  unpublishedFor,
-  unsuccessfulExecutions,
-} from "./alarm-conditions.ts";
 import type { AccountGlance } from "./glance.ts";
-import type { AccountMetric } from "./metrics.ts";
+import { type AccountMetric, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
 
-export interface AlarmsProps {
+interface AlarmsProps {
   /** Of the deployment: the names of the alarms begin with it. */
   readonly name: string;
   readonly metric: AccountMetric;
@@ -172,4 +172,60 @@ function runAlarms(
       condition: above(0, metric(account, "CatalogBehind")),
     },
   ];
+}
+
+/** When an alarm is raised, and what no data mean for it. */
+type AlarmCondition = Omit<AlarmProps, "alarmName" | "alarmDescription">;
+
+/** How long an alarm stays whose metric does not say that its cause is over. */
+const STAYS_HOURS = 24;
+
+/** Without data the alarm keeps its state: nothing has shown that its cause is over. */
+function above(threshold: number, metric: IMetric): AlarmCondition {
+  return {
+    metric,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    threshold,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.IGNORE,
+  };
+}
+
+/** An hour without a run has no data, and a function that never starts has none at all: that is the cause itself. */
+function unpublishedFor(hours: number, metric: IMetric): AlarmCondition {
+  return {
+    metric,
+    comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+    threshold: 1,
+    evaluationPeriods: hours,
+    treatMissingData: TreatMissingData.BREACHING,
+  };
+}
+
+const STAYS = {
+  evaluationPeriods: STAYS_HOURS,
+  datapointsToAlarm: 1,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const;
+
+/** Independent of the function: also where no event about the execution arrives, or the function cannot start. */
+function unsuccessfulExecutions(stateMachineArn: string): AlarmCondition {
+  const period = Duration.hours(1);
+  const metric = new MathExpression({
+    // A metric without data in an hour would leave the sum without a value.
+    expression: "FILL(failed, 0) + FILL(timedOut, 0) + FILL(aborted, 0)",
+    usingMetrics: {
+      failed: executionMetric(stateMachineArn, "ExecutionsFailed", { period }),
+      timedOut: executionMetric(stateMachineArn, "ExecutionsTimedOut", { period }),
+      aborted: executionMetric(stateMachineArn, "ExecutionsAborted", { period }),
+    },
+    label: "Executions that did not succeed",
+    period,
+  });
+  return {
+    metric,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    ...STAYS,
+  };
 }

@@ -20,7 +20,7 @@ import { type AccountMetric, type ExecutionMetric, executionMetric } from "./met
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
 
-export interface SyncDashboardProps extends GlanceProps {
+interface SyncDashboardProps extends GlanceProps {
   /** Of the deployment. */
   readonly name: string;
   readonly stateMachineArn: string;

@@ -1,5 +1,8 @@
 // Queries of CloudWatch Logs Insights on the function's log: saved with the stack, and two of them on the dashboard.
 
+import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+
 export interface LogQuery {
   readonly title: string;
   /** A command each. */
@@ -86,4 +89,19 @@ export const LOG_QUERIES: readonly LogQuery[] = [
 /** As the console shows it: a command on each line. */
 export function queryText({ commands }: LogQuery): string {
   return commands.join("\n| ");
+}
+
+/** The saved queries of CloudWatch Logs Insights, in a folder with the name of the deployment. */
+export class SavedLogQueries extends Construct {
+  /** @param name of the deployment */
+  constructor(scope: Construct, id: string, name: string, logGroup: ILogGroup) {
+    super(scope, id);
+    for (const query of LOG_QUERIES) {
+      new CfnQueryDefinition(this, query.title.replaceAll(/[^A-Za-z]/g, ""), {
+        name: `${name}/${query.title}`,
+        queryString: queryText(query),
+        logGroupNames: [logGroup.logGroupName],
+      });
+    }
+  }
 }

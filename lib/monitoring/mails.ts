@@ -2,15 +2,18 @@
 // the topic.
 
 import { Duration, Stack } from "aws-cdk-lib";
+import { type IMetric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
+import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { MAIL_SECTIONS, type Mail } from "../../lambdas/sync/telemetry/mail.ts";
+import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 
-export interface MailsProps {
+interface MailsProps {
   /** Of the deployment: the events of another one on the same bus have another workgroup. */
   readonly workgroup: string;
   readonly functionName: string;
@@ -76,4 +79,26 @@ export class Mails extends Construct {
 
 function line(key: keyof Mail): string {
   return EventField.fromPath(`$.detail.mail.${key}`);
+}
+
+/** As the function writes it, for one account. */
+const EVENT_NOT_SENT: MetricName = "EventNotSent";
+
+export class UnsentEvents extends Construct {
+  /** Per hour. Without data where every event was sent. */
+  readonly metric: IMetric;
+
+  /** @param namespace of the function's metrics */
+  constructor(scope: Construct, id: string, namespace: string, logGroup: ILogGroup) {
+    super(scope, id);
+    // An alarm cannot add up the metrics of accounts that it does not name, and takes ten at most.
+    const filter = new MetricFilter(this, "Filter", {
+      logGroup,
+      filterPattern: FilterPattern.numberValue(`$.${EVENT_NOT_SENT}`, "=", 1),
+      metricNamespace: namespace,
+      metricName: "EventsNotSent",
+      metricValue: "1",
+    });
+    this.metric = filter.metric({ statistic: Stats.SUM, period: Duration.hours(1) });
+  }
 }

@@ -28,7 +28,7 @@ export type Settings = Readonly<z.output<typeof shared>> & {
 
 const IN_CONTEXT: SettingsSource = { title: "cdk.json → context", keyPath: ["eventSync"] };
 
-export interface ParseSettingsOptions {
+interface ParseSettingsOptions {
   /** Where the settings stand, unless in a file. */
   readonly source?: SettingsSource;
   /** What the path of a settings file starts from. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { bundleFunction } from "../../lib/compute/bundle-function.ts";
-import { FUNCTION_FILE } from "../../lib/compute/function-file.ts";
+import { FUNCTION_FILE } from "../../lib/compute/function-code.ts";
 import { compare, type TargetCheck } from "./check-target.ts";
 import { median } from "./median.ts";
 

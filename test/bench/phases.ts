@@ -90,7 +90,7 @@ const PARSING = [
   "lambdas/job/snapshot/rows/row.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/service/events/read-detail.ts",
-  "lambdas/job/service/events/json-text.ts",
+  "lambdas/job/service/events/shape.ts",
   "lambdas/job/service/events/list/",
 ];
 const STAGING = [

@@ -1,7 +1,7 @@
 // The saved queries, parsed with the grammar of Trino, on which Athena's engine 3 is based.
 
 import { describe, expect, it } from "vitest";
-import { savedQueries } from "../../lib/data/saved-queries.ts";
+import { savedQueries } from "../../lib/data/workgroup.ts";
 import { TrinoSQL } from "./trino-grammar.ts";
 
 const errorsOf = (sql: string): readonly unknown[] => new TrinoSQL().validate(sql);

@@ -10,8 +10,8 @@ import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseSettingsFile } from "../../lambdas/sync/settings-file.ts";
+import { EventSyncStack } from "../../lib/app.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
-import { EventSyncStack } from "../../lib/stack.ts";
 import { CONTEXT, WITHOUT_RULES } from "./synthesized.ts";
 
 const MAX_BYTES = 4_500_000;

@@ -109,7 +109,7 @@ test("the table of names has the names", () => {
 });
 
 test("a warning names a section that there is", () => {
-  const sources = ["data/deployment-bucket.ts", "monitoring/alarm-topic.ts"].map((path) =>
+  const sources = ["data/storage.ts", "monitoring/alarm-topic.ts"].map((path) =>
     readFileSync(new URL(`../../lib/${path}`, import.meta.url), "utf8"),
   );
 

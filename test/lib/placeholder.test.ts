@@ -3,8 +3,8 @@
 import { App } from "aws-cdk-lib";
 import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
+import { EventSyncStack } from "../../lib/app.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
-import { EventSyncStack } from "../../lib/stack.ts";
 import { CONTEXT, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const UK = { schedule: "rate(1 day)" };

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { z } from "zod";
+import { EventSyncStack } from "../../lib/app.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
-import { EventSyncStack } from "../../lib/stack.ts";
 
 const resourceSchema = z.object({
   Type: z.string(),

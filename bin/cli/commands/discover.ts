@@ -1,8 +1,12 @@
 // `discover`: shows which fields events have, and the options that make columns of them.
 
-import { type Dialect, DUCKDB, TRINO } from "../../../lambdas/job/catalog/views/dialect.ts";
-import { eventsTypedSql } from "../../../lambdas/job/catalog/views/events-typed.ts";
-import { createView } from "../../../lambdas/job/catalog/views/views.ts";
+import {
+  createView,
+  type Dialect,
+  DUCKDB,
+  eventsTypedSql,
+  TRINO,
+} from "../../../lambdas/job/catalog/views/views.ts";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";

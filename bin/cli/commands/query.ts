@@ -3,9 +3,7 @@
 import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { columnsAndRows } from "../formats/columns-and-rows.ts";
-import { formatResult } from "../formats/format-result.ts";
-import type { ResultRows } from "../formats/result-rows.ts";
+import { columnsAndRows, formatResult, type ResultRows } from "../formats/format-result.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import type { OptionValues } from "../options/options.ts";
 import { formatOfFile, type ResultFormat } from "../options/result-format.ts";

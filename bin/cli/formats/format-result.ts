@@ -1,13 +1,9 @@
 // A result in the form that a person or a program wants.
 
+import terminalWidth from "fast-string-truncated-width";
 import type { TextFormat } from "../options/result-format.ts";
-import type { TableOptions } from "../output/table.ts";
-import { csv } from "./csv.ts";
-import { jsonArray } from "./json-array.ts";
-import { ndjson } from "./ndjson.ts";
-import type { ResultRows } from "./result-rows.ts";
-import { table } from "./table.ts";
-import { vertical } from "./vertical.ts";
+import { formatTable, type TableOptions } from "../output/table.ts";
+import { oneLine } from "../output/terminal.ts";
 
 type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
 
@@ -26,4 +22,113 @@ export function formatResult(
   options: TableOptions,
 ): AsyncGenerator<string> {
   return FORMATTERS[format](result, options);
+}
+
+/** In one piece, so that a query that fails prints nothing. */
+export async function* columnsAndRows(result: ResultRows): AsyncGenerator<string> {
+  yield `${oneLine(JSON.stringify(await collect(result)))}\n`;
+}
+
+/** §2, rules 5 to 7, and a line separator of Unicode, at which some readers end a line. White space at an edge is often trimmed. */
+const NEEDS_QUOTES = /[",\r\n\u0085\u2028\u2029]|^\s|\s$/;
+
+/**
+ * Null is an empty field, an empty text `""`. In a result of one column both are `""`: readers skip an empty
+ * line, and would lose the row.
+ */
+async function* csv({ columns, batches }: ResultRows): AsyncGenerator<string> {
+  yield record(columns);
+  for await (const rows of batches) yield rows.map(record).join("");
+}
+
+function record(row: Row): string {
+  return row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(",")}\r\n`;
+}
+
+function field(value: string | null): string {
+  if (value === null) return "";
+  return value === "" || NEEDS_QUOTES.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+/** A result as NDJSON: one object a line. */
+async function* ndjson({ columns, batches }: ResultRows): AsyncGenerator<string> {
+  const object = jsonObject(columns);
+  for await (const rows of batches) yield rows.map((row) => `${object(row)}\n`).join("");
+}
+
+/** One object a line, between the brackets. */
+async function* jsonArray({ columns, batches }: ResultRows): AsyncGenerator<string> {
+  const object = jsonObject(columns);
+  let before = "[\n";
+  for await (const rows of batches) {
+    if (rows.length === 0) continue;
+    yield before + rows.map(object).join(",\n");
+    before = ",\n";
+  }
+  yield before === "[\n" ? "[]\n" : "\n]\n";
+}
+
+/** Written key by key: an object of JavaScript would put names that are numbers first. */
+function jsonObject(columns: readonly string[]): (row: Row) => string {
+  const keys = unique(columns).map((name) => JSON.stringify(name));
+  return (row) =>
+    oneLine(`{${row.map((value, index) => `${keys[index]}:${JSON.stringify(value)}`).join(",")}}`);
+}
+
+/** Columns of the same name get `_1`, `_2` and so on behind it, as in a table that DuckDB makes of them. */
+function unique(columns: readonly string[]): readonly string[] {
+  const taken = new Set<string>();
+  return columns.map((column) => {
+    let name = column;
+    for (let number = 1; taken.has(name); number++) name = `${column}_${number}`;
+    taken.add(name);
+    return name;
+  });
+}
+
+/** A result for a person, one value a line: for rows that are too wide for a table. */
+const RULE_WIDTH = 40;
+
+/** Values are whole and on one line; null is shown as `NULL`. */
+async function* vertical({ columns, batches }: ResultRows): AsyncGenerator<string> {
+  const names = columns.map(oneLine);
+  const widest = Math.max(0, ...names.map(widthOf));
+  const padded = names.map((name) => name + " ".repeat(widest - widthOf(name)));
+  let count = 0;
+  for await (const rows of batches) {
+    const lines = rows.flatMap((row) => [
+      `─── row ${++count} `.padEnd(RULE_WIDTH, "─"),
+      ...row.map((value, index) => `${padded[index]}  ${oneLine(value ?? "NULL")}`.trimEnd()),
+    ]);
+    yield lines.map((line) => `${line}\n`).join("");
+  }
+  yield `(${count} ${count === 1 ? "row" : "rows"})\n`;
+}
+
+function widthOf(text: string): number {
+  return terminalWidth(text).width;
+}
+
+/** The columns are as wide as their widest values, so all rows are collected first. */
+async function* table(result: ResultRows, options: TableOptions): AsyncGenerator<string> {
+  yield formatTable(await collect(result), options);
+}
+
+/** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */
+export type Row = readonly (string | null)[];
+
+export interface ResultRows {
+  readonly columns: readonly string[];
+  /** Can be read once. */
+  readonly batches: AsyncIterable<readonly Row[]>;
+}
+
+/** All rows, where they are needed at once. */
+export async function collect({ columns, batches }: ResultRows): Promise<{
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}> {
+  const rows: Row[] = [];
+  for await (const batch of batches) for (const row of batch) rows.push(row);
+  return { columns, rows };
 }

@@ -9,7 +9,6 @@ import type { Input } from "../authorize/read-answer.ts";
 import { filledText, loginMethod } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
-import type { GivenSecrets } from "./given-secrets.ts";
 
 interface QuestionsOptions {
   readonly input: Input;
@@ -213,4 +212,18 @@ export function readSecretLine(input: Input, signal: AbortSignal): Promise<strin
   return readInput(input, signal, (problem) => {
     return new SyncError("CONFIG_INVALID", `Standard input ${problem}, so it cannot be the secret.`);
   });
+}
+
+/** The secrets that only the environment may give: an option would stand in the list of processes. */
+export interface GivenSecrets {
+  readonly password: string | undefined;
+  readonly clientSecret: string | undefined;
+}
+
+/** An empty variable counts as not set. */
+export function readSecrets(environment: NodeJS.ProcessEnv): GivenSecrets {
+  return {
+    password: environment["BRAND_PASSWORD"] || undefined,
+    clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
+  };
 }

@@ -5,10 +5,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { escapePattern, literal } from "../../../lambdas/job/catalog/duckdb/duckdb-text.ts";
-import { LINES, patternOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
+import { escapePattern, LINES, literal, patternOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
-import { tableFolders } from "./table-folders.ts";
+import { tableFolders } from "./out-file.ts";
 
 /** DuckDB would load these at the first sight of a function or a URL, over the network if need be. */
 const NO_EXTENSIONS = {

@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemReason } from "../output/exit-code.ts";
-import { readAll } from "../wiring/read-all.ts";
 
 const WAYS =
   'query "SELECT …" takes it from the command line, query -f FILE from a file, and query - from standard input.';
@@ -64,5 +63,24 @@ function textOf(bytes: Uint8Array, place: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw new SyncError("CONFIG_INVALID", `${place} holds no SQL: it is no UTF-8 text. Save it as UTF-8.`);
+  }
+}
+
+/** Until its end. Throws the signal's reason when that aborts; then the input no longer keeps the process alive. */
+async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<Uint8Array> {
+  const ended = Promise.withResolvers<void>();
+  const chunks: Buffer[] = [];
+  const keep = (chunk: string | Buffer): unknown => chunks.push(Buffer.from(chunk));
+  const stop = (): void => ended.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  input.on("data", keep).once("end", ended.resolve).once("error", ended.reject);
+  try {
+    await ended.promise;
+    return Buffer.concat(chunks);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    input.off("data", keep).off("end", ended.resolve).off("error", ended.reject);
+    input.pause();
   }
 }

@@ -1,11 +1,10 @@
 // A result as a Parquet file, with the types that DuckDB gives its columns.
 
 import { StatementType } from "@duckdb/node-api";
-import { literal } from "../../../lambdas/job/catalog/duckdb/duckdb-text.ts";
+import { literal } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { withForwardSlashes } from "./locked-duckdb.ts";
-import { type QueryOptions, type Views, withPrepared } from "./query.ts";
-import { messageOf, queryError } from "./query-error.ts";
+import { messageOf, type QueryOptions, queryError, type Views, withPrepared } from "./query.ts";
 
 const UNWRITABLE = "IO Error: Could not write file ";
 

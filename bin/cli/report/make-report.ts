@@ -2,8 +2,8 @@
 
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import type { CommandsFor } from "./account-section.ts";
 import { type ReportedAccount, type RequestLimit, readAccount } from "./data/account-report.ts";
-import type { CommandsFor } from "./held-notes.ts";
 import { reportPage } from "./report-page.ts";
 
 export interface ReportOptions {

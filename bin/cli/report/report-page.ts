@@ -1,16 +1,14 @@
 // The whole page.
 
+import { createHash } from "node:crypto";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
-import { statusTable } from "../output/describe-status.ts";
-import { minute } from "../output/minute.ts";
-import { accountSection } from "./account-section.ts";
+import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
+import { age, minute } from "../output/minute.ts";
+import { plural } from "../output/progress-text.ts";
+import { accountSection, type CommandsFor } from "./account-section.ts";
 import type { ReportedAccount } from "./data/account-report.ts";
-import { headline } from "./headline.ts";
-import type { CommandsFor } from "./held-notes.ts";
-import { Html, html } from "./page/html.ts";
-import { PATTERNS } from "./page/patterns.ts";
-import { POLICY, STYLE_SHEET } from "./page/style-sheet.ts";
-import { table } from "./page/table.ts";
+import { table } from "./page/figure.ts";
+import { Html, html, PATTERNS } from "./page/html.ts";
 
 interface ReportPage {
   readonly accounts: readonly ReportedAccount[];
@@ -58,3 +56,121 @@ function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
   return html`<div class="overview">${table({ label: "All accounts", columns: columns.map((title) => ({ title })), rows: linked })}</div>
 `;
 }
+
+/** The page in one line: what needs a person, else how much there is and how old it is. */
+const MOST_NAMED = 5;
+const NOTHING = "Nothing is published yet";
+
+function headline(accounts: readonly ReportedAccount[], nowMs: number): string {
+  const [only, ...others] = accounts;
+  if (only !== undefined && others.length === 0) return trouble(only) ?? freshness(only, nowMs);
+  const named = accounts.filter((one) => trouble(one) !== undefined).map(({ account }) => account);
+  const all = plural(accounts.length, "account");
+  if (named.length === 0) return `${all}, none needs attention`;
+  const needs = named.length === 1 ? "needs" : "need";
+  return named.length > MOST_NAMED
+    ? `${all}, ${named.length} need attention`
+    : `${all}: ${new Intl.ListFormat("en").format(named)} ${needs} attention`;
+}
+
+function freshness(one: ReportedAccount, nowMs: number): string {
+  const head = "damage" in one ? null : one.status.head;
+  return head === null ? NOTHING : `${plural(head.events, "event")} from ${age(madeAtMs(head), nowMs)}`;
+}
+
+/** What a person has to look at; undefined where there is nothing. */
+function trouble(one: ReportedAccount): string | undefined {
+  if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
+  const held = publishableOf(one.status).length;
+  if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
+  const last = one.runs.at(-1);
+  if (last?.outcome === "FAILED")
+    return `The last run failed${last.error_code === null ? "" : ` (${last.error_code})`}`;
+  return one.status.head === null ? NOTHING : undefined;
+}
+
+/** The page's one style sheet, and the policy that allows it by its hash and nothing else. */
+const LIGHT =
+  "--paper: #fff; --panel: #f5f6f8; --ink: #1c2128; --quiet: #58626e; --grid: #e1e4e9; --mark: #2c5f96; --held: #8a5300; --failed: #b3261e;";
+const DARK =
+  "--paper: #12161c; --panel: #1b2129; --ink: #e7eaee; --quiet: #a2acb8; --grid: #2c343e; --mark: #86b3e6; --held: #e3b04b; --failed: #ff8d85;";
+
+const STYLE_SHEET = `
+:root { color-scheme: light dark; ${LIGHT} }
+@media (prefers-color-scheme: dark) { :root { ${DARK} } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 47rem; margin: 0 auto; padding: 2.5rem 1rem 4rem; }
+h1, h2, h3, p, dl, dd, figure, pre { margin: 0; }
+h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
+h2 { font-size: 1.375rem; line-height: 1.3; font-weight: 650; }
+h3 { font-size: 1.0625rem; line-height: 1.4; font-weight: 600; text-wrap: balance; }
+a { color: var(--mark); }
+:focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+.quiet { color: var(--quiet); font-size: .875rem; }
+.patterns { position: absolute; width: 0; height: 0; }
+.program { margin-bottom: .5rem; }
+.made { margin-top: .5rem; }
+.overview { margin-top: 2rem; }
+.account { margin-top: 2.5rem; padding-top: 2rem; border-top: 1px solid var(--grid); }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1.25rem 1.5rem; margin-top: 1.25rem; }
+.facts dt { color: var(--quiet); font-size: .875rem; }
+.facts dd { font-size: 1.25rem; line-height: 1.35; font-weight: 600; }
+.facts dd + dd { margin-top: .125rem; font-size: .875rem; font-weight: 400; color: var(--quiet); }
+.note { margin-top: 1.5rem; padding: 1rem 1.125rem; border-left: 4px solid var(--tone); background: var(--panel); border-radius: 0 .375rem .375rem 0; }
+.note + .note { margin-top: .75rem; }
+.note h3 { color: var(--tone); }
+.note p { margin-top: .375rem; }
+.note .quiet { margin-top: .75rem; }
+.held { --tone: var(--held); }
+.failed { --tone: var(--failed); }
+pre { margin-top: .25rem; padding: .5rem .75rem; background: var(--paper); border: 1px solid var(--grid); border-radius: .375rem; white-space: pre-wrap; font: .8125rem/1.5 ui-monospace, monospace; }
+figure { margin-top: 2.75rem; break-inside: avoid; }
+figcaption p { margin-top: .25rem; }
+svg { display: block; margin-top: 1rem; height: auto; }
+svg text { font-family: inherit; font-variant-numeric: tabular-nums; }
+.wide { width: 100%; }
+.narrow { display: none; width: 100%; max-width: 26rem; }
+details { margin-top: .75rem; }
+summary { width: fit-content; cursor: pointer; color: var(--quiet); font-size: .875rem; }
+.scroll { margin-top: .5rem; overflow-x: auto; }
+table { border-collapse: collapse; font-size: .8125rem; line-height: 1.4; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+th, td { padding: .375rem 1.25rem .375rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--grid); font-weight: 400; white-space: nowrap; }
+thead th { color: var(--quiet); }
+.number { text-align: right; }
+.long { min-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
+footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid); }
+@media (max-width: 40rem) {
+  main { padding-top: 1.5rem; }
+  h1 { font-size: 1.5rem; }
+  .wide { display: none; }
+  .narrow { display: block; }
+  .facts { grid-template-columns: repeat(2, 1fr); }
+}
+@media print {
+  :root { color-scheme: light; ${LIGHT} }
+  @page { margin: 15mm; }
+  body { font-size: .875rem; }
+  main { max-width: none; padding: 0; }
+  .wide { display: block; }
+  .narrow { display: none; }
+  .note, tr { break-inside: avoid; }
+  h2, h3, figcaption { break-after: avoid; }
+  details:not([open]) { display: none; }
+  .scroll { overflow: visible; }
+  figure:has(details[open]) { break-inside: auto; }
+  table { font-size: .6875rem; }
+  th, td { padding-right: .75rem; }
+  .long { min-width: 0; }
+  .overview th, .overview td { white-space: normal; }
+}
+`;
+
+/** For a `meta` element. Nothing is loaded and nothing runs. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(STYLE_SHEET).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");

@@ -6,7 +6,7 @@ import type { DirectoryStore } from "../../../lambdas/job/storage/directory/dire
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { Input } from "../authorize/read-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
-import type { GivenSecrets } from "../init/given-secrets.ts";
+import type { GivenSecrets } from "../init/questions.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import type { Output, ResultOutput } from "../output/output.ts";
 

@@ -2,9 +2,12 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columnsAndRows } from "../../../bin/cli/formats/columns-and-rows.ts";
-import { formatResult } from "../../../bin/cli/formats/format-result.ts";
-import type { ResultRows, Row } from "../../../bin/cli/formats/result-rows.ts";
+import {
+  columnsAndRows,
+  formatResult,
+  type ResultRows,
+  type Row,
+} from "../../../bin/cli/formats/format-result.ts";
 import type { TextFormat } from "../../../bin/cli/options/result-format.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({

@@ -18,7 +18,7 @@ import { PassThrough, Readable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";

@@ -1,9 +1,9 @@
 // The sentences and numbers of the report.
 
 import { describe, expect, test } from "vitest";
-import { compared } from "../../../bin/cli/report/figures/compared.ts";
+import { compared } from "../../../bin/cli/report/figures/publications-figure.ts";
 import { allowedFor } from "../../../bin/cli/report/figures/requests-figure.ts";
-import { sizeText } from "../../../bin/cli/report/figures/size-text.ts";
+import { sizeText } from "../../../bin/cli/report/figures/storage-figure.ts";
 
 describe("a number beside an earlier one", () => {
   test.each([

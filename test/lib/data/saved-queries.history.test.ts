@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
-import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { eventRow, Warehouse } from "../../cli/warehouse.ts";
 
 const A = "00000000-0000-0000-0000-000000000000";

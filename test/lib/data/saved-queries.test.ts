@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { query } from "../../../bin/cli/query/query.ts";
-import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { eventRow, type Warehouse, warehouse } from "../../cli/warehouse.ts";
 
 const FIRST = "2026-10-01T06-00-00.000Z";

@@ -1,7 +1,7 @@
 // The workgroup: its scan limit, the location of its results, its saved queries.
 
 import { describe, expect, it } from "vitest";
-import { savedQueries } from "../../../lib/data/saved-queries.ts";
+import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { synthesized } from "../synthesized.ts";
 
 const template = synthesized({

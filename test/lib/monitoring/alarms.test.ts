@@ -8,8 +8,8 @@ import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { HOLD_REASONS } from "../../../lambdas/job/run/publish/guard.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
+import { EventSyncStack } from "../../../lib/app.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
-import { EventSyncStack } from "../../../lib/stack.ts";
 import { synthesized, WITHOUT_BUNDLE, WITHOUT_RULES } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");

@@ -1,15 +1,18 @@
 // Everything that the report says of one account, read from its warehouse.
 
+import { isDamage } from "../../../../lambdas/job/errors/sync-error.ts";
 import { lastRuns } from "../../../../lambdas/job/run/record/last-runs.ts";
 import { isRun, type RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../../lambdas/job/run/status.ts";
 import type { Limit } from "../../../../lambdas/job/settings/limit.ts";
+import { type FieldChanges, fieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
+import type { Profile } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { type DamagedAccount, orDamage } from "../../../../lambdas/job/storage/known-accounts.ts";
+import { FOLDERS, layout } from "../../../../lambdas/job/storage/layout.ts";
+import { entryIds, type Publication, readEntry } from "../../../../lambdas/job/storage/publication-log.ts";
+import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { type FieldNews, readFieldNews } from "./field-news.ts";
-import { type LastPublications, readLastPublications } from "./last-publications.ts";
-import { type LeftOutCounts, readLeftOut } from "./left-out-counts.ts";
-import { readStorage, type StorageUse } from "./storage-use.ts";
 
 export interface RequestLimit {
   readonly requestsPerMinute: Limit;
@@ -58,4 +61,167 @@ export async function readAccount(
       storage: await readStorage(store, account, found, publications.shown),
     };
   });
+}
+
+/** Which publications changed the fields of events: new ones, ones that are gone, ones with other types. */
+export interface ChangedFields {
+  readonly publication: Publication;
+  readonly changes: FieldChanges;
+}
+
+export interface FieldNews {
+  /** The publications that changed any, oldest first. */
+  readonly changed: readonly ChangedFields[];
+  /** Publications that could be compared with the one before. */
+  readonly compared: number;
+  /** Fields of the head; undefined where its manifest cannot be read. */
+  readonly fields: number | undefined;
+}
+
+/** Each takes a read of a manifest, which may be large. */
+const MOST = 60;
+
+async function readFieldNews(
+  store: Store,
+  account: string,
+  publications: readonly Publication[],
+): Promise<FieldNews> {
+  const changed: ChangedFields[] = [];
+  let compared = 0;
+  let last: { readonly snapshotId: string; readonly profile: Profile | undefined } | undefined;
+  const profileOf = async (snapshotId: string): Promise<Profile | undefined> =>
+    last?.snapshotId === snapshotId ? last.profile : manifestIfWhole(store, account, snapshotId);
+  for (const publication of publications.slice(-MOST)) {
+    const { base_snapshot_id: base, snapshot_id: snapshotId } = publication;
+    const before = base === null ? undefined : await profileOf(base);
+    const after = await profileOf(snapshotId);
+    last = { snapshotId, profile: after };
+    if (before === undefined || after === undefined) continue;
+    compared += 1;
+    const changes = fieldChanges(before, after);
+    const { added, gone, retyped } = changes;
+    if (added.length + gone.length + retyped.length > 0) changed.push({ publication, changes });
+  }
+  return { changed, compared, fields: last?.profile?.fields.length };
+}
+
+/** The newest publications of an account. */
+export interface LastPublications {
+  /** Oldest first. */
+  readonly shown: readonly Publication[];
+  /** Of the whole log. */
+  readonly total: number;
+}
+
+/** Wide enough for a year of days; each is one small read. */
+const MOST_PUBLICATIONS = 400;
+const AT_ONCE = 8;
+
+/** Up to the head. Throws `STORE_CORRUPT` for a damaged one. */
+async function readLastPublications(
+  store: Store,
+  account: string,
+  head: Publication | null,
+): Promise<LastPublications> {
+  if (head === null) return { shown: [], total: 0 };
+  const ids = (await entryIds(store, account)).filter((id) => id <= head.publication);
+  let shown: Publication[] = [];
+  for (let end = ids.length; end > 0 && shown.length < MOST_PUBLICATIONS; end -= AT_ONCE) {
+    const some = ids.slice(Math.max(0, end - AT_ONCE), end);
+    const entries = await Promise.all(some.map((id) => readEntry(store, account, id)));
+    const cut = entries.findLastIndex((entry) => entry === undefined || entry.action === "remove");
+    const above = entries.slice(cut + 1).filter((entry) => entry !== undefined && entry.action !== "remove");
+    shown = [...above, ...shown];
+    if (cut !== -1) return { shown, total: shown.length };
+  }
+  return { shown: shown.slice(-MOST_PUBLICATIONS), total: ids.length };
+}
+
+/** How many listed events have no row in the snapshot that readers see, by reason. */
+type Counts = Manifest["counts"];
+
+export interface LeftOutCounts {
+  readonly now: Counts;
+  /** Of the snapshot that the head is compared with; undefined where that is gone. */
+  readonly before: Counts | undefined;
+}
+
+async function readLeftOut(
+  store: Store,
+  account: string,
+  head: Publication | null,
+): Promise<LeftOutCounts | undefined> {
+  if (head === null) return undefined;
+  const now = (await manifestIfWhole(store, account, head.snapshot_id))?.counts;
+  const base = head.base_snapshot_id;
+  const before = base === null ? undefined : (await manifestIfWhole(store, account, base))?.counts;
+  return now && { now, before };
+}
+
+/** How much room the snapshots of an account take, and what each is to readers. */
+export type SnapshotState = "what readers see" | "published before" | "held" | "retired" | "not published";
+
+export interface StoredSnapshot {
+  readonly snapshotId: string;
+  readonly state: SnapshotState;
+  /** As they are stored. */
+  readonly bytes: number;
+}
+
+export interface StorageUse {
+  /** Oldest first, without those of which only marks are left. */
+  readonly snapshots: readonly StoredSnapshot[];
+  /** Below `changes/`. */
+  readonly changesBytes: number;
+  /** Below `runs/`: fetched work. */
+  readonly stagedBytes: number;
+}
+
+async function readStorage(
+  store: Store,
+  account: string,
+  { head, held }: Pick<Status, "head" | "held">,
+  publications: readonly Publication[],
+): Promise<StorageUse> {
+  const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));
+  const waiting = new Set(held.map(({ snapshotId }) => snapshotId));
+  const oldestKnown = publications[0]?.snapshot_id ?? "";
+  const stateOf = ({ snapshotId, isRetired }: SnapshotFiles): SnapshotState => {
+    if (snapshotId === head?.snapshot_id) return "what readers see";
+    if (isRetired) return "retired";
+    if (waiting.has(snapshotId)) return "held";
+    // Those before the publications that were read are most likely published.
+    return published.has(snapshotId) || snapshotId < oldestKnown ? "published before" : "not published";
+  };
+  const found = await listSnapshots(store, account);
+  return {
+    snapshots: found
+      .filter(({ snapshotId, files }) => {
+        const marks = [layout.held(account, snapshotId), layout.retired(account, snapshotId)];
+        return files.some(({ key }) => !marks.includes(key));
+      })
+      .map((files) => ({ snapshotId: files.snapshotId, state: stateOf(files), bytes: files.bytes })),
+    changesBytes: await bytesBelow(store, `${FOLDERS.changes}${account}/`),
+    stagedBytes: await bytesBelow(store, layout.runs(account)),
+  };
+}
+
+async function bytesBelow(store: Store, prefix: string): Promise<number> {
+  let sum = 0;
+  for await (const { bytes } of store.list(prefix)) sum += bytes;
+  return sum;
+}
+
+/** Undefined where retention has deleted it, or it is damaged: `check` reports damage. */
+async function manifestIfWhole(
+  store: Store,
+  account: string,
+  snapshotId: string,
+): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(store, account, snapshotId);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import { shownPointer, typesOf } from "../../../../lambdas/job/snapshot/fields/f
 import type { JsonType } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import type { ChangedFields, FieldNews } from "../data/field-news.ts";
+import type { ChangedFields, FieldNews } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
 
 const MOST_ROWS = 200;

@@ -5,11 +5,10 @@ import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts"
 import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import type { Strip } from "../charts/strip.ts";
-import { stripsChart } from "../charts/strips-chart.ts";
+import { type Strip, stripsChart } from "../charts/strip.ts";
 import type { AccountReport, RequestLimit } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "./storage-figure.ts";
 
 const REQUESTS_HEIGHT = 100;
 

@@ -6,7 +6,8 @@ import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/ru
 import { reasonOf } from "../../output/describe-status.ts";
 import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { OUTCOMES_SHOWN, runsChart, timeUnit } from "../charts/runs-chart.ts";
+import { type Chart, type ChartSpec, FAILED, HELD, MARK, plotWidth, QUIET } from "../charts/chart-config.ts";
+import { indexAxis } from "../charts/strip.ts";
 import type { AccountReport } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
 
@@ -83,4 +84,85 @@ function findingOf(runs: readonly RunLogEntry[]): string {
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+}
+
+/** How long each attempt of a run took, and how it ended. */
+const HEIGHT = 150;
+
+/** Each outcome has its own shape; colour only helps. */
+const LOOKS: Readonly<Record<Outcome, { readonly shape: string; readonly colour: string }>> = {
+  PUBLISHED: { shape: "circle", colour: MARK },
+  HELD: { shape: "square", colour: HELD },
+  FAILED: { shape: "M-1,-1L1,1M-1,1L1,-1", colour: FAILED },
+  SKIPPED: { shape: "triangle-down", colour: QUIET },
+  SUPERSEDED: { shape: "diamond", colour: QUIET },
+  HANDED_OVER: { shape: "triangle-right", colour: MARK },
+  DRY_RUN: { shape: "M-1,0L1,0M0,-1L0,1", colour: QUIET },
+};
+
+/** Outcomes in the order of a legend: the good one first. */
+const OUTCOMES_SHOWN = [
+  "PUBLISHED",
+  "HELD",
+  "FAILED",
+  "SKIPPED",
+  "SUPERSEDED",
+  "HANDED_OVER",
+  "DRY_RUN",
+] as const satisfies readonly Outcome[];
+
+interface TimeUnit {
+  readonly name: "seconds" | "minutes" | "hours";
+  readonly seconds: number;
+}
+
+/** In which durations are easy to read. */
+function timeUnit(runs: readonly RunLogEntry[]): TimeUnit {
+  const longest = Math.max(0, ...runs.map(({ seconds }) => seconds));
+  if (longest >= 7_200) return { name: "hours", seconds: 3_600 };
+  return longest >= 120 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
+}
+
+function runsChart(runs: readonly RunLogEntry[]): Chart {
+  const instantsMs = runs.map(({ started_at }) => Date.parse(started_at));
+  const unit = timeUnit(runs);
+  const values = runs.map(({ outcome, seconds }, index) => ({
+    place: index + 1,
+    outcome,
+    took: seconds / unit.seconds,
+  }));
+  const outcomes = OUTCOMES_SHOWN.filter((outcome) => runs.some((run) => run.outcome === outcome));
+  return (width): ChartSpec => {
+    const plot = plotWidth(width);
+    const x = { field: "place", type: "quantitative", ...indexAxis(instantsMs, plot) };
+    const y = { field: "took", type: "quantitative", axis: { tickCount: 4 } };
+    const legend = { columns: Math.max(1, Math.floor(plot / 130)) };
+    const shape = {
+      field: "outcome",
+      type: "nominal",
+      scale: { domain: outcomes, range: outcomes.map((outcome) => LOOKS[outcome].shape) },
+      legend,
+    };
+    const stroke = {
+      field: "outcome",
+      type: "nominal",
+      scale: { domain: outcomes, range: outcomes.map((outcome) => LOOKS[outcome].colour) },
+      legend,
+    };
+    return {
+      width: plot,
+      height: HEIGHT,
+      data: { values },
+      layer: [
+        {
+          mark: { type: "rule", stroke: "var(--grid)", strokeWidth: 1 },
+          encoding: { x, y, y2: { datum: 0 } },
+        },
+        {
+          mark: { type: "point", filled: false, strokeWidth: 1.75, size: 58, opacity: 1 },
+          encoding: { x, y, shape, stroke },
+        },
+      ],
+    };
+  };
 }

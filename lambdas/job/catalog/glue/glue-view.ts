@@ -1,11 +1,15 @@
 // The views as Glue holds them: a definition in Base64 that Athena and Trino read, and the columns that others see.
 
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
-import { TRINO } from "../views/dialect.ts";
-import { EVENT_HISTORY_COLUMNS, EVENT_HISTORY_SQL } from "../views/event-history.ts";
-import { eventsTypedColumns, eventsTypedSql } from "../views/events-typed.ts";
-import type { ViewColumn } from "../views/view-column.ts";
-import type { ViewName } from "../views/views.ts";
+import {
+  EVENT_HISTORY_COLUMNS,
+  EVENT_HISTORY_SQL,
+  eventsTypedColumns,
+  eventsTypedSql,
+  TRINO,
+  type ViewColumn,
+  type ViewName,
+} from "../views/views.ts";
 
 /** A table's input with the names that CloudFormation's construct library has for its parts. */
 interface GlueView {

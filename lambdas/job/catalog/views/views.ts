@@ -1,5 +1,7 @@
 // The views over the tables: what they are called, and which tables they read.
 
+import { type ColumnType, DAY_FORM, TIME_FORM, ZONE_FORM } from "../../snapshot/rows/column-type.ts";
+import { TYPED_VIEW_NAMES } from "../../snapshot/rows/lifted-column.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 export const VIEWS = {
@@ -19,3 +21,203 @@ export function tablesBehind(names: ReadonlySet<string>): ReadonlySet<string> {
   const behind = Object.entries(VIEWS).flatMap(([view, tables]) => (names.has(view) ? tables : []));
   return new Set([...names, ...behind]);
 }
+
+/** A column of a view, as both engines have it. */
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: ColumnType | "INTEGER";
+}
+
+/** Where DuckDB and Trino, on which Athena is based, say the same in different words. */
+export interface Dialect {
+  /** Whether a part of the text matches the pattern, which both read alike. */
+  readonly matches: (text: string, pattern: string) => string;
+  /** The type of an instant in milliseconds, without a time zone. */
+  readonly timestamp: string;
+  readonly minusMinutes: (timestamp: string, minutes: string) => string;
+}
+
+export const DUCKDB: Dialect = {
+  matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
+  timestamp: "TIMESTAMP",
+  minusMinutes: (timestamp, minutes) => `${timestamp} - to_minutes(${minutes})`,
+};
+
+export const TRINO: Dialect = {
+  matches: (text, pattern) => `regexp_like(${text}, '${pattern}')`,
+  timestamp: "TIMESTAMP(3)",
+  minusMinutes: (timestamp, minutes) => `date_add('minute', -(${minutes}), ${timestamp})`,
+};
+
+// `\z` is the end in both; `$` is also the place before a newline at the end.
+const WHOLE = String.raw`^-?[0-9]{1,19}\z`;
+/** Without an exponent: DuckDB rounds one wrongly, and Trino would write all digits of 1e999999999. */
+const FIXED = String.raw`^-?[0-9]+(\.[0-9]+)?\z`;
+const FLOATING = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`;
+const TRUTH = String.raw`^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])\z`;
+/** A day, alone or at the beginning of an instant. */
+const DAY = String.raw`^${DAY_FORM}([^0-9]|\z)`;
+const INSTANT = String.raw`^${DAY_FORM}([T ]${TIME_FORM}${ZONE_FORM}?)?\z`;
+
+/** Larger ones become infinity. */
+const MAX_DOUBLE = "1.7976931348623157E308";
+/** There is no year 0, and the engines disagree about it. */
+const FIRST_YEAR = "0001";
+
+/** @param text a column, or another expression that is cheap to repeat */
+export function typedValue(text: string, type: ColumnType, dialect: Dialect): string {
+  const cast = (as: string): string => `TRY_CAST(${text} AS ${as})`;
+  const ifMatches = (pattern: string, value: string): string =>
+    `CASE WHEN ${dialect.matches(text, pattern)} THEN ${value} END`;
+  switch (type) {
+    case "VARCHAR":
+      return text;
+    case "BIGINT":
+      return ifMatches(WHOLE, cast(type));
+    case "BOOLEAN":
+      return ifMatches(TRUTH, cast(type));
+    case "DOUBLE":
+      return ifMatches(FLOATING, `CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END`);
+    case "DATE":
+      return `CASE WHEN ${dialect.matches(text, DAY)} AND ${text} >= '${FIRST_YEAR}' THEN TRY_CAST(substr(${text}, 1, 10) AS DATE) END`;
+    case "TIMESTAMP":
+      return `CASE WHEN ${dialect.matches(text, INSTANT)} AND ${text} >= '${FIRST_YEAR}' THEN ${instant(text, dialect)} END`;
+    default:
+      return ifMatches(FIXED, cast(type));
+  }
+}
+
+/** In UTC; without a time zone it is taken as it is. Further digits of a second are cut off: Athena has three. */
+function instant(text: string, dialect: Dialect): string {
+  const part = (pattern: string): string => `regexp_extract(${text}, '${pattern}', 1)`;
+  // DuckDB's part is empty where nothing matches, Trino's is null.
+  const time = `coalesce(nullif(${part(String.raw`[T ]([0-9:]+(\.[0-9]{1,3})?)`)}, ''), '00:00')`;
+  const local = `TRY_CAST(substr(${text}, 1, 10) || ' ' || ${time} AS ${dialect.timestamp})`;
+  const whole = (pattern: string): string => `coalesce(TRY_CAST(${part(pattern)} AS BIGINT), 0)`;
+  const hours = whole("[T ][0-9:.]+[+-]([0-9]{2})");
+  const minutes = whole(String.raw`[T ][0-9:.]+[+-][0-9]{2}:?([0-9]{2})\z`);
+  const sign = `CASE WHEN ${dialect.matches(text, "[T ][0-9:.]+-")} THEN -1 ELSE 1 END`;
+  return dialect.minusMinutes(local, `(${hours} * 60 + ${minutes}) * ${sign}`);
+}
+
+/** `events_typed`: the events of `events` with values for texts, and how many texts are no value. */
+interface TypedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+const EVENT_DAY = { name: "event_day", type: "DATE" } as const;
+const MISFITS = { name: "misfits", type: "INTEGER" } as const;
+
+export function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
+  return [
+    { name: "account", type: "VARCHAR" },
+    { name: "uuid", type: "VARCHAR" },
+    EVENT_DAY,
+    ...shown(lifted),
+    MISFITS,
+    { name: "event", type: "VARCHAR" },
+  ];
+}
+
+/** Its query, which never fails, whatever the texts are. */
+export function eventsTypedSql(lifted: readonly TypedColumn[], dialect: Dialect): string {
+  const typed = [
+    { ...EVENT_DAY, from: "event_date" },
+    ...shown(lifted).map((column) => ({ ...column, from: column.name })),
+  ];
+  // No column is named like these: their names have a space.
+  const texts = typed.map(({ name, from }) => `    "${from}" AS "text of ${name}"`);
+  const values = typed.map(
+    ({ name, from, type }) => `    ${typedValue(`"${from}"`, type, dialect)} AS "${name}"`,
+  );
+  const misfits = typed
+    .filter(({ type }) => type !== "VARCHAR")
+    .map(({ name }) => `CASE WHEN "${name}" IS NULL AND "text of ${name}" IS NOT NULL THEN 1 ELSE 0 END`);
+  const selected = eventsTypedColumns(lifted).map(({ name }) =>
+    name === MISFITS.name ? `  ${misfits.join("\n    + ")} AS "${name}"` : `  "${name}"`,
+  );
+  return `SELECT
+${selected.join(",\n")}
+FROM (
+  SELECT
+    "account",
+    "uuid",
+    "event",
+${[...texts, ...values].join(",\n")}
+  FROM events
+) typed`;
+}
+
+function shown(lifted: readonly TypedColumn[]): readonly TypedColumn[] {
+  return lifted.filter(({ name }) => !TYPED_VIEW_NAMES.has(name));
+}
+
+/** `event_history`: the versions of each event, from the changes of all publications. */
+export const EVENT_HISTORY_COLUMNS: readonly ViewColumn[] = [
+  { name: "account", type: "VARCHAR" },
+  { name: "uuid", type: "VARCHAR" },
+  { name: "valid_from", type: "VARCHAR" },
+  { name: "valid_to", type: "VARCHAR" },
+  { name: "is_deleted", type: "BOOLEAN" },
+  { name: "publication_from", type: "VARCHAR" },
+  { name: "event", type: "VARCHAR" },
+];
+
+/**
+ * Its query, the same for both engines. The order is that of the publications: clocks may differ.
+ *
+ * A publication over a damaged snapshot, or after changes that are lost, is compared with an older one, its base. What the
+ * publications between them changed is undone by it without a change of its own. So there an event has what its newest
+ * change up to the base says, of those that were not undone before; without one there is no such event.
+ */
+export const EVENT_HISTORY_SQL = `WITH numbered AS (
+  SELECT account, publication, published_at, snapshot_id, base_snapshot_id,
+    lag(snapshot_id) OVER (PARTITION BY account ORDER BY publication) AS previous_snapshot_id
+  FROM publications
+),
+undoing AS (
+  SELECT p.account, p.publication, p.published_at, coalesce(max(b.publication), '') AS base
+  FROM numbered p
+  LEFT JOIN numbered b
+    ON b.account = p.account AND b.publication < p.publication AND b.snapshot_id = p.base_snapshot_id
+  WHERE p.previous_snapshot_id IS NOT NULL AND p.previous_snapshot_id IS DISTINCT FROM p.base_snapshot_id
+  GROUP BY p.account, p.publication, p.published_at
+),
+effects AS (
+  SELECT account, publication, publication AS effective, published_at, 0 AS undone FROM numbered
+  UNION ALL
+  SELECT n.account, n.publication, u.publication AS effective, u.published_at,
+    CASE WHEN n.publication > u.base THEN 1 ELSE count(earlier.publication) END AS undone
+  FROM numbered n
+  JOIN undoing u ON u.account = n.account AND n.publication < u.publication
+  LEFT JOIN undoing earlier
+    ON earlier.account = n.account AND n.publication > earlier.base AND n.publication < earlier.publication
+    AND earlier.publication <= u.base
+  GROUP BY n.account, n.publication, u.publication, u.published_at, u.base
+),
+states AS (
+  SELECT c.account, c.uuid, e.effective, e.published_at,
+    CASE WHEN e.undone = 0 THEN c.after END AS event,
+    row_number() OVER (
+      PARTITION BY c.account, c.uuid, e.effective
+      ORDER BY CASE WHEN e.undone = 0 THEN 0 ELSE 1 END, c.publication DESC
+    ) AS place
+  FROM event_changes c
+  JOIN effects e ON e.account = c.account AND e.publication = c.publication
+),
+versions AS (
+  SELECT account, uuid, effective, published_at, event,
+    row_number() OVER (PARTITION BY account, uuid ORDER BY effective) AS number,
+    lag(event) OVER (PARTITION BY account, uuid ORDER BY effective) AS earlier
+  FROM states
+  WHERE place = 1
+)
+SELECT account, uuid,
+  published_at AS valid_from,
+  lead(published_at) OVER (PARTITION BY account, uuid ORDER BY effective) AS valid_to,
+  event IS NULL AS is_deleted,
+  effective AS publication_from,
+  event
+FROM versions
+WHERE number = 1 OR event IS DISTINCT FROM earlier`;

@@ -8,8 +8,7 @@ import type { Address } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { decodeText, isObject, type JsonObject, notJson, parseJson } from "./json-text.ts";
-import { describeShape } from "./shape.ts";
+import { decodeText, describeShape, isObject, type JsonObject, notJson, parseJson } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];

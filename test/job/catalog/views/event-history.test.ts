@@ -3,7 +3,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { EVENT_HISTORY_SQL } from "../../../../lambdas/job/catalog/views/event-history.ts";
+import { EVENT_HISTORY_SQL } from "../../../../lambdas/job/catalog/views/views.ts";
 
 /** The events of a snapshot: uuid and text. */
 type Snapshot = ReadonlyMap<string, string>;

@@ -4,7 +4,7 @@ import { SyncError } from "../../../errors/sync-error.ts";
 import { BYTE_ORDER_MARK, formatPointer, JsonWindow, MalformedUtf8 } from "../../../json/json-document.ts";
 import { MalformedJson } from "../../../json/json-scanner.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, type JsonObject, notJson, notUtf8, parseJson } from "../json-text.ts";
+import { isObject, type JsonObject, notJson, notUtf8, parseJson } from "../shape.ts";
 import { EventTexts, MAX_ENTRIES } from "./list-entries.ts";
 import { ListWalker, muchBeside } from "./list-walker.ts";
 

@@ -3,7 +3,7 @@
 import { SyncError } from "../../../errors/sync-error.ts";
 import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, isUuid, parseJson } from "../json-text.ts";
+import { isObject, isUuid, parseJson } from "../shape.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;

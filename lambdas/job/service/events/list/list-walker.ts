@@ -2,8 +2,7 @@
 
 import { type JsonDocument, LIST } from "../../../json/json-document.ts";
 import { MalformedJson, OversizeJson, type Span, tooWide } from "../../../json/json-scanner.ts";
-import { isUuid } from "../json-text.ts";
-import { ArrayShape, describeValue, ObjectShape } from "../shape.ts";
+import { ArrayShape, describeValue, isUuid, ObjectShape } from "../shape.ts";
 import { ListEntries } from "./list-entries.ts";
 
 /** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
