@@ -65,16 +65,6 @@ test("only the demonstration imports from test", () => {
   ]);
 });
 
-test("only charts of the command line are drawn by Vega, which loads with the report", () => {
-  expect(paths(({ text }) => /\bfrom "vega(?:-lite)?"/.test(text))).toEqual([
-    "bin/cli/report/charts/chart-config.ts",
-    "bin/cli/report/charts/draw-chart.ts",
-  ]);
-  const loading = /^import \{[^}]*\} from "[./]*\/report\/(?!data\/account-report\.ts|held-notes\.ts)/m;
-  const early = paths(({ path, text }) => loading.test(text) && !path.startsWith("bin/cli/report/"));
-  expect(early).toEqual([]);
-});
-
 test(`a file has at most ${MOST_LINES} lines`, () => {
   expect(paths(({ text }) => text.trimEnd().split("\n").length > MOST_LINES)).toEqual([]);
 });

@@ -84,13 +84,12 @@ test("it names each package whose code it holds, with its licence", () => {
   );
 });
 
-test("no command loads DuckDB, Vega or a client of AWS before it uses it", () => {
+test("no command loads DuckDB or a client of AWS before it uses it", () => {
   const loaded = loadedByEveryCommand();
 
   expect(loaded).toContain("// bin/cli/main.ts\n");
   expect(loaded).not.toMatch(/^\/\/ node_modules\/(?:@aws-sdk|@smithy)\//m);
   expect(loaded).not.toMatch(/^import .*"@duckdb\//m);
-  expect(loaded).not.toMatch(/^\/\/ node_modules\/(?:vega|d3)/m);
   expect(Buffer.byteLength(loaded)).toBeLessThan(MAX_LOADED_BYTES);
 });
 

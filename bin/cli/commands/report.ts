@@ -8,6 +8,7 @@ import { heldCommands } from "../output/describe-held.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { OutFile } from "../query/out-file.ts";
 import type { RequestLimit } from "../report/data/account-report.ts";
+import { makeReport } from "../report/make-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
 import { openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
@@ -37,8 +38,6 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       failure: "STORE_FAILED",
     });
     try {
-      // Vega loads for this command alone.
-      const { makeReport } = await import("../report/make-report.ts");
       const { page, damaged } = await makeReport({
         store,
         accounts: isOne ? [values.account] : all,

@@ -1,7 +1,7 @@
 // Words for how far a run is and what it waits for. Pure, so the bar and the log lines say the same.
 
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/usage-window.ts";
@@ -13,14 +13,14 @@ const MIB = 1024 * 1024;
 export function progressText({ done, total, retries }: Progress, { perMs, leftMs }: ProgressRate): string {
   const parts = [`${countText(done)} of ${countText(total)} events`];
   if (perMs > 0) parts.push(rate(perMs));
-  if (leftMs !== undefined) parts.push(`${durationText(leftMs)} left`);
+  if (leftMs !== undefined) parts.push(`${remainingText(leftMs)} left`);
   if (retries > 0) parts.push(plural(retries, "retry", "retries"));
   return parts.join(", ");
 }
 
 /** What every request waits for, and for how long; without the use of the budget, where there is no room for it. */
 export function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
-  const left = durationText(Math.max(0, wait.untilMs - nowMs));
+  const left = remainingText(Math.max(0, wait.untilMs - nowMs));
   switch (wait.kind) {
     case "retry-after":
       return `the service asks to wait ${left}`;

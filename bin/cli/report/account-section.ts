@@ -23,21 +23,17 @@ import { storageFigure } from "./figures/storage-figure.ts";
 import { figure, table } from "./page/figure.ts";
 import { type Html, html } from "./page/html.ts";
 
-export async function accountSection(
-  one: ReportedAccount,
-  nowMs: number,
-  commandsFor: CommandsFor,
-): Promise<Html> {
+export function accountSection(one: ReportedAccount, nowMs: number, commandsFor: CommandsFor): Html {
   const { account } = one;
   const content =
-    "damage" in one ? damageNote(one.damage.code, one.damage.message) : await report(one, nowMs, commandsFor);
+    "damage" in one ? damageNote(one.damage.code, one.damage.message) : report(one, nowMs, commandsFor);
   return html`<section class="account" id="account-${account}">
 <h2>${account}</h2>
 ${content}</section>
 `;
 }
 
-async function report(one: AccountReport, nowMs: number, commandsFor: CommandsFor): Promise<readonly Html[]> {
+function report(one: AccountReport, nowMs: number, commandsFor: CommandsFor): readonly Html[] {
   const found = [
     publicationsFigure(one.publications),
     runsFigure(one),
@@ -46,9 +42,12 @@ async function report(one: AccountReport, nowMs: number, commandsFor: CommandsFo
     fieldsFigure(one.fieldNews),
     storageFigure(one.storage),
   ].filter((each) => each !== undefined);
-  const figures: Html[] = [];
-  for (const each of found) figures.push(await figure(each));
-  return [facts(one, nowMs), ...heldNotes(one.status, commandsFor), ...failedNote(one), ...figures];
+  return [
+    facts(one, nowMs),
+    ...heldNotes(one.status, commandsFor),
+    ...failedNote(one),
+    ...found.map((each) => figure(each)),
+  ];
 }
 
 function failedNote({ runs }: AccountReport): readonly Html[] {
@@ -90,7 +89,7 @@ function headFacts({ head }: Status, nowMs: number): readonly Fact[] {
       `${countText(head.events)} ${head.events === 1 ? "event" : "events"}`,
       `publication ${countText(Number(head.publication))}${by}${pinned}`,
     ],
-    ["Data from", age(madeAt, nowMs), minute(madeAt)],
+    ["Data from", minute(madeAt), age(madeAt, nowMs)],
   ];
 }
 

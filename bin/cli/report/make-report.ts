@@ -30,6 +30,6 @@ export async function makeReport({ store, limitOf, nowMs, ...options }: ReportOp
     accounts.push(await readAccount(store, account, limitOf(account), nowMs));
   }
   const { warehouse, commandsFor } = options;
-  const page = await reportPage({ accounts, warehouse, nowMs, commandsFor });
+  const page = reportPage({ accounts, warehouse, nowMs, commandsFor });
   return { page, damaged: accounts.filter((one) => "damage" in one) };
 }

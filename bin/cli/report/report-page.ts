@@ -18,11 +18,10 @@ interface ReportPage {
   readonly commandsFor: CommandsFor;
 }
 
-export async function reportPage({ accounts, warehouse, nowMs, commandsFor }: ReportPage): Promise<string> {
+export function reportPage({ accounts, warehouse, nowMs, commandsFor }: ReportPage): string {
   const title = headline(accounts, nowMs);
   const isOnly = accounts.length === 1;
-  const sections: Html[] = [];
-  for (const one of accounts) sections.push(await accountSection(one, nowMs, commandsFor));
+  const sections = accounts.map((one) => accountSection(one, nowMs, commandsFor));
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -49,11 +48,16 @@ ${isOnly ? "" : overview(accounts, nowMs)}${sections}<footer class="quiet">Made 
 function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
   const found = accounts.map((one) => ("damage" in one ? one : one.status));
   const { columns, rows } = statusTable(found, nowMs);
+  // The state comes first: on a phone each account is a card, read from its top.
+  const order = ["account", "last outcome", "readers see", "as of", "held", "running"].map((title) =>
+    columns.indexOf(title),
+  );
   const linked = rows.map((cells) => {
-    const [account = "", ...others] = cells.map((cell) => cell ?? "");
+    const [account = "", ...others] = order.map((index) => cells[index] ?? "");
     return [html`<a href="#account-${account}">${account}</a>`, ...others];
   });
-  return html`<div class="overview">${table({ label: "All accounts", columns: columns.map((title) => ({ title })), rows: linked })}</div>
+  const titled = order.map((index) => ({ title: columns[index] ?? "" }));
+  return html`<div class="overview">${table({ label: "All accounts", columns: titled, rows: linked, hasCards: true })}</div>
 `;
 }
 
@@ -75,7 +79,8 @@ function headline(accounts: readonly ReportedAccount[], nowMs: number): string {
 
 function freshness(one: ReportedAccount, nowMs: number): string {
   const head = "damage" in one ? null : one.status.head;
-  return head === null ? NOTHING : `${plural(head.events, "event")} from ${age(madeAtMs(head), nowMs)}`;
+  if (head === null) return NOTHING;
+  return `${plural(head.events, "event")} of ${minute(madeAtMs(head))}, ${age(madeAtMs(head), nowMs)}`;
 }
 
 /** What a person has to look at; undefined where there is nothing. */
@@ -100,7 +105,7 @@ const STYLE_SHEET = `
 @media (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 main { max-width: 47rem; margin: 0 auto; padding: 2.5rem 1rem 4rem; }
 h1, h2, h3, p, dl, dd, figure, pre { margin: 0; }
 h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
@@ -146,7 +151,13 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid);
   h1 { font-size: 1.5rem; }
   .wide { display: none; }
   .narrow { display: block; }
-  .facts { grid-template-columns: repeat(2, 1fr); }
+  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .overview thead { display: none; }
+  .overview tr { display: block; padding: .75rem 0; border-bottom: 1px solid var(--grid); }
+  .overview th, .overview td { display: block; padding: 0; border: 0; white-space: normal; overflow-wrap: anywhere; }
+  .overview th { font-size: 1rem; font-weight: 600; }
+  .overview td:empty { display: none; }
+  .overview td::before { content: attr(data-title) ": "; color: var(--quiet); }
 }
 @media print {
   :root { color-scheme: light; ${LIGHT} }

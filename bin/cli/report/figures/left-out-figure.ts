@@ -1,9 +1,10 @@
 // How many listed events have no row, and why.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import { type Chart, type ChartSpec, FONT_SIZE, INK, MARK, QUIET } from "../charts/chart-config.ts";
 import type { LeftOutCounts } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
+import { html } from "../page/html.ts";
+import { type Chart, INK, line, MARK, px, QUIET, text } from "../page/plot.ts";
 
 type Counts = LeftOutCounts["now"];
 
@@ -59,43 +60,24 @@ interface NamedCount {
 }
 
 const ROW_HEIGHT = 30;
+const BAR_HEIGHT = 12;
 const NAMES_WIDTH = 150;
 const NUMBERS_WIDTH = 60;
 
 function countsChart(counts: readonly NamedCount[]): Chart {
   const highest = Math.max(1, ...counts.flatMap(({ count, before = 0 }) => [count, before]));
-  return (width): ChartSpec => {
-    const y = {
-      field: "name",
-      type: "nominal",
-      sort: null,
-      axis: {
-        minExtent: NAMES_WIDTH,
-        maxExtent: NAMES_WIDTH,
-        // The estimate of a text's width is far too wide.
-        labelLimit: 0,
-        labelColor: INK,
-        labelFontSize: FONT_SIZE,
-      },
-    };
-    const scale = { domain: [0, highest], nice: false };
-    const x = { field: "count", type: "quantitative", scale, axis: null };
-    return {
-      width: width - NAMES_WIDTH - NUMBERS_WIDTH,
-      height: { step: ROW_HEIGHT },
-      data: { values: counts.map((one) => ({ ...one, before: one.before ?? null })) },
-      layer: [
-        { mark: { type: "bar", fill: MARK, height: 12 }, encoding: { x, y } },
-        {
-          transform: [{ filter: "datum.before > 0" }],
-          mark: { type: "tick", stroke: QUIET, thickness: 2, size: 20 },
-          encoding: { x: { ...x, field: "before" }, y },
-        },
-        {
-          mark: { type: "text", align: "left", dx: 8, fill: INK, fontSize: FONT_SIZE },
-          encoding: { x, y, text: { field: "count", format: ",d" } },
-        },
-      ],
-    };
+  return (width) => {
+    const lengthOf = (count: number): number => (count / highest) * (width - NAMES_WIDTH - NUMBERS_WIDTH);
+    const body = counts.flatMap(({ name, count, before = 0 }, index) => {
+      const y = (index + 0.5) * ROW_HEIGHT;
+      const [length, then] = [lengthOf(count), NAMES_WIDTH + lengthOf(before)];
+      return [
+        text({ x: NAMES_WIDTH - 6, y: y + 4, fill: INK, anchor: "end" }, name),
+        html`<rect x="${NAMES_WIDTH}" y="${px(y - BAR_HEIGHT / 2)}" width="${px(length)}" height="${BAR_HEIGHT}" fill="${MARK}"/>`,
+        ...(before > 0 ? [line(then, y - 10, then, y + 10, QUIET, 2)] : []),
+        text({ x: NAMES_WIDTH + length + 8, y: y + 4, fill: INK }, countText(count)),
+      ];
+    });
+    return { height: counts.length * ROW_HEIGHT, body };
   };
 }

@@ -4,10 +4,23 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { minute } from "../../output/minute.ts";
 import { changeCounts, plural } from "../../output/progress-text.ts";
-import { type Chart, type ChartSpec, INK, MARK, plotWidth } from "../charts/chart-config.ts";
-import { indexAxis, stripView } from "../charts/strip.ts";
 import type { LastPublications } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
+import { html } from "../page/html.ts";
+import {
+  type Chart,
+  INK,
+  MARK,
+  niceScale,
+  type Panel,
+  panels,
+  px,
+  type Scale,
+  type Shape,
+  strip,
+  symbol,
+  text,
+} from "../page/plot.ts";
 
 const DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,7 +34,7 @@ export function publicationsFigure({ shown, total }: LastPublications): Figure |
     finding: `${plural(head.events, "event")}${isFirst ? " in the first publication" : `, ${difference(shown, head)}`}`,
     description: isFirst
       ? "The next publication begins a chart of events over publications, and of what each one added, changed and removed."
-      : `The last publication: ${changeCounts(head)}. The line is the number of events that readers see, by publication${oldest(shown, total)}; the bars are what each publication added, changed and removed, on scales of their own.`,
+      : `The last publication: ${changeCounts(head)}. The line is the number of events that readers see, by publication${oldest(shown, total)}${beginning(eventsScale(shown))}; the bars are what each publication added, changed and removed, on scales of their own.`,
     chart: isFirst ? undefined : publicationsChart(shown),
     table: {
       label: total === shown.length ? "All publications" : `The last ${countText(shown.length)} publications`,
@@ -46,6 +59,11 @@ function rowOf({ publication, action, pinned, ...of }: Publication): readonly st
   return [instant, pinned ? `${action}, pinned` : action, ...counts, of.snapshot_id];
 }
 
+/** A line that does not begin at zero shows small differences as large ones. */
+function beginning({ lowest }: Scale): string {
+  return lowest === 0 ? "" : `, on a scale that begins at ${countText(lowest)} and not at zero`;
+}
+
 /** Against what readers saw 30 days before the head, or as early as is known. */
 function difference(shown: readonly Publication[], head: Publication): string {
   const since = Date.parse(head.published_at) - DAYS * DAY_MS;
@@ -60,68 +78,61 @@ function oldest(shown: readonly Publication[], total: number): string {
   return total === shown.length ? "" : ` (the last ${countText(shown.length)} of ${countText(total)})`;
 }
 
-/** Events over publications, and below them what each publication added, changed and removed. */
-const HEIGHT = 150;
 /** More dots than this would hide the line. */
 const MOST_DOTS = 60;
 
+function eventsScale(publications: readonly Publication[]): Scale {
+  return niceScale(
+    publications.map(({ events }) => events),
+    4,
+    1,
+  );
+}
+
+/** Events over publications, and below them what each publication added, changed and removed. */
 function publicationsChart(publications: readonly Publication[]): Chart {
-  const instantsMs = publications.map(({ published_at }) => Date.parse(published_at));
-  const values = publications.map(({ events, action }, index) => ({ place: index + 1, events, action }));
-  const isDotted = ({ place, action }: (typeof values)[number]): boolean =>
-    values.length <= MOST_DOTS || action !== "run" || place === values.length;
-  return (width): ChartSpec => {
-    const plot = plotWidth(width);
-    const x = { field: "place", type: "quantitative", ...indexAxis(instantsMs, plot, false) };
-    const y = {
-      field: "events",
-      type: "quantitative",
-      scale: { zero: false, nice: 4 },
-      axis: { tickCount: 4, tickMinStep: 1, format: ",d" },
-    };
-    const actions = ACTIONS.filter((one) => values.some(({ action }) => action === one));
-    const shape = {
-      field: "action",
-      type: "nominal",
-      scale: { domain: actions, range: actions.map((action) => SHAPES[action]) },
-      legend: actions.every((action) => action === "run") ? null : {},
-    };
-    const events = {
-      width: plot,
-      height: HEIGHT,
-      layer: [
-        {
-          data: { values },
-          mark: { type: "line", interpolate: "step-after", stroke: MARK, strokeWidth: 2 },
-          encoding: { x, y },
-        },
-        {
-          data: { values: values.filter(isDotted) },
-          mark: { type: "point", filled: true, fill: MARK, size: 46, opacity: 1 },
-          encoding: { x, y, shape },
-        },
-        {
-          data: { values: values.slice(-1) },
-          mark: { type: "text", align: "right", dy: -12, fill: INK, fontSize: 13, fontWeight: 600 },
-          encoding: { x, y, text: { field: "events", format: ",d" } },
-        },
-      ],
-    };
-    const counts = (kind: "added" | "changed" | "removed"): readonly (number | null)[] =>
-      publications.map((publication) => (publication.base_snapshot_id === null ? null : publication[kind]));
-    const strips = [
-      stripView({ title: "added", counts: counts("added") }, instantsMs, width, false),
-      stripView({ title: "changed", counts: counts("changed") }, instantsMs, width, false),
-      stripView({ title: "removed", counts: counts("removed") }, instantsMs, width, true),
-    ];
-    return { vconcat: [events, ...strips] };
+  const look = html`fill="${MARK}"`;
+  const used = ACTIONS.filter((one) => publications.some(({ action }) => action === one));
+  const counts = (kind: "added" | "changed" | "removed"): Panel =>
+    strip(
+      kind,
+      publications.map((publication) => (publication.base_snapshot_id === null ? null : publication[kind])),
+    );
+  const events: Panel = {
+    height: 150,
+    legend: used.every((action) => action === "run")
+      ? []
+      : used.map((action) => ({ name: action, symbol: symbol(SHAPES[action], look) })),
+    scale: eventsScale(publications),
+    marks: ({ x, y }) => {
+      const steps = publications.map(({ events: count }, index) => {
+        const place = index + 1;
+        return index === 0 ? `M${px(x(place))},${px(y(count))}` : `H${px(x(place))}V${px(y(count))}`;
+      });
+      const dots = publications.flatMap(({ events: count, action }, index) => {
+        const isDrawn =
+          publications.length <= MOST_DOTS || action !== "run" || index === publications.length - 1;
+        return isDrawn ? [symbol(SHAPES[action], look, x(index + 1), y(count))] : [];
+      });
+      const last = publications.at(-1)?.events ?? 0;
+      const at = { x: x(publications.length), y: y(last) - 9, fill: INK, anchor: "end" } as const;
+      return [
+        html`<path d="${steps.join("")}" fill="none" stroke="${MARK}" stroke-width="2"/>`,
+        ...dots,
+        text({ ...at, look: html`font-size="13" font-weight="600"` }, countText(last)),
+      ];
+    },
   };
+  return panels(
+    [events, counts("added"), counts("changed"), counts("removed")],
+    publications.map(({ published_at }) => Date.parse(published_at)),
+  );
 }
 
 /** In the order of the legend. */
 const ACTIONS = ["run", "accept", "rollback"] as const;
 
-const SHAPES: Readonly<Record<Publication["action"], string>> = {
+const SHAPES: Readonly<Record<Publication["action"], Shape>> = {
   run: "circle",
   accept: "diamond",
   rollback: "triangle-down",

@@ -5,12 +5,14 @@ import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts"
 import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { type Strip, stripsChart } from "../charts/strip.ts";
 import type { AccountReport, RequestLimit } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
+import { type Panel, panels, strip } from "../page/plot.ts";
 import { sizeText } from "./storage-figure.ts";
 
 const REQUESTS_HEIGHT = 100;
+/** Up to so many times the most that was used, the budget is drawn. */
+const NEAR = 1.25;
 
 /** Undefined where no attempt sent a request. */
 export function requestsFigure({ runs, limit }: Pick<AccountReport, "runs" | "limit">): Figure | undefined {
@@ -18,30 +20,26 @@ export function requestsFigure({ runs, limit }: Pick<AccountReport, "runs" | "li
   const last = sent.at(-1);
   if (last === undefined) return undefined;
   const allowed = sent.map((run) => allowedFor(run, limit));
-  const strips: readonly Strip[] = [
-    {
-      title: "requests",
-      counts: sent.map(({ requests }) => requests),
-      limits: allowed,
-      height: REQUESTS_HEIGHT,
-    },
-    ...refusals(
-      "429: too many requests",
-      sent.map(({ throttled }) => throttled),
-    ),
-    ...refusals(
-      "requests sent again",
-      sent.map(({ retries }) => retries),
-    ),
+  const most = Math.max(...sent.map(({ requests }) => requests ?? 0));
+  // The scale is that of what was used, so a budget that is far above has no line.
+  const limits = allowed.map((count) => (count !== null && count <= NEAR * most ? count : null));
+  const counts = strip(
+    "requests",
+    sent.map(({ requests }) => requests),
+    { height: REQUESTS_HEIGHT, limits },
+  );
+  const refusals = [
+    ...refused("429: too many requests", sent, "throttled"),
+    ...refused("requests sent again", sent, "retries"),
   ];
   return {
     finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
-    description: `${troubleText(sent)} The bars are the requests of each attempt${limitText(limit)}.`,
+    description: `${troubleText(last)} The bars are the requests of each attempt. ${limitText(limit, limits)}`,
     chart:
       sent.length === 1
         ? undefined
-        : stripsChart(
-            strips,
+        : panels(
+            [counts, ...refusals],
             sent.map(({ started_at }) => Date.parse(started_at)),
           ),
     table: {
@@ -76,25 +74,33 @@ function shareText(run: RunLogEntry, limit: RequestLimit): string {
     : `, ${percent}\u00a0% of the budget of that time`;
 }
 
-function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
-  if (requestsPerMinute === "unlimited") return "; no limit is set";
+function limitText(
+  { requestsPerMinute, limitWindowSeconds }: RequestLimit,
+  limits: readonly (number | null)[],
+): string {
+  if (requestsPerMinute === "unlimited") return "No limit is set.";
   const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
-  return `, the lines what the budget of today allows in that time: 90 % of ${countText(requestsPerMinute)} a minute${window}`;
+  const budget = `90 % of ${countText(requestsPerMinute)} a minute${window}`;
+  const [drawn] = limits.filter((limit) => limit !== null);
+  return drawn === undefined
+    ? `The budget of today, ${budget}, allows far more than was used.`
+    : `The lines are what the budget of today allows in that time: ${budget}.`;
 }
 
-function troubleText(runs: readonly RunLogEntry[]): string {
-  const [throttled, retries] = [sumOf(runs, "throttled"), sumOf(runs, "retries")];
-  if (throttled + retries === 0)
+function troubleText({ throttled, retries }: RunLogEntry): string {
+  const again = retries ?? 0;
+  if ((throttled ?? 0) + again === 0)
     return "The service answered none of them with 429, and none was sent again.";
-  return `The service answered ${countText(throttled)} of them with 429 (too many requests); ${countText(retries)} ${retries === 1 ? "was" : "were"} sent again.`;
+  return `The service answered ${countText(throttled ?? 0)} of them with 429 (too many requests); ${countText(again)} ${again === 1 ? "was" : "were"} sent again.`;
 }
 
-function sumOf(runs: readonly RunLogEntry[], column: "throttled" | "retries"): number {
-  return runs.reduce((sum, run) => sum + (run[column] ?? 0), 0);
-}
-
-function refusals(title: string, counts: readonly (number | null)[]): readonly Strip[] {
-  return counts.some((count) => (count ?? 0) > 0) ? [{ title, counts }] : [];
+function refused(
+  title: string,
+  runs: readonly RunLogEntry[],
+  column: "throttled" | "retries",
+): readonly Panel[] {
+  const counts = runs.map((run) => run[column]);
+  return counts.some((count) => (count ?? 0) > 0) ? [strip(title, counts)] : [];
 }
 
 function rowOf(run: RunLogEntry, allowed: number | null): readonly string[] {

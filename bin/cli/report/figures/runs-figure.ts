@@ -6,10 +6,23 @@ import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/ru
 import { reasonOf } from "../../output/describe-status.ts";
 import { minute } from "../../output/minute.ts";
 import { plural } from "../../output/progress-text.ts";
-import { type Chart, type ChartSpec, FAILED, HELD, MARK, plotWidth, QUIET } from "../charts/chart-config.ts";
-import { indexAxis } from "../charts/strip.ts";
 import type { AccountReport } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
+import { type Html, html } from "../page/html.ts";
+import {
+  type Chart,
+  FAILED,
+  GRID,
+  HELD,
+  line,
+  MARK,
+  niceScale,
+  panels,
+  QUIET,
+  type Shape,
+  type Space,
+  symbol,
+} from "../page/plot.ts";
 
 /** What follows the number of attempts. */
 const ENDED: Readonly<Record<Outcome, string>> = {
@@ -86,18 +99,15 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** How long each attempt of a run took, and how it ended. */
-const HEIGHT = 150;
-
 /** Each outcome has its own shape; colour only helps. */
-const LOOKS: Readonly<Record<Outcome, { readonly shape: string; readonly colour: string }>> = {
+const LOOKS: Readonly<Record<Outcome, { readonly shape: Shape; readonly colour: string }>> = {
   PUBLISHED: { shape: "circle", colour: MARK },
   HELD: { shape: "square", colour: HELD },
-  FAILED: { shape: "M-1,-1L1,1M-1,1L1,-1", colour: FAILED },
+  FAILED: { shape: "cross", colour: FAILED },
   SKIPPED: { shape: "triangle-down", colour: QUIET },
   SUPERSEDED: { shape: "diamond", colour: QUIET },
   HANDED_OVER: { shape: "triangle-right", colour: MARK },
-  DRY_RUN: { shape: "M-1,0L1,0M0,-1L0,1", colour: QUIET },
+  DRY_RUN: { shape: "plus", colour: QUIET },
 };
 
 /** Outcomes in the order of a legend: the good one first. */
@@ -123,46 +133,26 @@ function timeUnit(runs: readonly RunLogEntry[]): TimeUnit {
   return longest >= 120 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
 }
 
+/** How long each attempt of a run took, and how it ended. */
 function runsChart(runs: readonly RunLogEntry[]): Chart {
-  const instantsMs = runs.map(({ started_at }) => Date.parse(started_at));
   const unit = timeUnit(runs);
-  const values = runs.map(({ outcome, seconds }, index) => ({
-    place: index + 1,
-    outcome,
-    took: seconds / unit.seconds,
-  }));
+  const took = runs.map(({ seconds }) => seconds / unit.seconds);
   const outcomes = OUTCOMES_SHOWN.filter((outcome) => runs.some((run) => run.outcome === outcome));
-  return (width): ChartSpec => {
-    const plot = plotWidth(width);
-    const x = { field: "place", type: "quantitative", ...indexAxis(instantsMs, plot) };
-    const y = { field: "took", type: "quantitative", axis: { tickCount: 4 } };
-    const legend = { columns: Math.max(1, Math.floor(plot / 130)) };
-    const shape = {
-      field: "outcome",
-      type: "nominal",
-      scale: { domain: outcomes, range: outcomes.map((outcome) => LOOKS[outcome].shape) },
-      legend,
-    };
-    const stroke = {
-      field: "outcome",
-      type: "nominal",
-      scale: { domain: outcomes, range: outcomes.map((outcome) => LOOKS[outcome].colour) },
-      legend,
-    };
-    return {
-      width: plot,
-      height: HEIGHT,
-      data: { values },
-      layer: [
-        {
-          mark: { type: "rule", stroke: "var(--grid)", strokeWidth: 1 },
-          encoding: { x, y, y2: { datum: 0 } },
-        },
-        {
-          mark: { type: "point", filled: false, strokeWidth: 1.75, size: 58, opacity: 1 },
-          encoding: { x, y, shape, stroke },
-        },
-      ],
-    };
+  const drawn = (outcome: Outcome, x = 0, y = 0): Html => {
+    const { shape, colour } = LOOKS[outcome];
+    return symbol(shape, html`fill="none" stroke="${colour}" stroke-width="1.75"`, x, y);
   };
+  const panel = {
+    height: 150,
+    legend: outcomes.map((outcome) => ({ name: outcome, symbol: drawn(outcome) })),
+    scale: niceScale([0, ...took], 4, 0.1),
+    marks: ({ x, y }: Space): readonly Html[] => [
+      ...took.map((value, index) => line(x(index + 1), y(0), x(index + 1), y(value), GRID)),
+      ...runs.map(({ outcome }, index) => drawn(outcome, x(index + 1), y(took[index] ?? 0))),
+    ],
+  };
+  return panels(
+    [panel],
+    runs.map(({ started_at }) => Date.parse(started_at)),
+  );
 }

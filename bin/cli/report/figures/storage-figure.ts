@@ -3,20 +3,21 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { runInstant } from "../../../../lambdas/job/storage/layout.ts";
 import { plural } from "../../output/progress-text.ts";
+import type { SnapshotState, StorageUse, StoredSnapshot } from "../data/account-report.ts";
+import type { Figure } from "../page/figure.ts";
+import { type Html, html } from "../page/html.ts";
 import {
+  bar,
   type Chart,
-  type ChartSpec,
   DOTTED,
   HATCHED,
   HELD,
-  halfBar,
   MARK,
-  plotWidth,
+  niceScale,
+  panels,
   QUIET,
-} from "../charts/chart-config.ts";
-import { indexAxis } from "../charts/strip.ts";
-import type { SnapshotState, StorageUse, StoredSnapshot } from "../data/account-report.ts";
-import type { Figure } from "../page/figure.ts";
+  type Space,
+} from "../page/plot.ts";
 
 const MOST = 120;
 
@@ -43,9 +44,6 @@ export function storageFigure({ snapshots, changesBytes, stagedBytes }: StorageU
     },
   };
 }
-
-/** How large each snapshot is as it is stored, and what it is to readers. */
-const HEIGHT = 110;
 
 /** Each state has its own pattern; colour only helps. */
 const LOOKS: Readonly<Record<SnapshotState, { readonly fill: string; readonly stroke: string }>> = {
@@ -74,41 +72,27 @@ function sizeUnit(bytes: number): SizeUnit {
   return UNITS.find((unit) => bytes >= unit.bytes) ?? { name: "bytes", bytes: 1 };
 }
 
+/** How large each snapshot is as it is stored, and what it is to readers. */
 function snapshotsChart(snapshots: readonly StoredSnapshot[]): Chart {
-  const instantsMs = snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0);
   const unit = sizeUnit(Math.max(0, ...snapshots.map(({ bytes }) => bytes)));
+  const sizes = snapshots.map(({ bytes }) => bytes / unit.bytes);
   const states = STATES.filter((state) => snapshots.some((snapshot) => snapshot.state === state));
-  return (width): ChartSpec => {
-    const plot = plotWidth(width);
-    const half = halfBar(snapshots.length, plot);
-    const values = snapshots.map(({ state, bytes }, index) => ({
-      from: index + 1 - half,
-      to: index + 1 + half,
-      state,
-      size: bytes / unit.bytes,
-    }));
-    const legend = { columns: Math.max(1, Math.floor(plot / 140)), symbolType: "square" };
-    const look = (kind: "fill" | "stroke"): object => ({
-      field: "state",
-      type: "nominal",
-      scale: { domain: states, range: states.map((state) => LOOKS[state][kind]) },
-      legend,
-    });
-    return {
-      width: plot,
-      height: HEIGHT,
-      data: { values },
-      mark: { type: "rect", strokeWidth: 1 },
-      encoding: {
-        x: { field: "from", type: "quantitative", ...indexAxis(instantsMs, plot) },
-        x2: { field: "to" },
-        y: { field: "size", type: "quantitative", axis: { tickCount: 3 } },
-        y2: { datum: 0 },
-        fill: look("fill"),
-        stroke: look("stroke"),
-      },
-    };
+  const look = (state: SnapshotState): Html =>
+    html`fill="${LOOKS[state].fill}" stroke="${LOOKS[state].stroke}"`;
+  const panel = {
+    height: 110,
+    legend: states.map((name) => ({
+      name,
+      symbol: html`<rect x="-5" y="-5" width="10" height="10" ${look(name)}/>`,
+    })),
+    scale: niceScale([0, ...sizes], 3, 0.1),
+    marks: (space: Space): readonly Html[] =>
+      snapshots.map(({ state }, index) => bar(space, index + 1, sizes[index] ?? 0, look(state))),
   };
+  return panels(
+    [panel],
+    snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0),
+  );
 }
 
 /** A number of bytes as people read it: `1.2 MiB`. */

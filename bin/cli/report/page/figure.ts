@@ -1,8 +1,7 @@
 // A figure of the page: its finding, what is shown, the chart for wide and for narrow screens, and the table behind it.
 
-import type { Chart } from "../charts/chart-config.ts";
-import { drawChart } from "../charts/draw-chart.ts";
-import { escaped, Html, html } from "./html.ts";
+import { Html, html } from "./html.ts";
+import { type Chart, svg } from "./plot.ts";
 
 export interface Figure {
   /** In one sentence. */
@@ -20,19 +19,14 @@ const [WIDE, NARROW] = [720, 328];
 /** So few rows need not be opened. */
 const OPEN_ROWS = 6;
 
-export async function figure({ finding, description, chart, table: content }: Figure): Promise<Html> {
-  const drawings = chart ? [await drawn(chart, WIDE, "wide"), await drawn(chart, NARROW, "narrow")] : [];
+export function figure({ finding, description, chart, table: content }: Figure): Html {
+  const drawings = chart ? [svg(chart, WIDE, "wide", finding), svg(chart, NARROW, "narrow", finding)] : [];
   const isOpen = chart === undefined && (content?.rows.length ?? 0) <= OPEN_ROWS;
   return html`<figure>
 <figcaption><h3>${finding}</h3>
 <p class="quiet">${description}</p></figcaption>
 ${drawings}${content ? details(content, isOpen) : ""}</figure>
 `;
-
-  async function drawn(shape: Chart, width: number, className: string): Promise<Html> {
-    const svg = await drawChart(shape(width), escaped(finding));
-    return new Html(`${svg.replace("<svg", `<svg class="${className}"`)}\n`);
-  }
 }
 
 function details(content: TableContent, isOpen: boolean): Html {
@@ -54,15 +48,17 @@ interface TableContent {
   readonly label: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly (string | Html)[])[];
+  /** On a phone each row is a card, whose lines begin with the titles of the columns. */
+  readonly hasCards?: true;
 }
 
-export function table({ label, columns, rows }: TableContent): Html {
+export function table({ label, columns, rows, hasCards }: TableContent): Html {
   const head = columns.map(({ title, kind }) => html`<th scope="col"${classOf(kind)}>${title}</th>`);
   const body = rows.map((row) => {
     const cells = row.map((cell, index) =>
       index === 0
         ? html`<th scope="row"${classOf(columns[index]?.kind)}>${cell}</th>`
-        : html`<td${classOf(columns[index]?.kind)}>${cell}</td>`,
+        : html`<td${hasCards ? html` data-title="${columns[index]?.title ?? ""}"` : ""}${classOf(columns[index]?.kind)}>${cell}</td>`,
     );
     return html`<tr>${cells}</tr>\n`;
   });

@@ -19,7 +19,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
 }
 
 /** Also shows what would reorder a line or have no width, as a terminal's lines do. */
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return oneLine(text).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { BudgetUse } from "../../service/rate-limit/usage-window.ts";
 import { countText } from "../record/count-text.ts";
-import { durationText } from "../record/duration-text.ts";
+import { remainingText } from "../record/duration-text.ts";
 
 type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | "windowMs">;
 
@@ -23,7 +23,7 @@ export function estimateText(events: number, budget: EstimateBudget): string {
   const ms = budget.waitMs(events);
   const text = `${countText(events)} events`;
   if (ms === 0) return text;
-  const about = `${text}, about ${durationText(ms)}`;
+  const about = `${text}, about ${remainingText(ms)}`;
   return ms < LONG_MS ? about : `${about}. ${advice(events, ms, budget)}`;
 }
 
@@ -33,7 +33,7 @@ function advice(events: number, ms: number, budget: EstimateBudget): string {
   const longerMs = inLongerWindowsMs(events, budget);
   if (windowMs >= LONGER_MS || longerMs > ms * 0.9 || most === Number.POSITIVE_INFINITY) return `${higher}.`;
   const then =
-    longerMs === 0 ? "then all are requested at once" : `then it takes about ${durationText(longerMs)}`;
+    longerMs === 0 ? "then all are requested at once" : `then it takes about ${remainingText(longerMs)}`;
   return `${higher}; so does --limit-window ${LONGER_MS / 1_000} (limitWindowSeconds) if the service averages its limit over ${LONGER_MINUTES} minutes: ${then}.`;
 }
 

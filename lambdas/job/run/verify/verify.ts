@@ -17,7 +17,7 @@ import { mapOrdered } from "../collect/map-ordered.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
 import { countText } from "../record/count-text.ts";
-import { durationText } from "../record/duration-text.ts";
+import { remainingText } from "../record/duration-text.ts";
 import { recordAttempt, startNow } from "../record/record-attempt.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -141,7 +141,7 @@ function refuseTooLong(sample: number, budget: RateLimiter, ports: RunPorts): vo
   if (neededMs <= leftMs) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `A sample of ${countText(sample)} events takes about ${durationText(neededMs)} within the budget, and this invocation has ${durationText(leftMs)} left. Take a smaller sample, or use verify on the command line, which has no time limit.`,
+    `A sample of ${countText(sample)} events takes about ${remainingText(neededMs)} within the budget, and this invocation has ${remainingText(leftMs)} left. Take a smaller sample, or use verify on the command line, which has no time limit.`,
     { fields: { sample } },
   );
 }
