@@ -77,10 +77,25 @@ function print(discovery: Discovery, terminal: Terminal): void {
   ]);
   terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }, { maxWidth: 60 }));
   terminal.lines([
-    `${countText(events)} of ${countText(listed)} listed events were read.${isComplete ? "" : " They have more fields than these."}`,
+    `${countText(events)} of ${countText(listed)} listed events were read${unread(discovery)}.${isComplete ? "" : " They have more fields than these."}`,
     ...advice(discovery),
   ]);
 }
+
+/** Why a sample of 50 is 47 events. */
+function unread({ leftOut }: Discovery): string {
+  const parts = Object.entries(leftOut).map(
+    ([reason, count]) => `${countText(count)} ${UNREAD[reason] ?? reason}`,
+  );
+  return parts.length === 0 ? "" : `; of the others of the sample ${parts.join(", ")}`;
+}
+
+const UNREAD: Readonly<Record<string, string>> = {
+  gone: "are gone (404 or 410)",
+  forbidden: "are refused (403)",
+  oversize: "are too large",
+  too_deep: "are nested too deep",
+};
 
 function advice(discovery: Discovery): readonly string[] {
   const { columns, suggestions } = discovery;

@@ -2,6 +2,7 @@
 
 import { isDamage, SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyDigests } from "../snapshot/compare/digests.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/damaged.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
@@ -17,7 +18,7 @@ import { type LogSince, readLog, readLogSince } from "../storage/publication-log
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { Store } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
-import { readListOnce } from "./collect/read-list.ts";
+import { readListOnce, spread } from "./collect/read-list.ts";
 import type { Skipped } from "./lease/acquire-lease.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
@@ -31,11 +32,16 @@ export interface Check {
   readonly name: (typeof CHECKS)[number];
   readonly ok: boolean;
   readonly code: SyncError["code"] | Skipped["reason"] | null;
+  /** What to do; of what is ok a warning, if there is one. */
   readonly remedy: string | null;
 }
 
-/** How many details are tried before their absence counts as a failure: one event may be gone or forbidden. */
-const DETAIL_TRIES = 3;
+/** How many details are tried, of the whole list. */
+const MOST_TRIED = 20;
+/** They take one part in so many of what the budget has now. */
+const SHARE = 4;
+/** However little the budget has: one event may be gone or forbidden. */
+const LEAST_TRIED = 3;
 
 interface CheckOptions {
   /** Verifies everything that is kept, not only what readers see. */
@@ -44,7 +50,10 @@ interface CheckOptions {
   readonly onEstimate?: (estimate: string) => void;
 }
 
-type RunCheck = <T>(name: Check["name"], work: () => Promise<T>) => Promise<T | undefined>;
+type RunCheck = <T>(
+  name: Check["name"],
+  work: (warn: (remedy: string) => void) => Promise<T>,
+) => Promise<T | undefined>;
 
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
@@ -58,9 +67,12 @@ export async function check(
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const runCheck: RunCheck = async (name, work) => {
+    let remedy: string | null = null;
     try {
-      const value = await work();
-      checks.push({ name, ok: true, code: null, remedy: null });
+      const value = await work((warning) => {
+        remedy = warning;
+      });
+      checks.push({ name, ok: true, code: null, remedy });
       return value;
     } catch (error) {
       ports.signal.throwIfAborted();
@@ -73,13 +85,13 @@ export async function check(
   const unused = unusedRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, settings.account, unused, "manual");
   const skipped = await withLease(ports, settings, "check", async (open, leased, budget) => {
-    const listed = await tryService(leased, open, runCheck);
+    const listed = await tryService(leased, open, budget, runCheck);
     if (listed !== undefined) onEstimate(estimateText(listed, budget));
     return undefined;
   }).catch(async (error: unknown) => {
     // The store failed, so no run can work on the account either. The checks of the service are still worth making.
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
-    const listed = await tryService(ports, openWithoutLease, runCheck);
+    const listed = await tryService(ports, openWithoutLease, unused, runCheck);
     if (listed !== undefined) onEstimate(estimateText(listed, unused));
     return undefined;
   });
@@ -101,6 +113,7 @@ export async function check(
 async function tryService(
   ports: RunPorts,
   open: OpenService,
+  budget: Pick<RateLimiter, "waitMs">,
   runCheck: RunCheck,
 ): Promise<number | undefined> {
   const service = await runCheck("credentials", open);
@@ -111,27 +124,34 @@ async function tryService(
       return true;
     });
     const list = loggedIn ? await runCheck("list", () => readListOnce(service, ports)) : undefined;
-    const tried = list ? Iterator.from(list.events).take(DETAIL_TRIES).toArray() : [];
-    if (tried.length > 0) await runCheck("detail", () => tryDetail(ports, service, tried));
+    let most = MOST_TRIED;
+    while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
+    const tried = list ? spread(list.events, most) : [];
+    if (tried.length > 0) await runCheck("detail", (warn) => tryDetails(ports, service, tried, warn));
     return list?.events.length;
   } finally {
     await service.close();
   }
 }
 
-async function tryDetail(
+async function tryDetails(
   ports: RunPorts,
   service: CountingService,
   tried: readonly ListedEvent[],
+  warn: (remedy: string) => void,
 ): Promise<void> {
-  for (const { requestAs } of tried) {
-    const detail = await service.detail(requestAs, ports.signal);
-    if (detail.kind === "event") return;
-  }
-  throw new SyncError(
-    "NOT_ENTITLED",
-    `This account may not read the details of any of the first ${tried.length} listed events. Ask the service's operator what the account is licensed for.`,
-  );
+  const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
+  const read = details.filter(({ kind }) => kind === "event").length;
+  const refused = details.filter((one) => one.kind === "left-out" && one.reason === "forbidden").length;
+  if (read === 0)
+    throw new SyncError(
+      "NOT_ENTITLED",
+      `This account may not read the details of any of ${tried.length} listed events. Ask the service's operator what the account is licensed for.`,
+    );
+  if (refused > 0)
+    warn(
+      `The service refuses the details of ${refused} of ${tried.length} events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.`,
+    );
 }
 
 /** The columns are those that a run would have. */

@@ -1,13 +1,14 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
 import { SyncError } from "../errors/sync-error.ts";
-import type { Detail, ListedEvent, ListedEvents } from "../service/event-service.ts";
+import type { Detail, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
 import type { ColumnType } from "../snapshot/rows/column-type.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
-import { readListOnce } from "./collect/read-list.ts";
+import { readListOnce, spread } from "./collect/read-list.ts";
 import type { Skipped } from "./lease/acquire-lease.ts";
 import { withLease } from "./lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
@@ -18,6 +19,8 @@ export interface Discovery {
   readonly listed: number;
   /** Events whose details were read. */
   readonly events: number;
+  /** Events of the sample whose details were not, by reason. */
+  readonly leftOut: Readonly<Partial<Record<LeftOutReason, number>>>;
   readonly fields: readonly Field[];
   /** False where events have more fields than are counted. */
   readonly isComplete: boolean;
@@ -98,12 +101,16 @@ async function readSample(
   });
   const profiler = new FieldProfiler();
   const types = new TextTypes();
+  const leftOut: Partial<Record<LeftOutReason, number>> = {};
   let events = 0;
   let tried = 0;
   for await (const detail of details) {
     tried += 1;
     ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
-    if (detail.kind !== "event") continue;
+    if (detail.kind !== "event") {
+      leftOut[detail.reason] = (leftOut[detail.reason] ?? 0) + 1;
+      continue;
+    }
     events += 1;
     profiler.add(detail.value);
     types.add(detail.event);
@@ -113,18 +120,11 @@ async function readSample(
   return {
     listed: list.events.length + list.rejected,
     events,
+    leftOut,
     fields,
     isComplete: fields_complete,
     types,
   };
-}
-
-/** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */
-function spread(events: ListedEvents, limit: number): readonly ListedEvent[] {
-  const size = Math.min(events.length, limit);
-  return Array.from({ length: size }, (_, index) =>
-    events.at(Math.floor((index * events.length) / size)),
-  ).filter((event) => event !== undefined);
 }
 
 function tooLarge(limit: number): SyncError {

@@ -89,7 +89,13 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const hold =
     limit === undefined
       ? guard(
-          { listed, events, gone, forbidden, rejected, headEvents: head?.events, incomplete, ...READ_ONCE },
+          {
+            ...{ listed, events, gone, forbidden, rejected },
+            headEvents: head?.events,
+            accepted: head?.accepted,
+            incomplete,
+            ...READ_ONCE,
+          },
           settings,
         )
       : guardRequired({ listed: planned, events, incomplete }, settings);

@@ -12,6 +12,10 @@ const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 const count = z.int().nonnegative();
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** How many of the listed events had no row, by reason. */
+const MISSING = z.object({ listed: count, gone: count, forbidden: count, rejected: count });
+export type Missing = Readonly<z.infer<typeof MISSING>>;
+
 const PUBLICATION = z.object({
   publication: z.string().regex(/^\d{10}$/),
   action: z.enum(["run", "accept", "rollback"]),
@@ -25,6 +29,8 @@ const PUBLICATION = z.object({
   run_id: identifier,
   pinned: z.boolean(),
   write_id: z.string().min(1),
+  /** What was missing when a person last decided what readers see. Absent where nothing was, and before a first decision. */
+  accepted: MISSING.optional(),
 });
 
 /** It has the columns of a publication, so that tables which show the files as they come can read it. */

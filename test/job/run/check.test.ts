@@ -97,6 +97,31 @@ describe("check", () => {
     expect({ run_id, requests }).toEqual({ run_id: null, requests: sandbox.simulator.counts.requests });
   });
 
+  test("warns where the service refuses some of twenty details, spread over the list", async () => {
+    const events = makeEvents(60);
+    await using sandbox = await Sandbox.start({ events });
+    for (const { uuid } of events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)).slice(0, 6))
+      sandbox.simulator.restrict(uuid);
+
+    const checks = await check(sandbox.ports(), sandbox.settings);
+
+    expect(checks.find(({ name }) => name === "detail")).toEqual({
+      name: "detail",
+      ok: true,
+      code: null,
+      remedy:
+        "The service refuses the details of 2 of 20 events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.",
+    });
+  });
+
+  test("tries no more details than a quarter of what the budget has, but three", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(60) }, { requestsPerMinute: 20 });
+
+    await check(sandbox.ports(), sandbox.settings);
+
+    expect(sandbox.simulator.counts.details).toBe(4);
+  });
+
   test("counts what the run before it has used", async () => {
     const windowMs = 30_000;
     await using sandbox = await Sandbox.start(

@@ -47,7 +47,7 @@ describe("discover", () => {
     sandbox.simulator.restrict(three.uuid);
     const failed = discover(sandbox.ports(), sandbox.settings, 50);
 
-    expect(found).toMatchObject({ listed: 3, events: 1 });
+    expect(found).toMatchObject({ listed: 3, events: 1, leftOut: { gone: 1, forbidden: 1 } });
     await expect(failed).rejects.toMatchObject({ code: "NOT_ENTITLED" });
   });
 

@@ -76,6 +76,11 @@ function checkRun(
   const listed = own.events + missing;
   const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;
   const mayBeMissing = Math.max(5, (listed * maxMissingPercent) / 100);
+  const unaccepted = Object.entries(missingShares(model, own)).reduce(
+    (sum, [reason, share]) =>
+      sum + Math.max(0, share * listed - Math.floor((model.accepted[reason] ?? 0) * listed + 1e-9)),
+    0,
+  );
   const lacksOne = ({ event }: SeenRow): boolean => {
     const fields = new Map<string, unknown>(Object.entries(JSON.parse(event)));
     return require.some((pointer) => (fields.get(pointer.slice(1)) ?? null) === null);
@@ -85,17 +90,27 @@ function checkRun(
     "an unstable list": (model.lists.get(snapshotId)?.unstable ?? 0) > mayBeMissing,
     "too few against the head":
       before !== undefined && own.events * 100 < before.events * (100 - maxDropPercent),
-    "too few of the listed": own.events * 100 < listed * 80,
+    "too few of the listed": unaccepted * 100 > listed * 20 + 1e-6,
     "too many against the head":
       before !== undefined &&
       maxGrowthPercent !== undefined &&
       own.events * 100 > before.events * (100 + maxGrowthPercent),
-    "too many missing": missing > mayBeMissing,
+    "too many missing": unaccepted > mayBeMissing + 1e-6,
     "too many incomplete": rows.filter(lacksOne).length > mayBeMissing,
   };
   for (const [what, isSo] of Object.entries(suspicious)) {
     if (isSo) model.fail(`${publication}: a run publishes what must be held: ${what}`);
   }
+}
+
+/** By reason, the listed events that have no row, of one. */
+function missingShares(
+  model: Model,
+  { events, snapshot_id }: SeenPublication,
+): Readonly<Record<string, number>> {
+  const all = model.reader.leftOut(snapshot_id);
+  const byReason = Object.entries(Object.groupBy(all, ({ reason }) => reason));
+  return Object.fromEntries(byReason.map(([reason, of = []]) => [reason, of.length / (events + all.length)]));
 }
 
 /** A person who judges a held snapshot relies on what its mark says. */
@@ -128,6 +143,7 @@ function checkDecision(
     if (pinned !== command.pin) model.fail(`${publication}: a rollback with the wrong pin`);
   }
   checkPreview(model, own);
+  model.accepted = missingShares(model, own);
   if (command.name === "accept") {
     if (!wasPublished && !model.reader.isHeld(snapshotId))
       model.fail(`${publication}: an accept of what was neither held nor published`);

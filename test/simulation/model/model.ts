@@ -42,6 +42,8 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly headsUntilMs = new Map<string, number>();
   /** What the plan of a run must have, where that is known. */
   readonly lists = new Map<string, ListOfRun>();
+  /** By reason, which shares of the listed events a person took as missing last. */
+  accepted: Readonly<Record<string, number>> = {};
   /** Who has written a file of rows. */
   readonly rowsBy = new Map<string, string>();
   /** When `outcome.json` of a run was written. */

@@ -2,7 +2,7 @@
 // then other events came on none. Readings that have the same events agree; the texts are those of the newest.
 
 import { setImmediate } from "node:timers/promises";
-import type { EventList, ListedEvent } from "../../service/event-service.ts";
+import type { EventList, ListedEvent, ListedEvents } from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/count-text.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
@@ -166,4 +166,12 @@ class EarlierReadings {
       yield { readings: Number(readings), uuid: requestAs.toLowerCase(), requestAs, listing };
     }
   }
+}
+
+/** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */
+export function spread(events: ListedEvents, limit: number): readonly ListedEvent[] {
+  const size = Math.min(events.length, limit);
+  return Array.from({ length: size }, (_, index) =>
+    events.at(Math.floor((index * events.length) / size)),
+  ).filter((event) => event !== undefined);
 }

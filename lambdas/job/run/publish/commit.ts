@@ -9,7 +9,13 @@ import type { PartInfo, WrittenPart } from "../../snapshot/files/verify-part.ts"
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { layout, publicationId } from "../../storage/layout.ts";
-import { type LogEnd, type Publication, publish, readLogSince } from "../../storage/publication-log.ts";
+import {
+  type LogEnd,
+  type Missing,
+  type Publication,
+  publish,
+  readLogSince,
+} from "../../storage/publication-log.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { type BaseOf, explainDamage } from "./base.ts";
@@ -50,6 +56,7 @@ export async function commit<Decision>(
     const changes = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
       throw await explainDamage(error, ports, account, { base, snapshotId });
     });
+    const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
     const publication: Publication = {
       publication: number,
       snapshot_id: snapshotId,
@@ -58,6 +65,7 @@ export async function commit<Decision>(
       events: manifest.counts.events,
       ...changes.counts,
       ...action,
+      ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
     // A part that a person has compressed again is whole, and has another size.
@@ -67,6 +75,12 @@ export async function commit<Decision>(
     if ((await publish(store, account, publication)) === "committed") return publication;
     lost = number;
   }
+}
+
+/** Undefined where nothing is. */
+function missingOf({ counts }: Manifest): Missing | undefined {
+  const { listed, events, gone, forbidden, rejected } = counts;
+  return listed === events ? undefined : { listed, gone, forbidden, rejected };
 }
 
 function removedMeanwhile(account: string, snapshotId: string): SyncError {

@@ -5,6 +5,7 @@ import { isDamage } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
 import { layout } from "../../storage/layout.ts";
+import type { Missing } from "../../storage/publication-log.ts";
 import type { Store } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
 
@@ -36,8 +37,10 @@ interface GuardLimits {
   readonly maxMissingPercent: number;
 }
 
-interface GuardCounts extends MissingCounts, ListCounts {
+interface GuardCounts extends Missing, ListCounts {
   readonly events: number;
+  /** What a person accepted last; undefined for nothing. */
+  readonly accepted: Missing | undefined;
   /** Events of the head's snapshot; undefined for the first one. */
   readonly headEvents: number | undefined;
   readonly incomplete: Incomplete;
@@ -50,15 +53,9 @@ interface ListCounts {
   readonly unstable: number;
 }
 
-/** Listed events without a row, by reason. */
-interface MissingCounts {
-  readonly gone: number;
-  readonly forbidden: number;
-  readonly rejected: number;
-}
-
 const ALWAYS_MAY_BE_MISSING = 5;
 const MIN_ROWS_PERCENT = 80;
+const MISSING_REASONS = ["gone", "forbidden", "rejected"] as const;
 
 /** Why this snapshot is held; undefined if it may be published. */
 export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefined {
@@ -94,16 +91,20 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
       explanation: `${events} events are ${growth(events, headEvents)} the ${headEvents} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
     };
   }
-  if (events * 100 < listed * MIN_ROWS_PERCENT) {
+  const unaccepted = moreThanAccepted(counts);
+  const beside =
+    unaccepted === missing ? "" : `, beside the ${missing - unaccepted} that were accepted before`;
+  if (unaccepted * 100 > listed * (100 - MIN_ROWS_PERCENT)) {
     return {
       reason: "FEW_ROWS",
-      explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must, and no setting changes that.${reasons}`,
+      explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must${beside}, and no setting changes that.${reasons} ${remedy(counts)}`,
     };
   }
-  if (missing > most) {
+  if (unaccepted > most) {
+    const percent = Math.floor((unaccepted / listed) * 100) + 1;
     return {
       reason: "MISSING",
-      explanation: `${missing} of ${listed} listed events have no details; ${most} may have none (--max-missing; maxMissingPercent in AWS).${reasons}`,
+      explanation: `${missing} of ${listed} listed events have no details; ${most} may have none${beside} (--max-missing; maxMissingPercent in AWS).${reasons} ${remedy(counts)} Or allow as many: "maxMissingPercent": ${percent} in brand-events.json or cdk.json, --max-missing ${percent}.`,
     };
   }
   return guardRequired(counts, limits);
@@ -135,13 +136,30 @@ function mayBeMissing(listed: number, { maxMissingPercent }: Pick<GuardLimits, "
   return Math.max(ALWAYS_MAY_BE_MISSING, Math.floor((listed * maxMissingPercent) / 100));
 }
 
+/** Of each reason: the share of it that was accepted is expected again. */
+function moreThanAccepted({ accepted, ...found }: GuardCounts): number {
+  return MISSING_REASONS.reduce((sum, reason) => {
+    const share = accepted === undefined || accepted.listed === 0 ? 0 : accepted[reason] / accepted.listed;
+    return sum + Math.max(0, found[reason] - Math.floor(found.listed * share));
+  }, 0);
+}
+
+/** What to do about missing events. */
+function remedy({ listed, forbidden }: Missing): string {
+  const refused =
+    forbidden === 0
+      ? "If they are right to be missing"
+      : `${((forbidden / listed) * 100).toFixed(1)} % of the listed events are refused (403). If the account may not see them`;
+  return `${refused}, accept this snapshot: then later ones with the same share are published.`;
+}
+
 /** `25.0 % more than`; of nothing there is no percentage. */
 function growth(events: number, headEvents: number): string {
   if (headEvents === 0) return "more than";
   return `${((events / headEvents - 1) * 100).toFixed(1)} % more than`;
 }
 
-function describeMissing({ gone, forbidden, rejected }: MissingCounts): string {
+function describeMissing({ gone, forbidden, rejected }: Missing): string {
   const parts = [
     [forbidden, "forbidden (403)"],
     [gone, "gone (404 or 410)"],

@@ -132,7 +132,10 @@ function guardAgainst(
   limits: RunSettings,
 ): Hold | undefined {
   const { account, snapshot_id: snapshotId, counts } = manifest;
-  const found = guard({ ...counts, headEvents: head?.events, incomplete, readings, unstable }, limits);
+  const found = guard(
+    { ...counts, headEvents: head?.events, accepted: head?.accepted, incomplete, readings, unstable },
+    limits,
+  );
   const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
   if (found === undefined || !isListed) return found;
   const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;

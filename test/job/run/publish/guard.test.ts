@@ -3,7 +3,11 @@ import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
 const READ_ONCE = { readings: 1, unstable: 0 };
-const NONE_MISSING = { gone: 0, forbidden: 0, rejected: 0, incomplete: INCOMPLETE, ...READ_ONCE };
+const NONE_MISSING = {
+  ...{ gone: 0, forbidden: 0, rejected: 0, accepted: undefined },
+  incomplete: INCOMPLETE,
+  ...READ_ONCE,
+};
 const limits = { maxDropPercent: 20, maxMissingPercent: 1 };
 
 describe("the guard", () => {
@@ -26,6 +30,32 @@ describe("the guard", () => {
     expect(hold?.reason ?? "published").toBe(counts.expected);
   });
 
+  test.each([
+    { gone: 0, forbidden: 60, rejected: 0, expected: "published" },
+    { gone: 0, forbidden: 65, rejected: 0, expected: "published" },
+    { gone: 0, forbidden: 71, rejected: 0, expected: "MISSING" },
+    { gone: 11, forbidden: 60, rejected: 0, expected: "MISSING" },
+    { gone: 5, forbidden: 65, rejected: 0, expected: "published" },
+    { gone: 11, forbidden: 0, rejected: 0, expected: "MISSING" },
+    { gone: 0, forbidden: 60, rejected: 11, expected: "MISSING" },
+    { gone: 200, forbidden: 60, rejected: 0, expected: "MISSING" },
+    { gone: 0, forbidden: 260, rejected: 0, expected: "MISSING" },
+    { gone: 0, forbidden: 261, rejected: 0, expected: "FEW_ROWS" },
+  ])(
+    "says $expected to $forbidden forbidden, $gone gone and $rejected rejected of 1000 where a person accepted 30 forbidden of 500",
+    ({ expected, ...missing }) => {
+      const events = 1000 - missing.gone - missing.forbidden - missing.rejected;
+      const accepted = { listed: 500, gone: 0, forbidden: 30, rejected: 0 };
+
+      const hold = guard(
+        { ...NONE_MISSING, ...missing, accepted, listed: 1000, events, headEvents: undefined },
+        limits,
+      );
+
+      expect(hold?.reason ?? "published").toBe(expected);
+    },
+  );
+
   test("names the setting that decides, and what is missing by reason", () => {
     const dropped = guard({ ...NONE_MISSING, listed: 50, events: 50, headEvents: 100 }, limits);
     const missing = guard(
@@ -45,7 +75,7 @@ describe("the guard", () => {
       "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
     expect(missing?.explanation).toBe(
-      "20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, too large, or nested too deep).",
+      '20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, too large, or nested too deep). 1.7 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published. Or allow as many: "maxMissingPercent": 3 in brand-events.json or cdk.json, --max-missing 3.',
     );
   });
 
@@ -55,7 +85,7 @@ describe("the guard", () => {
     const empty = guard({ ...NONE_MISSING, listed: 0, events: 0, headEvents: 3 }, limits);
 
     expect([few?.explanation, none?.explanation, empty?.explanation]).toEqual([
-      "Only 7 of 10 listed events have details; at least 80 % must, and no setting changes that. Missing: 3 forbidden (403).",
+      "Only 7 of 10 listed events have details; at least 80 % must, and no setting changes that. Missing: 3 forbidden (403). 30.0 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published.",
       "The snapshot has no events: none of the 3 listed events has details. Missing: 3 forbidden (403).",
       "The snapshot has no events: the list is empty.",
     ]);

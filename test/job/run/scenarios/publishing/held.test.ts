@@ -4,6 +4,7 @@ import { type Publication, readHead } from "../../../../../lambdas/job/storage/p
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import type { Simulator } from "../../../../simulator/simulator.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { SmallWorld } from "../../small-world.ts";
 
 /** One hundred events are published; then `spoil` makes the service give worse data. */
 async function heldRun(spoil: (simulator: Simulator) => void): Promise<Sandbox> {
@@ -55,10 +56,28 @@ describe("a snapshot that would replace good data by bad", () => {
 
     const key = layout.leftOut(ACCOUNT, row.snapshot_id ?? "");
     expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
-    expect(explanation).toContain(`Missing: 6 forbidden (403). ${key} lists them with their reasons.`);
+    expect(explanation).toContain("Missing: 6 forbidden (403). 30.0 % of the listed events are refused (403).");
+    expect(explanation).toContain(`${key} lists them with their reasons.`);
     const mark = JSON.parse(sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? "")) ?? "");
     expect(mark.explanation).toContain(key);
     expect(sandbox.store.text(key)?.match(/forbidden/g)).toHaveLength(6);
+  });
+
+  test("is not held again for the share that a person has accepted, however often it comes", async () => {
+    const world = new SmallWorld();
+    world.show(100);
+    for (let n = 1; n <= 10; n += 1) world.gone.add(n);
+    const held = await world.run();
+    await world.accept(held.row.snapshot_id ?? "");
+
+    const outcomes = [await world.run(), await world.run()].map(({ row }) => row.outcome);
+    for (let n = 11; n <= 16; n += 1) world.gone.add(n);
+    const crept = await world.run();
+
+    expect(held.row).toMatchObject({ outcome: "HELD", reason: "MISSING" });
+    expect(outcomes).toEqual(["PUBLISHED", "PUBLISHED"]);
+    expect(crept.row).toMatchObject({ outcome: "HELD", reason: "MISSING", gone: 16 });
+    expect(crept.explanation).toContain("5 may have none, beside the 10 that were accepted before");
   });
 
   test("is published at the very limit", async () => {
