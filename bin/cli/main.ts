@@ -47,6 +47,11 @@ export async function main(
 ): Promise<number> {
   let exitCode: number = EXIT.done;
   let failureJson: CommandSpec<never>["failureJson"];
+  const answerInJson = (code: string | null, message: string): void => {
+    // What a command has begun to print is its own to end.
+    if (failureJson && context.stdout.isEmpty && wantsJson(args, environment))
+      context.stdout.json(failureJson(code, message));
+  };
   const program = new Command(PROGRAM_NAME)
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
@@ -57,7 +62,8 @@ export async function main(
     })
     .exitOverride();
   const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
-    if (spec.name === args[0]) ({ failureJson } = spec);
+    if (spec.name === args[0] && spec.options.some((name) => name === "json"))
+      failureJson = spec.failureJson ?? ((code, message) => ({ error_code: code, error_message: message }));
     const command = commandOf(program, spec);
     command.action(async () => {
       const given = command.opts<GivenOptions>();
@@ -111,11 +117,14 @@ export async function main(
     return exitCode;
   } catch (error) {
     const isUsage = error instanceof CommanderError;
-    if (!isUsage && !(error instanceof SyncError)) return reportUnexpectedError(error, context);
+    if (!isUsage && !(error instanceof SyncError)) {
+      answerInJson(null, "Unexpected error: standard error has the place.");
+      return reportUnexpectedError(error, context);
+    }
     if (isUsage && error.exitCode === 0) return EXIT.done;
     const code = isUsage ? "CONFIG_INVALID" : error.code;
     const message = isUsage ? onlyHosts(error.message) : withoutUserinfo(error.message);
-    if (failureJson && wantsJson(args, environment)) context.stdout.json(failureJson(code, message));
+    answerInJson(code, message);
     // Commander has written its own message already.
     if (!isUsage) context.stderr.message(`${code}: ${message}`);
     return isUsage ? EXIT.wrongInput : exitCodeOfError(error);

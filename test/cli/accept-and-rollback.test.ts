@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
@@ -81,6 +83,9 @@ test.each(["accept", "rollback"])(
   "%s of an id that does not exist exits with 2 and says where ids are",
   async (command) => {
     const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(1) });
+    await writeCredentials(cwd, simulator);
+    await sync(["run", ...against(simulator)], { cwd });
 
     const ended = await sync([command, "2026-01-01T00-00-00.000Z", "--json"], { cwd });
 
@@ -89,6 +94,20 @@ test.each(["accept", "rollback"])(
     expect(ended.stderr).toContain("Look at status");
   },
 );
+
+test.each([
+  ["accept", "2026-01-01T00-00-00.000Z"],
+  ["rollback", "2026-01-01T00-00-00.000Z"],
+  ["remove", "uk", "--yes"],
+])("%s makes no warehouse, and says where there is none", async (...args) => {
+  const cwd = await temporaryDirectory();
+
+  const ended = await sync(args, { cwd });
+
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain(`There is no warehouse at ${join(cwd, "warehouse")}. Check --warehouse`);
+  expect(await readdir(cwd)).toEqual([]);
+});
 
 test("the command that a held run and status print publishes the snapshot as it is", async () => {
   const cwd = await temporaryDirectory();

@@ -170,7 +170,8 @@ test.each([
 
   expect(ended.exitCode).toBe(exitCode);
   expect(ended.stderr).toContain(says);
-  expect(ended.stdout).toBe("");
+  if (args.includes("--json")) expect(lastJson(ended)["error_code"]).toBe("CONFIG_INVALID");
+  else expect(ended.stdout).toBe("");
 });
 
 test("discover of an account without events says so, and one that is refused ends with its error", async () => {

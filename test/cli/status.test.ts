@@ -183,7 +183,11 @@ test("of a warehouse that does not exist is refused", async () => {
 
   const ended = await sync(["status", "--json", "--max-age", "1"], { cwd });
 
-  expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(ended.exitCode).toBe(2);
+  expect(lastJson(ended)).toEqual({
+    error_code: "CONFIG_INVALID",
+    error_message: expect.stringContaining("There is no warehouse at"),
+  });
   expect(ended.stderr).toContain(`There is no warehouse at ${join(cwd, "warehouse")}.`);
 });
 

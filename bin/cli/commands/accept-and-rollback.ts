@@ -11,7 +11,7 @@ import { describeHead } from "../output/describe-status.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import type { CommandContext } from "../wiring/command-context.ts";
-import { openWarehouse } from "../wiring/open-warehouse.ts";
+import { openWarehouse, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 
 const SHARED = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
@@ -56,6 +56,7 @@ async function publish(
 ): Promise<number> {
   const { account, json } = values;
   const { store, catalog } = await openWarehouse(values, context);
+  await refuseMissingWarehouse(store, values, context.cwd, "SNAPSHOT_NOT_FOUND");
   const ports = {
     store,
     catalog,

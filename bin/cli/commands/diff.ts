@@ -1,10 +1,8 @@
 // `diff`: what differs between two snapshots, such as a held one and the one that readers see.
 
-import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { diff, FirstChanges } from "../../../lambdas/job/run/compare/diff.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { formatResult } from "../formats/format-result.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -35,8 +33,7 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const format = formOf(values);
     if (limit > MOST_ROWS) throw tooMany(limit);
     const { store } = await openWarehouse(values, context);
-    const { warehouse } = values;
-    await refuseMissingWarehouse(store, isS3(warehouse) ? warehouse : resolve(context.cwd, warehouse));
+    await refuseMissingWarehouse(store, values, context.cwd);
     await refuseUnknownAccount(store, account);
     const first = new FirstChanges(limit);
     const { signal } = context;

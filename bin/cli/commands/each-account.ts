@@ -1,10 +1,8 @@
 // `--all`: a command for each account, one after the other. What ends one account does not end the others.
 
-import { resolve } from "node:path";
 import { withoutUserinfo } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { EXIT, exitCodeOfError, worstExitCode } from "../output/exit-code.ts";
@@ -95,7 +93,7 @@ export async function warehouseAccounts(
   { cwd }: Pick<CommandContext, "cwd">,
 ): Promise<readonly string[]> {
   const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
-  if (accounts.size === 0) throw missingWarehouse(isS3(warehouse) ? warehouse : resolve(cwd, warehouse));
+  if (accounts.size === 0) throw missingWarehouse({ warehouse }, cwd);
   return [...accounts].sort();
 }
 

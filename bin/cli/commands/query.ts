@@ -47,7 +47,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const sql = await readSql({ argument, file: values.file, again, cwd, stdin, signal });
     const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);
     const { directory } = views;
-    await refuseMissingWarehouse(store, directory);
+    await refuseMissingWarehouse(store, values, context.cwd);
     const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
     const options: QueryOptions = {
       signal,

@@ -19,7 +19,7 @@ import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
-import { openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
+import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
 import type { CommandSpec } from "./command.ts";
 
@@ -36,6 +36,7 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, context, argument) => {
     const account = parseAccount(argument);
     const { store, catalog } = await openWarehouse(values, context);
+    await refuseMissingWarehouse(store, values, context.cwd);
     const files = await countFiles(store, account);
     if (files.files === 0) throw await missingAccount(store, account);
     if (files.refusedLink !== undefined) {

@@ -92,7 +92,7 @@ function first(what: string, all: number, uuids: readonly string[]): readonly st
 
 /** `preview` is null where an earlier version has held it. */
 export function heldJson(
-  { snapshotId, reason, explanation, preview }: HeldSnapshot,
+  { snapshotId, reason, explanation, preview }: Held & Pick<HeldSnapshot, "explanation">,
   values: PlaceValues,
 ): object {
   const { accept, diff } = heldCommands(snapshotId, values);

@@ -5,7 +5,7 @@ import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { describeHeld } from "./describe-held.ts";
+import { describeHeld, heldJson } from "./describe-held.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import type { ResultOutput } from "./output.ts";
 import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
@@ -18,10 +18,17 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
  */
 export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
-  output.result({ json: row, line: inOneLine(row) });
+  output.result({ json: { ...row, ...heldFields(result, values) }, line: inOneLine(row) });
   if (!values.json) output.stdout.lines([...describe(result), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
+}
+
+/** What a program, too, needs to decide. */
+function heldFields({ row, explanation = "", preview }: RunResult, values: ReportValues): object {
+  const { outcome, reason, snapshot_id: snapshotId } = row;
+  if (outcome !== "HELD" || snapshotId === null) return {};
+  return heldJson({ snapshotId, reason, explanation, preview }, values);
 }
 
 function nextStep({ row, preview }: RunResult, values: ReportValues): readonly string[] {

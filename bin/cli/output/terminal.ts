@@ -25,6 +25,7 @@ export class Terminal {
   #isClosed = false;
   /** Characters of the line that `redraw` has drawn. */
   #drawn = 0;
+  #isEmpty = true;
 
   /** Whether a line can be drawn again. */
   readonly isInteractive: boolean;
@@ -71,6 +72,11 @@ export class Terminal {
     this.line(JSON.stringify(value));
   }
 
+  /** False once something was written. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
   /** How many columns a line has; undefined for a file or a pipe. */
   get width(): number | undefined {
     return this.#isTerminal ? this.#columns : undefined;
@@ -83,6 +89,7 @@ export class Terminal {
    */
   async piece(text: string): Promise<boolean> {
     if (this.#isClosed) return false;
+    this.#isEmpty = false;
     const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
     const error = await new Promise<unknown>((resolve) => {
       this.#stream.write(shown, (failure) => resolve(failure ?? undefined));
@@ -130,6 +137,7 @@ export class Terminal {
   }
 
   #write(text: string): void {
+    this.#isEmpty = false;
     if (!this.#isClosed) this.#stream.write(text);
   }
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
@@ -43,15 +43,26 @@ export function damagedAccountText({ account, damage }: DamagedAccount): string 
   return `warning: the account ${account} cannot be read, and its tables no longer follow it: ${damage.message}`;
 }
 
-/** Throws `CONFIG_INVALID` where no run was ever started. `place` names the warehouse in the message. */
-export async function refuseMissingWarehouse(store: Store, place: string): Promise<void> {
-  if ((await knownAccounts(store)).length === 0) throw missingWarehouse(place);
+/** Throws `code` where no run was ever started: only a run makes a warehouse. */
+export async function refuseMissingWarehouse(
+  store: Store,
+  place: Place,
+  cwd: string,
+  code: ErrorCode = "CONFIG_INVALID",
+): Promise<void> {
+  if ((await knownAccounts(store)).length === 0) throw missingWarehouse(place, cwd, code);
 }
 
-export function missingWarehouse(place: string): SyncError {
+type Place = OptionValues<"warehouse">;
+
+export function missingWarehouse(
+  { warehouse }: Place,
+  cwd: string,
+  code: ErrorCode = "CONFIG_INVALID",
+): SyncError {
   return new SyncError(
-    "CONFIG_INVALID",
-    `There is no warehouse at ${place}. Check --warehouse, or make the first snapshot with run.`,
+    code,
+    `There is no warehouse at ${isS3(warehouse) ? warehouse : resolve(cwd, warehouse)}. Check --warehouse, or make the first snapshot with run.`,
   );
 }
 

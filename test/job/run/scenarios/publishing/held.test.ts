@@ -56,7 +56,9 @@ describe("a snapshot that would replace good data by bad", () => {
 
     const key = layout.leftOut(ACCOUNT, row.snapshot_id ?? "");
     expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
-    expect(explanation).toContain("Missing: 6 forbidden (403). 30.0 % of the listed events are refused (403).");
+    expect(explanation).toContain(
+      "Missing: 6 forbidden (403). 30.0 % of the listed events are refused (403).",
+    );
     expect(explanation).toContain(`${key} lists them with their reasons.`);
     const mark = JSON.parse(sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? "")) ?? "");
     expect(mark.explanation).toContain(key);
