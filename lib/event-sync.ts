@@ -1,6 +1,6 @@
 // The whole deployment as one construct: which construct owns what, and what the function may do with it.
 
-import { Annotations, CfnResource, Stack, Token } from "aws-cdk-lib";
+import { Annotations, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
 import { type IManagedPolicy, PermissionsBoundary, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
@@ -34,6 +34,9 @@ import { addOutputs } from "./outputs.ts";
 import { functionSettings } from "./settings/function-settings.ts";
 import { parseSettings } from "./settings/settings.ts";
 import { warnOfPlaceholders } from "./settings/warn-of-placeholders.ts";
+
+/** On everything, with the name of the deployment. */
+const DEPLOYMENT_TAG = "brand-events-sync";
 
 export class EventSync extends Construct {
   /** The Glue database with the tables. */
@@ -182,6 +185,9 @@ export class EventSync extends Construct {
       warehouse: storage.location("").replace(/\/$/, ""),
     });
     checkSize(this, accountNames.length);
+    for (const [key, value] of Object.entries({ [DEPLOYMENT_TAG]: name, ...settings.tags })) {
+      Tags.of(this).add(key, value);
+    }
     if (props.permissionsBoundary !== undefined) {
       PermissionsBoundary.of(this).apply(props.permissionsBoundary);
     }

@@ -12,12 +12,37 @@ const SETTINGS = {
   authUrl: "https://login.example.com",
   alarmEmail: "data-team@example.com",
   accounts: { uk: { schedule: "rate(1 day)" } },
+  tags: { team: "data" },
 };
 
 /** Properties that name something else, or for people only. */
 const OTHERS = ["DatabaseName", "DisplayName", "FunctionName", "GroupName", "MetricName"];
 /** Their names are unique within something that has a name. */
 const WITHIN = new Set(["AWS::Athena::NamedQuery", "AWS::Lambda::Alias", "AWS::Glue::Table"]);
+
+/** CloudFormation takes no tags for them. */
+const WITHOUT_TAGS = new Set(
+  [
+    ...[
+      "S3::BucketPolicy",
+      "SQS::QueuePolicy",
+      "SNS::TopicPolicy",
+      "SNS::Subscription",
+      "Lambda::Permission",
+    ],
+    ...["Lambda::Version", "Lambda::Alias", "Lambda::EventInvokeConfig", "Logs::MetricFilter"],
+    ...[
+      "Logs::QueryDefinition",
+      "Glue::Database",
+      "Glue::Table",
+      "Athena::NamedQuery",
+      "Scheduler::Schedule",
+    ],
+    ...["IAM::ManagedPolicy", "IAM::Policy"],
+  ].map((type) => `AWS::${type}`),
+);
+
+const listedTags = z.array(z.object({ Key: z.string(), Value: z.string() }));
 
 const databaseInput = z.object({ DatabaseInput: z.object({ Name: z.string() }) });
 
@@ -33,6 +58,12 @@ function namesOf(type: string, { properties }: Resource): readonly string[] {
   return Object.entries(properties)
     .filter(([key]) => key.endsWith("Name") && !OTHERS.includes(key))
     .map(([key, value]) => `${type} ${key} ${JSON.stringify(value)}`);
+}
+
+/** Some types have them as a list, some as an object. */
+function tagsOf(tags: unknown): unknown {
+  const listed = listedTags.safeParse(tags);
+  return listed.success ? Object.fromEntries(listed.data.map(({ Key, Value }) => [Key, Value])) : tags;
 }
 
 const stack = new Stack(newApp(), "Platform");
@@ -71,6 +102,17 @@ describe("two deployments in one stack", () => {
     expect(names).toContain("ArchiveFunctionName");
     expect(names).toContain("BrandsStep2Checkuk");
     expect(names.filter((name) => !/^(?:Brands|Archive)/.test(name))).toEqual([]);
+  });
+
+  it("have a tag with their name, and the tags of the settings, on everything that takes tags", () => {
+    const brands = [...template.types]
+      .filter((type) => !WITHOUT_TAGS.has(type))
+      .flatMap((type) => of("Brands", type));
+
+    expect(brands.length).toBeGreaterThan(20);
+    for (const { properties } of brands) {
+      expect(tagsOf(properties["Tags"])).toEqual({ "brand-events-sync": "Platform_Brands", team: "data" });
+    }
   });
 
   it("have metrics of their own, for accounts of one name too", () => {

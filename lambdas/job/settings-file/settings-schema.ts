@@ -24,6 +24,8 @@ function withoutDefaults<Shape extends z.ZodRawShape>(
   return Object.fromEntries(entries);
 }
 
+const ACCOUNTS = 'expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}';
+
 const ofAnAccount = withoutDefaults(accountKeys.shape);
 
 function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
@@ -31,12 +33,8 @@ function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
     /** For editors. */
     $schema: z.string("expected the path or the address of brand-events.schema.json").optional(),
     accounts: z
-      .record(
-        accountName,
-        z.strictObject({ schedule: ofSchedule, ...ofAnAccount }),
-        'expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}',
-      )
-      .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
+      .record(accountName, z.strictObject({ schedule: ofSchedule, ...ofAnAccount }), ACCOUNTS)
+      .refine((accounts) => Object.keys(accounts).length > 0, `${ACCOUNTS}, and got none`),
     ...ofAnAccount,
     ...withoutDefaults(sharedKeys.shape),
   });

@@ -6,7 +6,19 @@ import { text, wholeNumber } from "../settings/value-schemas.ts";
 import { liftedColumns } from "../snapshot/rows/lifted-column.ts";
 
 /** The numbers of days that CloudWatch Logs offers. */
-const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827];
+const LOG_RETENTION_DAYS = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
+  3_653,
+];
+
+/** Of the project, not of an address: mails have a link only where there is an address. */
+const RUNBOOK = "docs/runbook.md";
+
+/** AWS takes 50 for each resource; one is the deployment's own. */
+const MAX_TAGS = 49;
+const TAGS = 'expected tags as an object of texts, such as {"cost-center": "4711"}';
+const TAG_KEY =
+  "expected a tag of 1 to 128 letters, digits, spaces and _ . : / = + - @, not beginning with aws:";
 
 export const sharedKeys = z.strictObject({
   lifted: liftedColumns.default([]),
@@ -19,9 +31,9 @@ export const sharedKeys = z.strictObject({
     /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
   ).optional(),
   runbookUrl: text(
-    "expected the path or the address of docs/runbook.md, without an anchor",
+    "expected the address of docs/runbook.md, with https: or http: and without an anchor",
     isRunbook,
-  ).default("docs/runbook.md"),
+  ).default(RUNBOOK),
   logRetentionDays: z
     .literal(LOG_RETENTION_DAYS, `expected one of ${LOG_RETENTION_DAYS.join(", ")}`)
     .default(90),
@@ -31,8 +43,26 @@ export const sharedKeys = z.strictObject({
   ).optional(),
   scanLimitGigabytes: wholeNumber(1, 10_000).default(10),
   reservedConcurrency: wholeNumber(1, 1_000).optional(),
+  /** Of every resource that takes tags. */
+  tags: z
+    .record(
+      text(TAG_KEY, (key) => /^(?!aws:)[\p{L}\p{Z}\p{N}_.:/=+\-@]{1,128}$/iu.test(key)),
+      text("expected up to 256 letters, digits, spaces and _ . : / = + - @", (value) =>
+        /^[\p{L}\p{Z}\p{N}_.:/=+\-@]{0,256}$/u.test(value),
+      ),
+      TAGS,
+    )
+    .refine((tags) => Object.keys(tags).length <= MAX_TAGS, `expected at most ${MAX_TAGS} tags`)
+    // IAM takes them for one.
+    .refine(haveOwnNames, "expected tags that differ in more than capitals")
+    .default({}),
 });
 
 function isRunbook(value: string): boolean {
-  return /^[^\s#]+$/.test(value);
+  return value === RUNBOOK || (/^https?:\/\/[^\s#]+$/i.test(value) && URL.canParse(value));
+}
+
+function haveOwnNames(tags: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(tags);
+  return new Set(keys.map((key) => key.toLowerCase())).size === keys.length;
 }

@@ -204,7 +204,6 @@ describe("an alarm", () => {
 describe("synthesis", () => {
   it.each([
     { runbookUrl: undefined, says: ["docs/runbook.md is not an address"] },
-    { runbookUrl: "wiki/runbook.md", says: ["wiki/runbook.md is not an address"] },
     { runbookUrl: RUNBOOK_URL, says: [] },
   ])("with the runbook at $runbookUrl says of the mails: $says", ({ runbookUrl, says }) => {
     const accounts = { uk: { schedule: "rate(1 day)" } };

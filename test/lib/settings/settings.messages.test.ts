@@ -38,7 +38,7 @@ describe("settings", () => {
     [
       "no account",
       { ...GOOD, accounts: {} },
-      "eventSync.accounts: expected at least one account, and got an object",
+      'eventSync.accounts: expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}, and got none',
     ],
     [
       "an account's name in capitals",
@@ -278,12 +278,42 @@ describe("settings", () => {
     [
       "a runbook's address with an anchor",
       { ...GOOD, runbookUrl: "runbook#top" },
-      'eventSync.runbookUrl: expected the path or the address of docs/runbook.md, without an anchor, and got "runbook#top"',
+      'eventSync.runbookUrl: expected the address of docs/runbook.md, with https: or http: and without an anchor, and got "runbook#top"',
+    ],
+    [
+      "a runbook's address of another kind",
+      { ...GOOD, runbookUrl: "javascript:alert(1)" },
+      'eventSync.runbookUrl: expected the address of docs/runbook.md, with https: or http: and without an anchor, and got "javascript:alert(1)"',
+    ],
+    [
+      "a list of tags",
+      { ...GOOD, tags: [{ Key: "team", Value: "data" }] },
+      'eventSync.tags: expected tags as an object of texts, such as {"cost-center": "4711"}, and got a list',
+    ],
+    [
+      "a tag of AWS",
+      { ...GOOD, tags: { "AWS:team": "data" } },
+      'eventSync.tags.AWS:team: expected a tag of 1 to 128 letters, digits, spaces and _ . : / = + - @, not beginning with aws:, and got "AWS:team"',
+    ],
+    [
+      "a tag that is a number",
+      { ...GOOD, tags: { "cost-center": 4711 } },
+      "eventSync.tags.cost-center: expected up to 256 letters, digits, spaces and _ . : / = + - @, and got 4711",
+    ],
+    [
+      "a tag twice for IAM",
+      { ...GOOD, tags: { team: "data", Team: "data" } },
+      "eventSync.tags: expected tags that differ in more than capitals, and got an object",
+    ],
+    [
+      "more tags than a resource takes",
+      { ...GOOD, tags: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`tag-${n}`, ""])) },
+      "eventSync.tags: expected at most 49 tags, and got an object",
     ],
     [
       "days that CloudWatch does not offer",
       { ...GOOD, logRetentionDays: 10 },
-      "eventSync.logRetentionDays: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, and got 10",
+      "eventSync.logRetentionDays: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, and got 10",
     ],
     [
       "no byte scanned",

@@ -45,6 +45,7 @@ describe("settings", () => {
       logRetentionDays: 90,
       runbookUrl: "docs/runbook.md",
       scanLimitGigabytes: 10,
+      tags: {},
     });
   });
 
