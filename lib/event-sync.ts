@@ -144,9 +144,11 @@ export class EventSync extends Construct {
     }
     warnOfPlaceholders(this, accounts);
     const { runbookUrl } = settings;
+    const location = storage.location("").replace(/\/$/, "");
     new Mails(this, "Mails", {
       workgroup: workgroup.workgroupName,
       functionName: sync.function.functionName,
+      warehouse: location,
       topic,
       failureQueue: failureQueue.queue,
       runbookUrl,
@@ -182,7 +184,7 @@ export class EventSync extends Construct {
       workgroup: workgroup.workgroupName,
       analystPolicyArn: analysts.policy.managedPolicyArn,
       dashboard: dashboard.dashboardName,
-      warehouse: storage.location("").replace(/\/$/, ""),
+      warehouse: location,
     });
     checkSize(this, accountNames.length);
     for (const [key, value] of Object.entries({ [DEPLOYMENT_TAG]: name, ...settings.tags })) {

@@ -68,10 +68,11 @@ export async function main(
     command.action(async () => {
       const given = command.opts<GivenOptions>();
       const usesFile = spec.options.some((name) => name === "config");
+      const { cwd } = context;
       const configPath = namedConfig(given, environment);
-      const file = usesFile && !spec.makesConfig ? openSettingsFile(configPath, context.cwd) : undefined;
+      const file = usesFile && !spec.makesConfig ? openSettingsFile(configPath, cwd) : undefined;
       const valuesOf = (over: GivenOptions): OptionValues<Name> =>
-        readOptions(spec.options, { ...given, ...over }, environment, file, { ofAll: spec.ofAll });
+        readOptions(spec.options, { ...given, ...over }, environment, file, { ofAll: spec.ofAll, cwd });
       const isSet = (name: "all" | "json"): boolean =>
         spec.options.some((each) => each === name) && readOptions([name], given, environment)[name];
       const commandContext = {
@@ -81,7 +82,9 @@ export async function main(
         secrets: readSecrets(environment),
         isGiven: (name: OptionName) => isGiven(name, given, environment),
         valuesFor: <Each extends OptionName>(names: readonly Each[], account: string) =>
-          readOptions<Each | "account">(["account", ...names], { ...given, account }, environment, file),
+          readOptions<Each | "account">(["account", ...names], { ...given, account }, environment, file, {
+            cwd,
+          }),
       };
       if (isSet("all") && !isOneAccountMeant(given, environment)) {
         refuseOneInput(given, environment);

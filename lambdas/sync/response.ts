@@ -3,7 +3,7 @@
 import type { Context } from "aws-lambda";
 import { shellWord } from "../job/errors/shown-text.ts";
 import { type DiffPorts, diff } from "../job/run/compare/diff.ts";
-import { type HeldCommands, ifNotAccepted } from "../job/run/compare/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
 import { ChangeSample } from "../job/run/compare/make-preview.ts";
 import type { Preview } from "../job/run/compare/preview.ts";
 import type { Skipped } from "../job/run/lease/acquire-lease.ts";
@@ -78,7 +78,8 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     };
   }
   if (outcome === "HELD" && snapshot_id !== null) {
-    return heldDecision({ account, snapshotId: snapshot_id, reason, preview }, facts.commandsOf);
+    const isPinned = wasPinned({ reason, preview });
+    return heldDecision({ account, snapshotId: snapshot_id, isPinned, preview }, facts.commandsOf);
   }
   return {};
 }
@@ -117,13 +118,13 @@ export function heldCommands(
 interface Held {
   readonly account: string;
   readonly snapshotId: string;
-  readonly reason: string | null;
+  readonly isPinned: boolean;
   readonly preview?: Preview | undefined;
 }
 
 /** The events are for the console, the command is for a shell. */
 function heldDecision(
-  { account, snapshotId, reason, preview }: Held,
+  { account, snapshotId, isPinned, preview }: Held,
   commandsOf: (snapshotId: string) => HeldCommands,
 ): object {
   const { accept, diff } = heldInputs(account, snapshotId);
@@ -132,14 +133,18 @@ function heldDecision(
     diff_event: diff,
     accept_event: accept,
     accept_command: commandsOf(snapshotId).accept,
-    wait: ifNotAccepted(reason),
+    wait: ifNotAccepted(isPinned),
   };
 }
 
 /** The function's response to `status`. */
 export function statusResponse(found: Status, commandsOf: (snapshotId: string) => HeldCommands): object {
-  const { account, held } = found;
-  const decidable = held.map((one) => ({ ...one, ...heldDecision({ account, ...one }, commandsOf) }));
+  const { account, head, held } = found;
+  const isPinned = head?.pinned === true;
+  const decidable = held.map((one) => ({
+    ...one,
+    ...heldDecision({ account, isPinned, ...one }, commandsOf),
+  }));
   return { ...found, held: decidable };
 }
 

@@ -17,6 +17,8 @@ interface MailsProps {
   /** Of the deployment: the events of another one on the same bus have another workgroup. */
   readonly workgroup: string;
   readonly functionName: string;
+  /** `s3://…`. */
+  readonly warehouse: string;
   readonly topic: ITopic;
   /** For a mail that cannot be delivered to the topic. */
   readonly failureQueue: IQueue;
@@ -27,6 +29,7 @@ interface MailsProps {
 export class Mails extends Construct {
   constructor(scope: Construct, id: string, props: MailsProps) {
     super(scope, id);
+    const where = `Where: the warehouse ${props.warehouse} in the AWS account ${Stack.of(this).account}`;
     const runbook = `What to do, step by step: ${props.runbookUrl}#${line("section")}`;
     this.rule("Held", "Snapshot Held", props, [
       line("what"),
@@ -36,6 +39,7 @@ export class Mails extends Construct {
       `To see what publishing it would change: ${this.invoke(props, line("diff"))}`,
       `To publish it anyway: ${this.invoke(props, line("accept"))}`,
       `To leave it, do nothing. ${line("wait")}`,
+      where,
       runbook,
     ]);
     this.rule("Failed", "Run Failed", props, [
@@ -43,6 +47,7 @@ export class Mails extends Construct {
       `Why: ${line("why")}`,
       `When the cause is removed, check: ${this.invoke(props, line("check"))}`,
       `Then run: ${this.invoke(props, line("run"), "--invocation-type Event")}`,
+      where,
       runbook,
     ]);
   }

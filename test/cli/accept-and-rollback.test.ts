@@ -21,6 +21,8 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
   const rolledBack = await sync(["rollback", first], { cwd });
   simulator.setEvents(makeEvents(12));
   const pinned = await sync(run, { cwd });
+  simulator.setEvents(makeEvents(3));
+  const dropped = await sync(["run", ...against(simulator)], { cwd });
   const unpinned = await sync(["rollback", first, "--no-pin"], { cwd, env: { BRAND_JSON: "true" } });
 
   expect(accepted.exitCode).toBe(0);
@@ -38,6 +40,9 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
   expect(rolledBack.stdout).toContain("pinned       yes");
   expect(pinned.exitCode).toBe(3);
   expect(lastJson(pinned)).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+  expect(dropped.stdout).toMatch(
+    /^HELD [\s\S]* fewer than [\s\S]*or wait: .* Later runs are held too, until/,
+  );
   expect(lastJson(unpinned)).toMatchObject({ trigger: "rollback", outcome: "PUBLISHED", changed: 0 });
   const log = await sync(
     ["query", "--json", "SELECT action, pinned FROM publications ORDER BY publication"],
@@ -49,7 +54,7 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
     ["rollback", "true"],
     ["rollback", "false"],
   ]);
-  expect(simulator.counts.requests - requests).toBe(14);
+  expect(simulator.counts.requests - requests).toBe(19);
 });
 
 test("retire takes an older snapshot out of event_snapshots, once it is confirmed", async () => {

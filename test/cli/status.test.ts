@@ -1,12 +1,13 @@
 // `status` without an account: all accounts of the warehouse, and which have old data.
 
 import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { NO_COUNTS } from "../../lambdas/job/run/run-state.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
-import { type Ended, lastJson, sync } from "./command-line.ts";
+import { type Ended, lastJson, printedCommand, sync } from "./command-line.ts";
 import { Warehouse } from "./warehouse.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -51,7 +52,10 @@ test("shows a line for each account, and how to see more of one", async () => {
     expect.stringMatching(/UTC, 2 h \d min ago$/),
     expect.stringMatching(/^\S+Z, in the execution uk-20261121T060000000Z-1$/),
   ]);
-  expect(stdout).toContain("(3 rows)\nOne account with its last runs: npm run sync -- status --account de\n");
+  const { directory } = world.warehouse;
+  expect(stdout).toContain(
+    `(3 rows)\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
+  );
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 });
 
@@ -79,6 +83,7 @@ test("describes the only account of a warehouse as that account", async () => {
   const all = await sync(["status"], { cwd });
 
   expect(all.stdout).toMatch(/^account uk\n {2}readers see {2}3 events of /);
+  expect(all.stdout).toContain(`\n  warehouse    ${warehouse.directory} on host ${hostname()}\n`);
 });
 
 test.each([
@@ -136,9 +141,13 @@ test("shows the accounts of the settings file that never ran, whose data are too
   const one = await status(world, "--json", "--account", "es");
 
   expect(all.stdout).toMatch(/^es +nothing +never ran$/m);
-  expect(all.stdout).toContain(
-    "(4 rows)\nOne account with its last runs: npm run sync -- status --account de\n",
-  );
+  const file = join(world.cwd, "brand-events.json");
+  expect(all.stdout).toContain(` on host ${hostname()}, settings ${file}\n`);
+  expect(printedCommand(all.stdout, "status")).toEqual([
+    ...["status", "--account", "de", "--config", file],
+    // The file does not say where the warehouse is.
+    ...["--warehouse", world.warehouse.directory],
+  ]);
   expect(all.stderr).toContain("es (nothing is published)");
   expect(one).toMatchObject({ exitCode: 0, stderr: "" });
   expect(lastJson(one)).toEqual({

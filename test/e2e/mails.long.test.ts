@@ -9,7 +9,7 @@ import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "../sync/function-sandbox.ts";
 import { NEXT_DAY, RUN, SCHEDULED_AT } from "../sync/instants.ts";
-import { REGION } from "./aws-call.ts";
+import { ACCOUNT_ID, REGION } from "./aws-call.ts";
 import { EventRule } from "./event-rule.ts";
 import { synth } from "./synth.ts";
 import { Template } from "./template.ts";
@@ -36,6 +36,7 @@ beforeAll(async () => {
   template.made(template.one("AWS::SNS::Topic").id, { ref: "arn:topic" });
   template.made(template.one("AWS::Lambda::Function").id, { ref: "sync" });
   template.made(template.one("AWS::SQS::Queue").id, { ref: "queue", attributes: { Arn: "arn:queue" } });
+  template.made(template.one("AWS::S3::Bucket").id, { ref: "bucket" });
   rules = template
     .all("AWS::Events::Rule")
     .filter(({ id }) => id.startsWith("Mails"))
@@ -68,6 +69,7 @@ function mailOf(sandbox: FunctionSandbox): readonly string[] {
 
 const invoke = (options: string, payload: object): string =>
   `aws lambda invoke --region ${REGION} --function-name sync:live ${options} --cli-binary-format base64 --payload ${JSON.stringify(payload)} /dev/stdout`;
+const WHERE = `Where: the warehouse s3://bucket in the AWS account ${ACCOUNT_ID}`;
 const afterwards = [
   `When the cause is removed, check: ${invoke("--cli-read-timeout 900", { action: "check", account: "uk" })}`,
   `Then run: ${invoke("--invocation-type Event", { action: "run", account: "uk" })}`,
@@ -95,6 +97,7 @@ describe("the mail about a held snapshot", () => {
       `To see what publishing it would change: ${invoke("--cli-read-timeout 900", { action: "diff", account: "uk", snapshotId })}`,
       `To publish it anyway: ${invoke("--cli-read-timeout 900", { action: "accept", account: "uk", snapshotId })}`,
       "To leave it, do nothing. Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
+      WHERE,
       `What to do, step by step: ${RUNBOOK}#held`,
     ]);
   });
@@ -121,6 +124,7 @@ describe("the mail about a failed run", () => {
       `The run ${RUN} for the account uk failed. Readers keep what they have.`,
       expect.stringMatching(/^Why: LOGIN_REFUSED: .*\.$/),
       ...afterwards,
+      WHERE,
       `What to do, step by step: ${RUNBOOK}#login-refused`,
     ]);
   });
@@ -163,6 +167,7 @@ describe("the mail about a failed run", () => {
       `The run ${RUN} for the account uk failed. Readers keep what they have.`,
       "Why: Unexpected error (RangeError). This is a defect: please report it.",
       ...afterwards,
+      WHERE,
       `What to do, step by step: ${RUNBOOK}#failed`,
     ]);
   });

@@ -14,6 +14,7 @@ import { describeStatus, statusTable, tooOld } from "../output/describe-status.t
 import { EXIT } from "../output/exit-code.ts";
 import type { Output } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
+import { whereText } from "../output/where.ts";
 import { damagedAccountText, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 import { warehouseAccounts } from "./each-account.ts";
@@ -69,6 +70,7 @@ function asJson(one: AccountStatus, values: Values): object {
     return { account: one.account, error_code: code, error_message: message };
   }
   const { account, head, lease, held, runs } = one;
+  const isPinned = head?.pinned === true;
   return {
     account,
     head,
@@ -76,7 +78,7 @@ function asJson(one: AccountStatus, values: Values): object {
     held: held.map(({ snapshotId }) => snapshotId),
     ...(held.length === 0
       ? {}
-      : { held_snapshots: held.map((each) => heldJson(each, { ...values, account })) }),
+      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, { ...values, account })) }),
     runs,
   };
 }
@@ -91,7 +93,10 @@ function print({ stdout }: Output, found: readonly AccountStatus[], nowMs: numbe
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
   const words = ["status", "--account", only?.account ?? ""];
-  stdout.lines([`One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`]);
+  stdout.lines([
+    `In ${whereText(values)}`,
+    `One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
+  ]);
 }
 
 /** Damage weighs more than age. */

@@ -51,7 +51,11 @@ function describe({ head, sample, counts, first }: Verified, nowMs: number): rea
     ...named("too large", first.oversize, counts.oversize),
     ...named("too deep", first.too_deep, counts.too_deep),
   ];
-  return counts.same === sample ? lines : [...lines, "  The next run brings what the service has now."];
+  if (counts.same === sample) return lines;
+  const next = head.pinned
+    ? "The account is pinned: what the service has now is held until you accept it."
+    : "The next run brings what the service has now.";
+  return [...lines, `  ${next}`];
 }
 
 /** A line for each uuid. */

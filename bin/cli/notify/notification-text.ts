@@ -1,28 +1,39 @@
-// The sentence of a notification, as Slack and Teams show it, with the command to run next.
+// The text of a notification, as Slack and Teams show it, with the commands to run next.
 
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { AUTHORIZE_OPTIONS, PLACE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { minute } from "../output/minute.ts";
 import { oneLine } from "../output/terminal.ts";
 
 /** Messages of errors may list every wrong key of a file; chats cut long texts. */
 const MAX_MESSAGE = 1_000;
 
-export function notificationText(event: RunEvent, { purpose, command }: NextCommand): string {
+/** @param where the snapshots are, and who tells: the host, the settings file */
+export function notificationText(event: RunEvent, next: readonly NextCommand[], where: string): string {
   const about = `brand-events-sync, account ${event.detail["account"]}`;
-  return escaped(oneLine(`${about}: ${what(event, command)} ${purpose}: ${code(command)}`));
+  const commands = next.map(({ purpose, command }) => `${purpose}: ${code(command)}.`);
+  const wait = event.detailType === "Snapshot Held" ? [`Or wait: ${event.detail["wait"]}`] : [];
+  const parts = [`${about}: ${what(event, next)}`, ...commands, ...wait, `Where: ${where}.`];
+  return escaped(oneLine(parts.join(" ")));
 }
 
-function what({ detailType, detail }: RunEvent, command: string): string {
+function what({ detailType, detail }: RunEvent, next: readonly NextCommand[]): string {
   switch (detailType) {
     case "Snapshot Published":
       return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.`;
     case "Snapshot Held":
-      return `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}), and readers keep what they have. ${sentence(detail["explanation"])}${wouldDo(detail)}`;
+      return `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`;
     case "Run Failed": {
-      const { error_code: errorCode } = detail;
-      return `the run failed${errorCode === null ? "" : ` with ${errorCode}`}. ${withoutCommand(sentence(detail["error_message"]), command)}`;
+      const { error_code: errorCode, run_id: runId } = detail;
+      const run = runId === null ? "a start" : `the run ${runId}`;
+      const why = next.reduce(
+        (words, { command }) => withoutCommand(words, command),
+        sentence(detail["error_message"]),
+      );
+      return `${run} failed${errorCode === null ? "" : ` with ${errorCode}`}. Readers keep what they have. ${why}`;
     }
   }
 }
@@ -30,6 +41,12 @@ function what({ detailType, detail }: RunEvent, command: string): string {
 function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
   if (added === null || added === undefined) return "";
   return ` Publishing it would add ${added}, change ${changed} and remove ${removed} events.`;
+}
+
+/** @param base what readers saw when the snapshot was held */
+function readersKeep(base: unknown): string {
+  if (typeof base !== "string") return "Readers keep what they have";
+  return `Readers keep the snapshot of ${minute(runInstant(base) ?? Number.NaN)}`;
 }
 
 function sentence(text: unknown): string {
@@ -56,7 +73,7 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** The command that a person runs after a run, by how it ended. */
+/** A command that a person runs after a run, by how it ended. */
 interface NextCommand {
   /** What the command is for: `To publish it anyway`. */
   readonly purpose: string;
@@ -67,20 +84,25 @@ export type NextCommandValues = OptionValues<
   Exclude<(typeof SERVICE_OPTIONS)[number], "json" | "logLevel"> | (typeof RUN_OPTIONS)[number]
 >;
 
-export function nextCommand({ detailType, detail }: RunEvent, values: NextCommandValues): NextCommand {
+export function nextCommands(
+  { detailType, detail }: RunEvent,
+  values: NextCommandValues,
+): readonly NextCommand[] {
   switch (detailType) {
     case "Snapshot Published":
-      return {
-        purpose: "To see what readers have",
-        command: commandLineText(["status"], PLACE_OPTIONS, values),
-      };
+      return [
+        {
+          purpose: "To see what readers have",
+          command: commandLineText(["status"], PLACE_OPTIONS, values),
+        },
+      ];
     case "Snapshot Held":
-      return {
-        purpose: "To publish it anyway",
-        command: String(detail["accept_command"]),
-      };
+      return [
+        { purpose: "To see what publishing it would change", command: String(detail["diff_command"]) },
+        { purpose: "To publish it anyway", command: String(detail["accept_command"]) },
+      ];
     case "Run Failed":
-      return afterFailure(detail["error_code"], detail["finished"] === false, values);
+      return [afterFailure(detail["error_code"], detail["finished"] === false, values)];
   }
 }
 

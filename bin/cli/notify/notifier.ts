@@ -18,7 +18,8 @@ import type { NotifiedEnd } from "../../../lambdas/job/settings/notify-on.ts";
 import type { OptionValues } from "../options/options.ts";
 import { heldCommands } from "../output/describe-held.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { type NextCommandValues, nextCommand, notificationText } from "./notification-text.ts";
+import { whereText } from "../output/where.ts";
+import { type NextCommandValues, nextCommands, notificationText } from "./notification-text.ts";
 
 interface NotifierOptions {
   readonly values: NextCommandValues & OptionValues<"notifyUrl" | "notifyOn">;
@@ -75,7 +76,7 @@ export class Notifier {
   async #post(url: URL, event: RunEvent): Promise<string | undefined> {
     const { values, proxies, clock, random, signal, timeoutMs = 10_000 } = this.#options;
     const { detailType, detail } = event;
-    const text = notificationText(event, nextCommand(event, values));
+    const text = notificationText(event, nextCommands(event, values), whereText(values));
     const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: proxyFor(url, proxies) });
     try {
       const body = JSON.stringify({ "detail-type": detailType, detail, text });

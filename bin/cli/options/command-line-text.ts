@@ -1,4 +1,4 @@
-// A command with its options, to be pasted into a POSIX shell as it is.
+// A command with its options, to be pasted into a POSIX shell as it is, in any folder.
 
 import { isDeepStrictEqual } from "node:util";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
@@ -8,7 +8,7 @@ import { PROGRAM_NAME } from "./program-name.ts";
 
 /**
  * `words` come first: the command and its argument. Of the options, those follow whose values are not what the command
- * takes without them.
+ * takes without them in another folder, where there may be another settings file.
  */
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
@@ -22,7 +22,7 @@ export function commandLineText<Name extends OptionName>(
 
 function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>): readonly string[] {
   const flag = `--${longName(name)}`;
-  if (name === "config") return values.config?.named === undefined ? [] : [flag, values.config.named];
+  if (name === "config") return values.config === undefined ? [] : [flag, values.config.path];
   const value: unknown = values[name];
   if (value === undefined || isDeepStrictEqual(value, withoutOption(name, values))) return [];
   if (Array.isArray(value)) {
@@ -32,7 +32,7 @@ function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>
 }
 
 function withoutOption(name: OptionName, { config, account }: Partial<OptionValues<OptionName>>): unknown {
-  if (config && name === "account") return config.accounts.length === 1 ? config.accounts[0] : undefined;
+  if (name === "account") return config?.accounts.length === 1 ? config.accounts[0] : undefined;
   const { fallback, parse }: OptionSpec<unknown> = OPTIONS[name];
   const inFile = config && account !== undefined ? fileValue(name, config, account) : undefined;
   return inFile ?? (fallback === undefined ? undefined : parse(fallback));

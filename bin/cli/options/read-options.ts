@@ -1,11 +1,13 @@
 // Reads the values of options from the command line and the environment.
 
+import { join } from "node:path";
 import { Option } from "commander";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
 import { fileValue } from "./file-value.ts";
 import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
 import { refusePastedCredentials } from "./pasted-secret.ts";
-import type { SettingsFile } from "./settings-file.ts";
+import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 /** `BRAND_BASE_URL`. */
 const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
@@ -70,13 +72,14 @@ export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv)
  * The values of a command's options, by name: option beats environment beats settings file beats default. Throws
  * `CONFIG_INVALID` for the first that is wrong.
  * @param ofAll the command works on all accounts at once if none is given
+ * @param cwd where the paths of places start from, which become absolute; without it they stay as they are
  */
 export function readOptions<Name extends OptionName>(
   names: readonly Name[],
   given: GivenOptions,
   environment: NodeJS.ProcessEnv,
   file?: SettingsFile,
-  { ofAll = false }: { readonly ofAll?: boolean | undefined } = {},
+  { ofAll = false, cwd }: { readonly ofAll?: boolean | undefined; readonly cwd?: string } = {},
 ): OptionValues<Name> {
   const read = (name: OptionName, inFile: () => unknown): unknown => {
     const text = givenText(name, givenValue(name, given), environment);
@@ -84,6 +87,10 @@ export function readOptions<Name extends OptionName>(
     const { fallback, parse }: OptionSpec<unknown> = OPTIONS[name];
     return inFile() ?? (fallback === undefined ? undefined : parse(fallback));
   };
+  const fromAnywhere = (name: OptionName, value: unknown): unknown =>
+    PLACES.has(name) && cwd !== undefined && typeof value === "string"
+      ? placeBeside(join(cwd, SETTINGS_FILE), value)
+      : value;
   const isOfAll = ofAll && !isGiven("account", given, environment);
   const hasAccount = names.some((name) => name === "account");
   const account = hasAccount
@@ -93,10 +100,18 @@ export function readOptions<Name extends OptionName>(
   const values = names.map((name) => {
     if (name === "config") return [name, file];
     if (name === "account") return [name, account];
-    return [name, read(name, () => file && fileValue(name, file, chosen))];
+    return [
+      name,
+      fromAnywhere(
+        name,
+        read(name, () => file && fileValue(name, file, chosen)),
+      ),
+    ];
   });
   return Object.fromEntries(values) as OptionValues<Name>;
 }
+
+const PLACES: ReadonlySet<OptionName> = new Set(["warehouse", "credentials", "tokens"]);
 
 /** Whether the option or its variable names a value. */
 export function isGiven(name: OptionName, given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {

@@ -10,9 +10,9 @@ import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/sett
 export const SETTINGS_FILE = "brand-events.json";
 
 export interface SettingsFile {
-  /** As the option or the variable has it; undefined for the one in the current directory. */
-  readonly named: string | undefined;
-  /** For messages. */
+  /** Absolute. */
+  readonly path: string;
+  /** As the option or the variable has it, for messages. */
   readonly title: string;
   readonly settings: FileSettings;
   readonly accounts: readonly string[];
@@ -23,7 +23,7 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   const title = named ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const given = readSettingsFile(path);
-  if (given !== undefined) return settingsFile(given, { named, title, path });
+  if (given !== undefined) return settingsFile(given, { title, path });
   if (named === undefined) return undefined;
   throw new SyncError(
     "CONFIG_INVALID",
@@ -32,18 +32,11 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
 }
 
 /** @param given what stands in the file */
-function settingsFile(
-  given: unknown,
-  {
-    named,
-    title,
-    path,
-  }: { readonly named: string | undefined; readonly title: string; readonly path: string },
-): SettingsFile {
+function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title" | "path">): SettingsFile {
   const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
   const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
   return {
-    named,
+    path,
     title,
     settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
     accounts: Object.keys(settings.accounts),

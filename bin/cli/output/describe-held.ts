@@ -1,10 +1,6 @@
 // A held snapshot in words: what publishing it would do, which events that concerns, and the commands to paste.
 
-import {
-  type HeldCommands,
-  type HeldSnapshot,
-  ifNotAccepted,
-} from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { commandLineText } from "../options/command-line-text.ts";
@@ -13,7 +9,8 @@ import type { OptionValues } from "../options/options.ts";
 
 interface Held {
   readonly snapshotId: string;
-  readonly reason: string | null;
+  /** Whether the account is pinned, so that waiting publishes nothing. */
+  readonly isPinned: boolean;
   /** Absent where an earlier version has held it. */
   readonly preview?: Preview | undefined;
 }
@@ -24,12 +21,12 @@ interface Held {
  */
 export function describeHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
   const [look, publish] = commandLines(held, values);
-  const { preview, reason } = held;
+  const { preview, isPinned } = held;
   return [
     ...(preview ? [wouldDo(preview, head), ...firstOfEach(preview)] : []),
     look,
     publish,
-    `or wait: ${ifNotAccepted(reason)}`,
+    `or wait: ${ifNotAccepted(isPinned)}`,
   ];
 }
 
@@ -90,9 +87,14 @@ function first(what: string, all: number, uuids: readonly string[]): readonly st
   return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
 }
 
+interface HeldJson extends Held {
+  readonly reason: string | null;
+  readonly explanation: string;
+}
+
 /** `preview` is null where an earlier version has held it. */
 export function heldJson(
-  { snapshotId, reason, explanation, preview }: Held & Pick<HeldSnapshot, "explanation">,
+  { snapshotId, reason, explanation, preview, isPinned }: HeldJson,
   values: PlaceValues,
 ): object {
   const { accept, diff } = heldCommands(snapshotId, values);
@@ -103,7 +105,7 @@ export function heldJson(
     preview: preview ?? null,
     accept_command: accept,
     diff_command: diff,
-    wait: ifNotAccepted(reason),
+    wait: ifNotAccepted(isPinned),
   };
 }
 

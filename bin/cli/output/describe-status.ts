@@ -14,6 +14,7 @@ import { describeEarlierHeld, describeHeld } from "./describe-held.ts";
 import { age, minute } from "./minute.ts";
 import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
 import type { TableRows } from "./table.ts";
+import { whereText } from "./where.ts";
 
 /** What readers see, from when, and whether later runs are held. */
 export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
@@ -25,7 +26,7 @@ export function describeHead(head: Publication | undefined, nowMs: number): read
     `  readers see  ${plural(events, "event")} of ${minute(madeAt)}, ${age(madeAt, nowMs)} (snapshot ${snapshotId})`,
     `  published    ${minute(Date.parse(published_at))}${by}, as number ${Number(publication)}: ${changeCounts(head)}`,
   ];
-  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one (accept ID)");
+  if (pinned) lines.push("  pinned       yes: later runs are held until you accept one");
   return lines;
 }
 
@@ -34,7 +35,7 @@ export function running({ run_id, execution }: NonNullable<Status["lease"]>): st
   return execution === undefined ? run_id : `${run_id}, in the execution ${nameOfExecution(execution)}`;
 }
 
-/** `values` say where the account is, for the commands to paste. */
+/** `values` say where the account is, in words and for the commands to paste. */
 export function describeStatus(
   found: Status,
   nowMs: number,
@@ -42,12 +43,13 @@ export function describeStatus(
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
+  lines.push(`  warehouse    ${whereText(values)}`);
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const publishable = publishableOf(found);
   for (const one of publishable) {
     lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
     const describe = one === publishable.at(-1) ? describeHeld : describeEarlierHeld;
-    const judged = describe(one, head?.snapshot_id ?? null, values);
+    const judged = describe({ ...one, isPinned: head?.pinned === true }, head?.snapshot_id ?? null, values);
     lines.push(...judged.map((line) => `               ${line}`));
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])

@@ -1,5 +1,6 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
+import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
@@ -28,13 +29,14 @@ export function reportRun(output: ResultOutput, result: RunResult, values: Repor
 function heldFields({ row, explanation = "", preview }: RunResult, values: ReportValues): object {
   const { outcome, reason, snapshot_id: snapshotId } = row;
   if (outcome !== "HELD" || snapshotId === null) return {};
-  return heldJson({ snapshotId, reason, explanation, preview }, values);
+  const isPinned = wasPinned({ reason, preview });
+  return heldJson({ snapshotId, reason, explanation, preview, isPinned }, values);
 }
 
 function nextStep({ row, preview }: RunResult, values: ReportValues): readonly string[] {
   if (row.outcome !== "HELD" || row.snapshot_id === null) return [];
-  const base = preview?.base_snapshot_id ?? null;
-  const lines = describeHeld({ snapshotId: row.snapshot_id, reason: row.reason, preview }, base, values);
+  const held = { snapshotId: row.snapshot_id, preview, isPinned: wasPinned({ reason: row.reason, preview }) };
+  const lines = describeHeld(held, preview?.base_snapshot_id ?? null, values);
   return lines.map((line) => `  ${line}`);
 }
 

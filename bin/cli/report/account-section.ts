@@ -136,7 +136,7 @@ ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snaps
 <pre>${diff}</pre>
 <p class="quiet">Publish it anyway:</p>
 <pre>${accept}</pre>
-<p class="quiet">Or wait: ${ifNotAccepted(reason)}</p>
+<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)}</p>
 </div>
 `;
 }

@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { Notifier } from "../../../bin/cli/notify/notifier.ts";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
@@ -29,7 +30,9 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS];
   const address = { baseUrl: "https://service.example", account: "uk" };
   const notifier = new Notifier({
-    values: readOptions(names, { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options }, {}),
+    values: readOptions(names, { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options }, {}, undefined, {
+      cwd: "/srv",
+    }),
     terminal: {
       message: (line) => {
         text += `${line}\n`;
@@ -74,6 +77,8 @@ async function receiver(
 
 const host = (server: LocalServer): string => new URL(server.url).host;
 
+const PLACE = "2026-11-21T06-00-00.000Z --account uk --warehouse /srv/warehouse";
+
 test("a held run posts the event of the bus and a sentence with the command that publishes it", async () => {
   await using server = await receiver();
 
@@ -96,24 +101,26 @@ test("a held run posts the event of the bus and a sentence with the command that
         reason: "DROPPED",
         explanation: "Only 6 of 12 <events> & more",
         ...PREVIEW,
-        accept_command: "npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk",
-        diff_command: "npm run sync -- diff 2026-11-21T06-00-00.000Z --account uk",
+        accept_command: `npm run sync -- accept ${PLACE}`,
+        diff_command: `npm run sync -- diff ${PLACE}`,
         wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
       },
-      text: "brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED), and readers keep what they have. Only 6 of 12 &lt;events&gt; &amp; more. Publishing it would add 0, change 12 and remove 412 events. To publish it anyway: `npm run sync -- accept 2026-11-21T06-00-00.000Z --account uk`",
+      text: `brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED). Only 6 of 12 &lt;events&gt; &amp; more. Publishing it would add 0, change 12 and remove 412 events. Readers keep the snapshot of 2026-11-20 06:00 UTC; nothing is urgent. To see what publishing it would change: \`npm run sync -- diff ${PLACE}\`. To publish it anyway: \`npm run sync -- accept ${PLACE}\`. Or wait: Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days. Where: /srv/warehouse on host ${hostname()}.`,
     },
   ]);
   expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);
 });
 
+const PLACES = "--credentials /srv/credentials.json --warehouse /srv/warehouse";
+
 test.each([
   {
     code: "LOGIN_REFUSED",
-    text: "the run failed with LOGIN_REFUSED. What happened. To find the cause: `npm run sync -- check --base-url https://service.example/ --account uk`",
+    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. To find the cause: \`npm run sync -- check --base-url https://service.example/ --account uk ${PLACES}\`. Where: /srv/warehouse on host ${hostname()}.`,
   },
   {
     code: "SERVICE_UNAVAILABLE",
-    text: "To resume it: `npm run sync -- run --base-url https://service.example/ --account uk --lift brand=/brand/name`",
+    text: `To resume it: \`npm run sync -- run --base-url https://service.example/ --account uk ${PLACES} --lift brand=/brand/name\`.`,
   },
   { code: "AUTHORIZATION_EXPIRED", text: "To authorize again: `npm run sync -- authorize" },
 ] as const)("a run that failed with $code posts the command that helps", async ({ code, text }) => {
@@ -137,7 +144,7 @@ test("a publication is posted where --notify-on names it, with its number and it
     expect.objectContaining({
       "detail-type": "Snapshot Published",
       detail: expect.objectContaining({ publication: "0000000007", added: 3 }),
-      text: "brand-events-sync, account uk: readers see a new snapshot, 2026-11-21T06-00-00.000Z. Events: 1000; 3 added, 2 changed, 1 removed. To see what readers have: `npm run sync -- status --account uk`",
+      text: `brand-events-sync, account uk: readers see a new snapshot, 2026-11-21T06-00-00.000Z. Events: 1000; 3 added, 2 changed, 1 removed. To see what readers have: \`npm run sync -- status --account uk --warehouse /srv/warehouse\`. Where: /srv/warehouse on host ${hostname()}.`,
     }),
   ]);
 });

@@ -22,5 +22,7 @@ test.each([
 
   const text = commandLineText(["run"], NAMES, values);
 
-  expect(text.endsWith(` -- ${expected}`)).toBe(true);
+  const [command = "", ...options] = expected.split(" ");
+  const named = [command, "--config", join(cwd, "brand-events.json"), ...options];
+  expect(text.endsWith(` -- ${named.join(" ")}`)).toBe(true);
 });

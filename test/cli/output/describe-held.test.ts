@@ -25,7 +25,7 @@ const PREVIEW: Preview = {
   too_deep: 0,
   uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
 };
-const held = (preview?: Preview, reason = "DROPPED") => ({ snapshotId: RUN, reason, preview });
+const held = (preview?: Preview, isPinned = false) => ({ snapshotId: RUN, preview, isPinned });
 
 test("a held snapshot is described by what publishing it would do, the first uuids, and the commands", () => {
   expect(describeHeld(held(PREVIEW), HEAD, VALUES)).toEqual([
@@ -75,7 +75,7 @@ test("what an earlier version has held has its commands alone", () => {
 });
 
 test("waiting changes nothing while the account is pinned", () => {
-  expect(describeHeld(held(PREVIEW, "PINNED"), HEAD, VALUES).at(-1)).toBe(
+  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toBe(
     "or wait: Readers keep what they see. Later runs are held too, until a snapshot is accepted. This one is retired after 30 days.",
   );
 });

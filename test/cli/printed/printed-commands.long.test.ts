@@ -1,10 +1,11 @@
-// Whatever command the program prints can be pasted into a shell as it is.
+// Whatever command the program prints can be pasted into a shell as it is, in any folder.
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { printedCommands } from "../command-line.ts";
 import { printedWorld } from "./printed-world.ts";
 import { SCENARIOS } from "./scenarios.ts";
@@ -34,7 +35,7 @@ describe("a printed command", () => {
     expect(commands.map(([word]) => word)).toContain(place.split(/[ ,]+/)[1]);
     for (const command of commands) {
       const stdin = Readable.from(["SELECT count(*) FROM events WHERE account = 'uk'"]);
-      const ended = await world.command(command, { stdin });
+      const ended = await world.command(command, { stdin, cwd: await temporaryDirectory() });
       expect(ended.exitCode, `${command.join(" ")}\n${ended.stderr}`).toBe(0);
     }
   });

@@ -43,7 +43,7 @@ export interface HeldCommands {
 type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
 
 /** Counts that are not known are null. */
-type HeldDetail = Omit<Preview, Missing> &
+type HeldDetail = Omit<Preview, Missing | "pinned"> &
   Readonly<Record<Missing, number | null>> & {
     readonly accept_command: string | null;
     readonly diff_command: string | null;
@@ -55,15 +55,17 @@ export function heldDetail(
   preview: Preview | undefined,
   commands: HeldCommands | undefined,
 ): HeldDetail {
+  const { pinned: _, ...known } = preview ?? { ...UNKNOWN, gone, forbidden, rejected };
   return {
-    ...(preview ?? { ...UNKNOWN, gone, forbidden, rejected }),
+    ...known,
     accept_command: commands?.accept ?? null,
     diff_command: commands?.diff ?? null,
-    wait: ifNotAccepted(reason),
+    wait: ifNotAccepted(wasPinned({ reason, preview })),
   };
 }
 
 const UNKNOWN = {
+  pinned: undefined,
   base_snapshot_id: null,
   added: null,
   changed: null,
@@ -73,12 +75,22 @@ const UNKNOWN = {
   too_deep: null,
 } as const;
 
-/** @param reason why it is held; null where that is not known */
-export function ifNotAccepted(reason: string | null): string {
-  const next =
-    reason === "PINNED"
-      ? "Later runs are held too, until a snapshot is accepted."
-      : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
+/** Whether the account was pinned when the snapshot was held. An earlier version has kept the reason alone. */
+export function wasPinned({
+  reason,
+  preview,
+}: {
+  readonly reason: string | null;
+  readonly preview?: Preview | undefined;
+}): boolean {
+  return preview?.pinned ?? reason === "PINNED";
+}
+
+/** What happens to a held snapshot that no person accepts. */
+export function ifNotAccepted(isPinned: boolean): string {
+  const next = isPinned
+    ? "Later runs are held too, until a snapshot is accepted."
+    : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
   return `Readers keep what they see. ${next} This one is retired after 30 days.`;
 }
 

@@ -33,6 +33,8 @@ export const previewSchema = z
       .readonly(),
     /** Absent in marks of earlier versions. */
     too_deep: count.default(0),
+    /** Whether the account was pinned when the snapshot was held; else absent. */
+    pinned: z.literal(true).optional(),
   })
   .readonly();
 

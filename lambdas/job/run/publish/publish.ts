@@ -120,7 +120,7 @@ async function decide(
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store, account);
     if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);
-    return { holding: { ...holding, preview } };
+    return { holding: { ...holding, preview: head?.pinned ? { ...preview, pinned: true } : preview } };
   }
   return undefined;
 }
