@@ -1,8 +1,9 @@
 // A result in the form that a person or a program wants.
 
 import terminalWidth from "fast-string-truncated-width";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { TextFormat } from "../options/result-format.ts";
-import { formatTable, type TableOptions } from "../output/table.ts";
+import { type TableLayout, type TableOptions, tableLayout } from "../output/table.ts";
 import { oneLine } from "../output/terminal.ts";
 
 type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
@@ -15,7 +16,7 @@ const FORMATTERS: Readonly<Record<TextFormat, Formatter>> = {
   ndjson,
 };
 
-/** The text in pieces, one for each batch of rows; a table in one piece. The options are those of a table. */
+/** The text in pieces, one for each batch of rows. The options are those of a table. */
 export function formatResult(
   format: TextFormat,
   result: ResultRows,
@@ -24,9 +25,24 @@ export function formatResult(
   return FORMATTERS[format](result, options);
 }
 
-/** In one piece, so that a query that fails prints nothing. */
-export async function* columnsAndRows(result: ResultRows): AsyncGenerator<string> {
-  yield `${oneLine(JSON.stringify(await collect(result)))}\n`;
+/** What `--json` prints: one line, also where reading fails half-way. Then the error closes it, and is thrown. */
+export async function* columnsAndRows({ columns, batches }: ResultRows): AsyncGenerator<string> {
+  let before = `{"columns":${oneLine(JSON.stringify(columns))},"rows":[`;
+  try {
+    for await (const rows of batches) {
+      if (rows.length === 0) continue;
+      yield before + rows.map((row) => oneLine(JSON.stringify(row))).join(",");
+      before = ",";
+    }
+  } catch (error) {
+    // Of a result without a row nothing is printed yet.
+    if (before === "," && error instanceof SyncError) {
+      const failure = JSON.stringify({ error_code: error.code, error_message: error.message });
+      yield `],${oneLine(failure).slice(1)}\n`;
+    }
+    throw error;
+  }
+  yield `${before === "," ? "" : before}]}\n`;
 }
 
 /** §2, rules 5 to 7, and a line separator of Unicode, at which some readers end a line. White space at an edge is often trimmed. */
@@ -109,9 +125,42 @@ function widthOf(text: string): number {
   return terminalWidth(text).width;
 }
 
-/** The columns are as wide as their widest values, so all rows are collected first. */
-async function* table(result: ResultRows, options: TableOptions): AsyncGenerator<string> {
-  yield formatTable(await collect(result), options);
+/** How many rows the widths of a table's columns come from; fewer where they are this long. */
+const FIRST_ROWS = 1000;
+const FIRST_CHARACTERS = 16 * 1024 * 1024;
+/** A line may be many times as long as its row. */
+const ROWS_IN_A_PIECE = 64;
+
+async function* table({ columns, batches }: ResultRows, options: TableOptions): AsyncGenerator<string> {
+  let layout: TableLayout | undefined;
+  let waiting: Row[] = [];
+  let characters = 0;
+  let count = 0;
+  const begin = (): TableLayout => tableLayout({ columns, rows: waiting.slice(0, FIRST_ROWS) }, options);
+  for await (const rows of batches) {
+    count += rows.length;
+    waiting.push(...rows);
+    characters += rows.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0);
+    if (!layout) {
+      if (waiting.length < FIRST_ROWS && characters < FIRST_CHARACTERS) continue;
+      layout = begin();
+      yield layout.head;
+    }
+    yield* linesOf(waiting, layout);
+    waiting = [];
+  }
+  if (!layout) {
+    layout = begin();
+    yield layout.head;
+  }
+  yield* linesOf(waiting, layout);
+  yield layout.foot(count);
+}
+
+function* linesOf(rows: readonly Row[], { lines }: TableLayout): Generator<string> {
+  for (let from = 0; from < rows.length; from += ROWS_IN_A_PIECE) {
+    yield lines(rows.slice(from, from + ROWS_IN_A_PIECE));
+  }
 }
 
 /** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */

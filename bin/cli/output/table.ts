@@ -21,30 +21,50 @@ const GAP = "  ";
 const LEAST = 8;
 const CUT = ", cut to fit; whole: --full, or --format vertical";
 
-/** Ends with a newline. All values are made safe to print. */
-export function formatTable(
-  { columns, rows }: TableRows,
-  { maxWidth = Number.POSITIVE_INFINITY, width = Number.POSITIVE_INFINITY }: TableOptions = {},
-): string {
-  const most = Math.min(maxWidth, width + 1); // one more than fits, so that it shows that this does not
-  const [header = [], ...body] = [columns, ...rows].map((row) => row.map((value) => cell(value, most)));
-  const natural = header.map((name, index) =>
-    body.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? "")), widthOf(name)),
-  );
-  const widths = fitted(natural, width);
-  const others = widths.length < natural.length ? "…" : "";
+/** A column is padded to no more, so that one long value does not make every line as long. */
+const MOST_PADDED = 1000;
 
-  const line = (cells: readonly string[], rest: string): string => {
-    const shown = widths.map((most, index) => padded(cells[index] ?? "", most));
-    return [...shown, rest].join(GAP).trimEnd();
-  };
-  const rule = line(
-    widths.map((columns) => "─".repeat(columns)),
-    others && "─",
+/** A table in the making; each text ends with a newline. All values are made safe to print. */
+export interface TableLayout {
+  readonly head: string;
+  readonly lines: (rows: TableRows["rows"]) => string;
+  /** After all lines. */
+  readonly foot: (count: number) => string;
+}
+
+/** A whole table. */
+export function formatTable(table: TableRows, options: TableOptions = {}): string {
+  const { head, lines, foot } = tableLayout(table, options);
+  return head + lines(table.rows) + foot(table.rows.length);
+}
+
+/** The rows say how wide the columns are. Later values that are wider are cut where there is a limit, and whole elsewhere. */
+export function tableLayout(
+  { columns, rows }: TableRows,
+  { maxWidth = Number.POSITIVE_INFINITY, width = Number.POSITIVE_INFINITY }: TableOptions,
+): TableLayout {
+  const most = Math.min(maxWidth, width + 1); // one more than fits, so that it shows that this does not
+  const header = columns.map((name) => cell(name, most));
+  const natural = header.map((name, index) =>
+    rows.reduce((widest, row) => Math.max(widest, widthOf(cell(row[index] ?? null, most))), widthOf(name)),
   );
-  const isCut = natural.some((columns, index) => columns !== widths[index]);
-  const footer = `(${rows.length} ${rows.length === 1 ? "row" : "rows"}${isCut ? CUT : ""})`;
-  return `${[line(header, others), rule, ...body.map((row) => line(row, "")), footer].join("\n")}\n`;
+  const isWhole = most === Number.POSITIVE_INFINITY;
+  const widths = isWhole ? natural.map((columns) => Math.min(columns, MOST_PADDED)) : fitted(natural, width);
+  let isCut = !isWhole && natural.some((columns, index) => columns !== widths[index]);
+  const shown = (text: string, columns: number): string => {
+    const fitting = isWhole ? text : cut(text, columns);
+    isCut ||= fitting !== text;
+    return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
+  };
+  const others = widths.length < natural.length ? "…" : "";
+  const line = (cells: readonly string[], rest = ""): string =>
+    `${[...widths.map((columns, index) => shown(cells[index] ?? "", columns)), rest].join(GAP).trimEnd()}\n`;
+  const rule = widths.map((columns) => "─".repeat(columns));
+  return {
+    head: line(header, others) + line(rule, others && "─"),
+    lines: (more) => more.map((row) => line(row.map((value) => cell(value, most)))).join(""),
+    foot: (count) => `(${count} ${count === 1 ? "row" : "rows"}${isCut ? CUT : ""})\n`,
+  };
 }
 
 /** The widths of the columns that are shown: narrow ones are whole, the others share what is left. */
@@ -70,11 +90,6 @@ function share(widths: readonly number[], room: number): number {
     left -= columns;
   }
   return Number.POSITIVE_INFINITY;
-}
-
-function padded(text: string, columns: number): string {
-  const fitting = cut(text, columns);
-  return fitting + " ".repeat(columns - widthOf(fitting));
 }
 
 function cell(value: string | null, maxWidth: number): string {

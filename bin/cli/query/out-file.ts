@@ -1,15 +1,18 @@
 // The file that a result goes to: whole or not at all, and never one of the warehouse.
 
+import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
-import { open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
+import { lstat, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import type { ResultRows } from "../formats/format-result.ts";
 import { systemReason } from "../output/exit-code.ts";
+import { isGone, thisProcess } from "../wiring/this-process.ts";
 
 const NEW_FILE_MODE = 0o666;
 
@@ -32,7 +35,7 @@ export class OutFile {
   private constructor(path: string, mode: number | undefined, failure: ErrorCode) {
     this.path = path;
     this.#failure = failure;
-    this.temporary = join(dirname(path), `.${basename(path)}.${systemRandom.token()}.tmp`);
+    this.temporary = join(dirname(path), temporaryName(basename(path)));
     this.#mode = mode;
   }
 
@@ -65,6 +68,7 @@ export class OutFile {
       const lies = await realpath(place).catch(() => place);
       if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
     }
+    await removeLeftOvers(real);
     const file = new OutFile(real, existing && existing.mode & 0o777, failure);
     // Made now: a folder that this user may not write in is found before the query takes its time.
     await (await open(file.temporary, "wx", file.#mode ?? NEW_FILE_MODE).catch(failed)).close();
@@ -125,6 +129,45 @@ export class OutFile {
       );
     });
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The end of a temporary file's name: the computer, the process, when that started, and something random. */
+const WRITER = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.tmp$/;
+
+function temporaryName(name: string): string {
+  const { pid, start_ticks = "" } = thisProcess();
+  return `.${name}.${thisComputer()}-${pid}-${start_ticks}-${systemRandom.token().slice(0, 8)}.tmp`;
+}
+
+/** A computer since its last start, or a container on it. */
+function thisComputer(): string {
+  const { host, boot_id, pid_namespace } = thisProcess();
+  const text = JSON.stringify([host, boot_id, pid_namespace]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
+
+/** Of a process that was killed while it wrote the same file; where that cannot be known, of the day before. */
+async function removeLeftOvers(path: string): Promise<void> {
+  const own = thisProcess();
+  const beginning = `.${basename(path)}.`;
+  for (const { name } of await entriesOf(dirname(path))) {
+    if (!name.startsWith(beginning)) continue;
+    const [, computer, pid, start_ticks] = WRITER.exec(name.slice(beginning.length)) ?? [];
+    if (computer === undefined) continue;
+    const isOver =
+      (computer === thisComputer() && isGone({ ...own, token: "", pid: Number(pid), start_ticks })) ||
+      (await isOld(join(dirname(path), name)));
+    if (isOver) await unlink(join(dirname(path), name)).catch(() => undefined);
+  }
+}
+
+async function isOld(path: string): Promise<boolean> {
+  return lstat(path).then(
+    ({ mtimeMs }) => mtimeMs < systemClock.now() - DAY_MS,
+    () => false,
+  );
 }
 
 /** How many levels of folders each of them has below it: so many are looked at for links, and no other folder. */

@@ -5,9 +5,6 @@ import {
   type DuckDBExtractedStatements,
   type DuckDBPreparedStatement,
   type DuckDBResult,
-  type DuckDBType,
-  DuckDBTypeId,
-  type DuckDBValue,
   StatementType,
 } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
@@ -17,6 +14,7 @@ import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import { collect, type ResultRows, type Row } from "../formats/format-result.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
+import { rowsOf } from "./read-rows.ts";
 import type { VerifyTablesOptions } from "./verify-tables.ts";
 
 export interface QueryResult {
@@ -139,10 +137,7 @@ async function run(statements: ReadOnly["statements"], signal: AbortSignal): Pro
 
 async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
   try {
-    for await (const rows of result.yieldConvertedRows(valueText)) {
-      signal.throwIfAborted();
-      yield rows;
-    }
+    yield* rowsOf(result, signal);
   } catch (error) {
     throw queryError(error);
   }
@@ -272,16 +267,4 @@ function* tablesIn(node: unknown): Generator<string> {
 
 function hasKey<K extends string>(value: unknown, key: K): value is Record<K, unknown> {
   return typeof value === "object" && value !== null && key in value;
-}
-
-/**
- * As DuckDB writes it, but for the strings in a list or struct, which are quoted, and for a byte order mark
- * at the very beginning of a string, which DuckDB's client drops.
- */
-function valueText(value: DuckDBValue, type: DuckDBType): string | null {
-  if (value === null) return null;
-  const text = String(value);
-  // JavaScript drops what tells a whole number of a floating type from an integer.
-  const isFloating = type.typeId === DuckDBTypeId.DOUBLE || type.typeId === DuckDBTypeId.FLOAT;
-  return isFloating && /^-?\d+$/.test(text) ? `${text}.0` : text;
 }

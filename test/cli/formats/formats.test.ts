@@ -9,6 +9,7 @@ import {
   type Row,
 } from "../../../bin/cli/formats/format-result.ts";
 import type { TextFormat } from "../../../bin/cli/options/result-format.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({
   columns,
@@ -109,9 +110,10 @@ describe("a result of any texts", () => {
   it("is the same read from the line of --json", async () => {
     await fc.assert(
       fc.asyncProperty(tables, async ({ columns, rows }) => {
-        const [line = "", ...others] = await Array.fromAsync(columnsAndRows(resultOf(columns, rows)));
+        const batches = [rows.slice(0, 2), [], rows.slice(2)];
+        const line = (await Array.fromAsync(columnsAndRows(resultOf(columns, ...batches)))).join("");
 
-        expect(others).toEqual([]);
+        expect(line.indexOf("\n")).toBe(line.length - 1);
         expect(JSON.parse(line)).toEqual({ columns, rows });
       }),
     );
@@ -188,5 +190,70 @@ describe("vertical", () => {
         "",
       ].join("\n"),
     );
+  });
+});
+
+describe("--json of a query that fails", () => {
+  const failing = (...rows: readonly Row[]): ResultRows => ({
+    columns: ["a"],
+    batches: (async function* () {
+      yield rows;
+      throw new SyncError("QUERY_FAILED", "no\u2028value");
+    })(),
+  });
+
+  it.each([
+    ["has no text before the first row", [], ""],
+    [
+      "ends with the error after it",
+      [["1"]],
+      String.raw`{"columns":["a"],"rows":[["1"]],"error_code":"QUERY_FAILED","error_message":"no\u2028value"}` +
+        "\n",
+    ],
+  ])("%s", async (_, rows, expected) => {
+    let text = "";
+    const reading = (async () => {
+      for await (const piece of columnsAndRows(failing(...rows))) text += piece;
+    })();
+
+    await expect(reading).rejects.toMatchObject({ code: "QUERY_FAILED" });
+    expect(text).toBe(expected);
+  });
+});
+
+describe("a table of many rows", () => {
+  const LONG = "y".repeat(70_000);
+  const short = Array.from({ length: 1000 }, () => ["x", "1"]);
+  const tableOf = async (rows: readonly Row[], options = {}): Promise<readonly string[]> => {
+    const batches = [rows.slice(0, 700), rows.slice(700, 2000), rows.slice(2000)];
+    const text = (
+      await Array.fromAsync(formatResult("table", resultOf(["a", "b"], ...batches), options))
+    ).join("");
+    return text.split("\n");
+  };
+
+  it("is as wide as its first 1,000 rows; a later value that is wider stays whole", async () => {
+    const lines = await tableOf([...short, ["longer", "2"], ["x", null]]);
+
+    expect(lines.slice(0, 3)).toEqual(["a  b", "─  ─", "x  1"]);
+    expect(lines.slice(-4)).toEqual(["longer  2", "x  NULL", "(1002 rows)", ""]);
+  });
+
+  it("cuts that value on a terminal, and says so", async () => {
+    const lines = await tableOf([...short, [LONG, "2"]], { width: 80 });
+
+    expect(lines.slice(-3)).toEqual([
+      "…  2",
+      "(1001 rows, cut to fit; whole: --full, or --format vertical)",
+      "",
+    ]);
+  });
+
+  it("is not made as long as its longest value times its rows", async () => {
+    const lines = await tableOf([[LONG, "1"], ...Array.from({ length: 10_200 }, () => ["x", "1"])]);
+
+    expect(lines[2]).toBe(`${LONG}  1`);
+    expect(lines[3]).toBe(`x${" ".repeat(999)}  1`);
+    expect(lines).toHaveLength(10_205);
   });
 });

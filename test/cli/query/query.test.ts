@@ -4,7 +4,7 @@ import { readdir, rename, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { query } from "../../../bin/cli/query/query.ts";
+import { query, queryRows } from "../../../bin/cli/query/query.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { aPublication } from "../../job/storage/publications.ts";
 import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
@@ -39,6 +39,17 @@ describe("query", () => {
       columns: ["value"],
       rows: [[expected]],
     });
+  });
+
+  it("gives rows in batches that fit into memory, however long they are", async () => {
+    const sizes: number[] = [];
+
+    await queryRows(NO_TABLES, "SELECT repeat('x', 30000) AS a FROM range(3000)", {}, async ({ batches }) => {
+      for await (const rows of batches) sizes.push(rows.length);
+    });
+
+    expect(sizes.reduce((sum, rows) => sum + rows)).toBe(3000);
+    expect(Math.max(...sizes)).toBe(35);
   });
 
   it("ends with the signal's reason when it is stopped", async () => {
