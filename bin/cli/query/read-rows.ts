@@ -7,6 +7,7 @@ import {
   type DuckDBValue,
   type DuckDBVector,
 } from "@duckdb/node-api";
+import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
 import type { Row } from "../formats/format-result.ts";
 
 const BATCH_CHARACTERS = 1024 * 1024;
@@ -14,8 +15,12 @@ const BATCH_CHARACTERS = 1024 * 1024;
 /** A vector keeps each text that was read from it: so many rows are read from a part of it, which is then let go. */
 const PART_ROWS = 16;
 
+/** The client's own drops a byte order mark at the beginning of each text, in a list too, and there is no option against it. */
+const EXACT = { textDecoder: new TextDecoder("utf-8", { ignoreBOM: true }) };
+
 /** Each batch has at most 2,048 rows, and one row more than `BATCH_CHARACTERS`. Throws what DuckDB says. */
 export async function* rowsOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+  Object.assign(accessors, EXACT);
   for await (const chunk of result) {
     signal.throwIfAborted();
     const { rowCount } = chunk;

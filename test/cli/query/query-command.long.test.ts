@@ -22,7 +22,7 @@ import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { against, type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
+import { against, type Ended, lastJson, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
 
 const SQL =
   "SELECT v.* FROM (VALUES ('a', 'uk'), ('b', NULL)) v(uuid, scope) WHERE (SELECT count(*) FROM events) = 2 ORDER BY uuid";
@@ -92,7 +92,6 @@ describe("the SQL of a query", () => {
     ["a folder", ["-f", "warehouse"], "it is a folder (EISDIR)"],
     ["a text that is no UTF-8", ["-f", "latin1.sql"], "it is no UTF-8 text"],
     ["a saved query with its placeholder", ["SELECT '{{account}}'"], "has the placeholder {{account}}"],
-    ["two forms", ["--json", "--format", "csv", "SELECT 1"], "--json and --format csv are two forms"],
     ["an unknown form", ["--format", "xml", "SELECT 1"], "--format: expected table, vertical, csv"],
   ])("%s exits with 2 and says what to do", async (_, args, expected) => {
     await writeFile(join(cwd, "latin1.sql"), Buffer.from("SELECT 'ü'", "latin1"));
@@ -101,6 +100,14 @@ describe("the SQL of a query", () => {
 
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(expected);
+  });
+
+  it("has one form: --json and --format exclude each other", async () => {
+    const ended = await run(["--json", "--format", "csv", "SELECT 1"]);
+
+    expect(ended.exitCode).toBe(2);
+    expect(ended.stderr).toContain("--json and --format csv are two forms");
+    expect(lastJson(ended)).toMatchObject({ error_code: "CONFIG_INVALID" });
   });
 
   it("stops when it is interrupted while it waits for standard input", async () => {

@@ -156,6 +156,18 @@ describe("the saved query", () => {
     ]);
   });
 
+  it("One field tells JSON's null from the text null", async () => {
+    const sql = savedQueries("uk").find(({ title }) => title === "One field of the events")?.sql ?? "";
+    const made = await warehouse();
+    const rows = ['"null"', "null", "[null]"].map((scope, index) =>
+      eventRow(`e${index}`, { event: `{"scope":${scope}}` }),
+    );
+    await made.snapshot("uk", FIRST, rows);
+    await made.publish("uk", { snapshot_id: FIRST, events: 3, added: 0 });
+
+    expect((await query(made.views, sql)).rows.map(([, , field]) => field)).toEqual(["null", null, "[null]"]);
+  });
+
   it("An event's history returns its versions in order", async () => {
     const [first, second] = ["2026-10-01T06:05:00.000Z", "2027-01-02T06:05:00.000Z"];
 

@@ -55,8 +55,7 @@ const WHOLE = String.raw`^-?[0-9]{1,19}\z`;
 const FIXED = String.raw`^-?[0-9]+(\.[0-9]+)?\z`;
 const FLOATING = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`;
 const TRUTH = String.raw`^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])\z`;
-/** A day, alone or at the beginning of an instant. */
-const DAY = String.raw`^${DAY_FORM}([^0-9]|\z)`;
+/** A day alone is one too. */
 const INSTANT = String.raw`^${DAY_FORM}([T ]${TIME_FORM}${ZONE_FORM}?)?\z`;
 
 /** Larger ones become infinity. */
@@ -69,6 +68,8 @@ export function typedValue(text: string, type: ColumnType, dialect: Dialect): st
   const cast = (as: string): string => `TRY_CAST(${text} AS ${as})`;
   const ifMatches = (pattern: string, value: string): string =>
     `CASE WHEN ${dialect.matches(text, pattern)} THEN ${value} END`;
+  const ifInstant = (value: string): string =>
+    `CASE WHEN ${dialect.matches(text, INSTANT)} AND ${text} >= '${FIRST_YEAR}' THEN ${value} END`;
   switch (type) {
     case "VARCHAR":
       return text;
@@ -79,9 +80,9 @@ export function typedValue(text: string, type: ColumnType, dialect: Dialect): st
     case "DOUBLE":
       return ifMatches(FLOATING, `CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END`);
     case "DATE":
-      return `CASE WHEN ${dialect.matches(text, DAY)} AND ${text} >= '${FIRST_YEAR}' THEN TRY_CAST(substr(${text}, 1, 10) AS DATE) END`;
+      return ifInstant(`TRY_CAST(substr(${text}, 1, 10) AS DATE)`);
     case "TIMESTAMP":
-      return `CASE WHEN ${dialect.matches(text, INSTANT)} AND ${text} >= '${FIRST_YEAR}' THEN ${instant(text, dialect)} END`;
+      return ifInstant(instant(text, dialect));
     default:
       return ifMatches(FIXED, cast(type));
   }

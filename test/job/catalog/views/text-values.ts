@@ -16,7 +16,7 @@ export function valueIn(text: string, type: ColumnType): Value {
     case "BOOLEAN":
       return boolean(text);
     case "DATE":
-      return /^\d{4}-\d{2}-\d{2}(?!\d)/.test(text) ? day(text.slice(0, 10)) : null;
+      return INSTANT.test(text) ? day(text.slice(0, 10)) : null;
     case "TIMESTAMP":
       return instant(text);
     default: {
