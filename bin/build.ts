@@ -6,8 +6,6 @@ import { join } from "node:path";
 import { z } from "zod";
 import editorSchema from "../brand-events.schema.json" with { type: "json" };
 import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-schema.ts";
-import { bundleFunction } from "../lib/compute/bundle-function.ts";
-import { ownModulesOfNode } from "../lib/compute/own-modules-of-node.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { buildConstruct, buildProgram, declareTypes } from "./build/build-program.ts";
 import { settingsDeclaration } from "./build/settings-declaration.ts";
@@ -19,20 +17,16 @@ const CDK = join(DIST, "cdk");
 
 const node = packageJson.engines.node.replace(">=", "");
 
-const ofProgram = await buildProgram({
+const ofProgram = buildProgram({
   name: packageJson.name,
-  root: ROOT,
   folder: DIST,
   external: Object.keys(packageJson.dependencies),
   node,
-  ownModules: ownModulesOfNode(),
 });
-const ofConstruct = await buildConstruct({
-  root: ROOT,
+const ofConstruct = buildConstruct({
   folder: CDK,
   external: Object.keys(packageJson.peerDependencies),
   node,
-  bundleFunction,
 });
 const settings = z.toJSONSchema(deploymentSettingsSchema, {
   io: "input",

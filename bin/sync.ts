@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The entry point of the command line. The rest loads after it, so that compiled code is kept from its first module on.
 
+import fs from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import v8 from "node:v8";
@@ -9,7 +10,7 @@ import { compileCacheFolder, keepHeapSmall, refusedNode, usableCacheFolder } fro
 const refusal = refusedNode(process.versions.node, process.execPath);
 if (refusal === undefined) {
   const folder = compileCacheFolder(process.platform, process.env, homedir());
-  const cache = usableCacheFolder(process.getBuiltinModule("node:fs"), folder, process.getuid?.());
+  const cache = usableCacheFolder(fs, folder, process.getuid?.());
   if (cache !== undefined) module.enableCompileCache(cache);
   const { commandLine } = await import("./cli/command-line.ts");
   keepHeapSmall(process.execArgv, v8.setFlagsFromString);

@@ -2,85 +2,64 @@
 // with native code.
 
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cpSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { build, type Plugin } from "esbuild";
+import { buildSync } from "esbuild";
+import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
 
 interface ProgramOptions {
   /** The name of the program, and of its file. */
   readonly name: string;
-  /** The folder of this project. */
-  readonly root: string;
   /** Replaced as a whole. */
   readonly folder: string;
   /** The packages that stay outside. */
   readonly external: readonly string[];
   /** The lowest version of Node.js that it runs on. */
   readonly node: string;
-  /** How it gets Node.js's own modules. */
-  readonly ownModules: Plugin;
 }
 
-/** Returns the files that it was built from, as paths from `root`. */
-export async function buildProgram(options: ProgramOptions): Promise<readonly string[]> {
-  const { name, root, folder, external, node, ownModules } = options;
-  await rm(folder, { recursive: true, force: true });
-  const { metafile } = await build({
-    absWorkingDir: root,
+/** Returns the files that it was built from, as paths from the root of the project. */
+export function buildProgram({ name, folder, external, node }: ProgramOptions): readonly string[] {
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = buildSync({
+    ...BUILT,
     entryPoints: { [name]: "bin/sync.ts" },
     outdir: folder,
     chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
     // What a command does not use stays in files that it does not load.
     splitting: true,
-    format: "esm",
-    platform: "node",
     target: `node${node}`,
     external: [...external],
-    plugins: [ownModules],
-    legalComments: "none",
-    metafile: true,
-    logLevel: "warning",
   });
   return Object.keys(metafile.inputs);
 }
 
 /** `EventSync` for CDK apps: JavaScript, and beside it what it reads, the function and the saved queries. */
 interface ConstructOptions {
-  /** The folder of this project. */
-  readonly root: string;
   /** Replaced as a whole. */
   readonly folder: string;
   /** The packages that the app brings. */
   readonly external: readonly string[];
   /** The lowest version of Node.js that it runs on. */
   readonly node: string;
-  /** Bundles the function into a folder, and returns the files that it was built from. */
-  readonly bundleFunction: (folder: string) => Promise<readonly string[]>;
 }
 
-/** Returns the files that both were built from, as paths from `root`. */
-export async function buildConstruct(options: ConstructOptions): Promise<readonly string[]> {
-  const { root, folder, external, node, bundleFunction } = options;
-  await rm(folder, { recursive: true, force: true });
-  const { metafile } = await build({
-    absWorkingDir: root,
+/** Returns the files that both were built from, as paths from the root of the project. */
+export function buildConstruct({ folder, external, node }: ConstructOptions): readonly string[] {
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = buildSync({
+    ...BUILT,
     entryPoints: ["lib/event-sync.ts"],
     outfile: join(folder, "event-sync.js"),
-    bundle: true,
-    format: "esm",
-    platform: "node",
     target: `node${node}`,
     external: [...external],
-    legalComments: "none",
-    metafile: true,
-    logLevel: "error",
   });
-  const ofFunction = await bundleFunction(join(folder, "function"));
-  await cp(join(root, "lib/data/queries"), join(folder, "queries"), { recursive: true });
-  return [...Object.keys(metafile.inputs), ...ofFunction];
+  const ofFunction = bundleFunction(join(folder, "function"));
+  cpSync(join(BUILT.absWorkingDir, "lib/data/queries"), join(folder, "queries"), { recursive: true });
+  return [...Object.keys(metafile.inputs), ...Object.keys(ofFunction.inputs)];
 }
 
 /** The type declarations of `EventSync`: what the compiler says, for the files that an app sees. */

@@ -1,8 +1,8 @@
 // The function's code: bundled from the sources by a clone, taken as it is from the installed package, which has no
 // sources and whose users have no esbuild.
 
-import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AssetHashType, DockerImage } from "aws-cdk-lib";
@@ -12,11 +12,6 @@ import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
 /** Beside the built construct. A clone has no such folder. */
 const BUILT = fileURLToPath(new URL("function/", import.meta.url));
 const SOURCES = fileURLToPath(new URL("../../", import.meta.url));
-const BUNDLER = new URL("bundle-function.ts", import.meta.url);
-
-/** Synthesis cannot wait, and esbuild calls plugins only if it can: it runs in a process of its own. */
-const BUNDLE =
-  "const [module, folder] = process.argv.slice(1); await (await import(module)).bundleFunction(folder);";
 
 /** @param settingsFile the text of the settings file beside the code */
 export function functionCode(settingsFile: string): { readonly code: Code; readonly handler: string } {
@@ -41,12 +36,13 @@ export function functionCode(settingsFile: string): { readonly code: Code; reado
   return { code, handler: FUNCTION_HANDLER };
 }
 
+/** Loads esbuild, which an app with the installed package may not have. Synthesis cannot wait for an import. */
 function bundleInto(folder: string): void {
-  execFileSync(process.execPath, ["--input-type=module", "--eval", BUNDLE, BUNDLER.href, folder], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  const bundler: typeof import("./bundle-function.ts") = createRequire(import.meta.url)(
+    "./bundle-function.ts",
+  );
+  bundler.bundleFunction(folder);
 }
 
-/** The file of the bundle that Lambda loads, and the handler in it. */
-export const FUNCTION_FILE = "index.mjs";
+/** The handler in the file of the bundle that Lambda loads. */
 const FUNCTION_HANDLER = "index.handler";

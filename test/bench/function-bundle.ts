@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { bundleFunction } from "../../lib/compute/bundle-function.ts";
-import { FUNCTION_FILE } from "../../lib/compute/function-code.ts";
+import { bundleFunction, FUNCTION_FILE } from "../../lib/compute/bundle-function.ts";
 import { compare, type TargetCheck } from "./check-target.ts";
 import { median } from "./median.ts";
 
@@ -33,7 +32,7 @@ console.log(JSON.stringify({ wallMs, cpuMs: (user + system) / 1000 }));
 export async function measureBundle(rounds: number): Promise<BundleFigures> {
   const folder = await mkdtemp(join(tmpdir(), "brand-events-bundle-"));
   try {
-    await bundleFunction(folder);
+    bundleFunction(folder);
     const file = join(folder, FUNCTION_FILE);
     const imports: { readonly wallMs: number; readonly cpuMs: number }[] = [];
     for (let round = 0; round < rounds; round += 1) imports.push(await measureImport(file));

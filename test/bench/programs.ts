@@ -3,7 +3,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildProgram } from "../../bin/build/build-program.ts";
-import { ownModulesOfNode } from "../../lib/compute/own-modules-of-node.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import type { JobOptions } from "./bench-case.ts";
 import type { ServiceAddress } from "./bench-service.ts";
@@ -21,13 +20,11 @@ export const SOURCES = join(ROOT, "bin/sync.ts");
 export async function buildForBench(): Promise<string> {
   const { name, dependencies, engines } = packageJson;
   const node = engines.node.replace(">=", "");
-  await buildProgram({
+  buildProgram({
     name,
-    root: ROOT,
     folder: BUILT,
     external: Object.keys(dependencies),
     node,
-    ownModules: ownModulesOfNode(),
   });
   await writeFile(join(BUILT, "package.json"), JSON.stringify({ type: "module" }));
   return join(BUILT, `${name}.js`);

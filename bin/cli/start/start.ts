@@ -12,7 +12,7 @@ export function refusedNode(version: string, path: string): string | undefined {
   return `brand-events-sync needs Node.js ${NEEDED.join(".")} or newer, and ${path} is ${version}: install a newer one from https://nodejs.org and start again.`;
 }
 
-/** Not imported: the program's first file must run on a Node.js where built code cannot ask for them, to say so. */
+/** What is asked of the file system: owners and modes come in from outside. */
 interface Files {
   lstatSync(path: string): { readonly uid: number; readonly mode: number };
   realpathSync(path: string): string;
