@@ -3,10 +3,10 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import editorSchema from "../brand-events.schema.json" with { type: "json" };
 import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-schema.ts";
-import packageJson from "../package.json" with { type: "json" };
+import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bill-of-materials.ts";
 import { buildConstruct, buildProgram, declareTypes } from "./build/build-program.ts";
 import { settingsDeclaration } from "./build/settings-declaration.ts";
 import { thirdPartyLicenses } from "./build/third-party-licenses.ts";
@@ -15,19 +15,7 @@ const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
 const CDK = join(DIST, "cdk");
 
-const node = packageJson.engines.node.replace(">=", "");
-
-const ofProgram = buildProgram({
-  name: packageJson.name,
-  folder: DIST,
-  external: Object.keys(packageJson.dependencies),
-  node,
-});
-const ofConstruct = buildConstruct({
-  folder: CDK,
-  external: Object.keys(packageJson.peerDependencies),
-  node,
-});
+const built = [buildProgram(DIST), ...buildConstruct(CDK)];
 const settings = z.toJSONSchema(deploymentSettingsSchema, {
   io: "input",
   target: "draft-7",
@@ -48,10 +36,8 @@ await declareTypes({
   },
 });
 
-await writeFile(
-  join(DIST, "third-party-licenses.txt"),
-  thirdPartyLicenses(ROOT, [...ofProgram, ...ofConstruct]),
-);
+await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(ROOT, heldPackages(built)));
+await writeFile(join(DIST, SBOM_FILE), billOfMaterials("The package", heldPackages(built)));
 
 /** What the schema for editors says of a key. */
 function explained(path: readonly (string | number)[]): object {

@@ -1,5 +1,5 @@
-// The command line as JavaScript. It holds what it imports, but for the packages that are installed beside it: those
-// with native code.
+// The command line and `EventSync` as JavaScript. They hold what they import, but for the packages that are installed
+// beside them: those with native code, and those that a CDK app brings.
 
 import { execFile } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
@@ -7,59 +7,44 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { buildSync } from "esbuild";
+import { buildSync, type Metafile } from "esbuild";
 import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
+import packageJson from "../../package.json" with { type: "json" };
 
-interface ProgramOptions {
-  /** The name of the program, and of its file. */
-  readonly name: string;
-  /** Replaced as a whole. */
-  readonly folder: string;
-  /** The packages that stay outside. */
-  readonly external: readonly string[];
-  /** The lowest version of Node.js that it runs on. */
-  readonly node: string;
-}
+/** The lowest version of Node.js that the package runs on. */
+const TARGET = `node${packageJson.engines.node.replace(">=", "")}`;
 
-/** Returns the files that it was built from, as paths from the root of the project. */
-export function buildProgram({ name, folder, external, node }: ProgramOptions): readonly string[] {
+/** @param folder replaced as a whole */
+export function buildProgram(folder: string): Metafile {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
     ...BUILT,
-    entryPoints: { [name]: "bin/sync.ts" },
+    entryPoints: { [packageJson.name]: "bin/sync.ts" },
     outdir: folder,
     chunkNames: "chunks/[name]-[hash]",
     // What a command does not use stays in files that it does not load.
     splitting: true,
-    target: `node${node}`,
-    external: [...external],
+    target: TARGET,
+    external: Object.keys(packageJson.dependencies),
   });
-  return Object.keys(metafile.inputs);
+  return metafile;
 }
 
-/** `EventSync` for CDK apps: JavaScript, and beside it what it reads, the function and the saved queries. */
-interface ConstructOptions {
-  /** Replaced as a whole. */
-  readonly folder: string;
-  /** The packages that the app brings. */
-  readonly external: readonly string[];
-  /** The lowest version of Node.js that it runs on. */
-  readonly node: string;
-}
-
-/** Returns the files that both were built from, as paths from the root of the project. */
-export function buildConstruct({ folder, external, node }: ConstructOptions): readonly string[] {
+/**
+ * `EventSync` for CDK apps: JavaScript, and beside it what it reads, the function and the saved queries.
+ * @param folder replaced as a whole
+ */
+export function buildConstruct(folder: string): readonly Metafile[] {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
     ...BUILT,
     entryPoints: ["lib/event-sync.ts"],
     outfile: join(folder, "event-sync.js"),
-    target: `node${node}`,
-    external: [...external],
+    target: TARGET,
+    external: Object.keys(packageJson.peerDependencies),
   });
-  const ofFunction = bundleFunction(join(folder, "function"));
   cpSync(join(BUILT.absWorkingDir, "lib/data/queries"), join(folder, "queries"), { recursive: true });
-  return [...Object.keys(metafile.inputs), ...Object.keys(ofFunction.inputs)];
+  return [metafile, bundleFunction(join(folder, "function"))];
 }
 
 /** The type declarations of `EventSync`: what the compiler says, for the files that an app sees. */

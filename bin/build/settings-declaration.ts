@@ -1,6 +1,6 @@
 // The type of the settings, written out key by key from their JSON Schema: who uses the package has no zod.
 
-import { z } from "zod";
+import * as z from "zod";
 
 /** The part of JSON Schema (draft 7) that the settings need. */
 const schemaShape = z.object({

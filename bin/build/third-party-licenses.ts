@@ -9,10 +9,9 @@ const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
   ["MIT-0", "See https://spdx.org/licenses/MIT-0.html. It does not ask for its text to be repeated.\n"],
 ]);
 
-/** `inputs` are the files of the build, as paths from `root`. Throws for a package that has no licence. */
-export function thirdPartyLicenses(root: string, inputs: readonly string[]): string {
-  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
-  const packages = [...folders].map((folder) => licensed(join(root, folder)));
+/** `folders` are those of the packages, as paths from `root`. Throws for a package that has no licence. */
+export function thirdPartyLicenses(root: string, folders: readonly string[]): string {
+  const packages = folders.map((folder) => licensed(join(root, folder)));
   const byText = Map.groupBy(
     packages.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ({ text }) => text,

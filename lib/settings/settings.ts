@@ -2,7 +2,7 @@
 // with a message for each wrong key.
 
 import { resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { accountKeys, schedule } from "../../lambdas/job/settings-file/account-keys.ts";
 import {
   keyIn,

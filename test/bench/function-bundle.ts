@@ -18,7 +18,7 @@ export interface BundleFigures {
   readonly check: TargetCheck;
 }
 
-const MOST_MS = 120;
+const MOST_MS = 200;
 
 const PROGRAM = `
 const cpu = process.cpuUsage();

@@ -18,16 +18,9 @@ export const SOURCES = join(ROOT, "bin/sync.ts");
 
 /** Returns the path of the command line as it is installed. */
 export async function buildForBench(): Promise<string> {
-  const { name, dependencies, engines } = packageJson;
-  const node = engines.node.replace(">=", "");
-  buildProgram({
-    name,
-    folder: BUILT,
-    external: Object.keys(dependencies),
-    node,
-  });
+  buildProgram(BUILT);
   await writeFile(join(BUILT, "package.json"), JSON.stringify({ type: "module" }));
-  return join(BUILT, `${name}.js`);
+  return join(BUILT, `${packageJson.name}.js`);
 }
 
 export interface JobFiles {

@@ -67,7 +67,11 @@ function load(program: string, before = ""): string {
 describe("the bundle", () => {
   it("is one folder: the handler, the settings, and the code that it loads", () => {
     expect(assets).toHaveLength(1);
-    expect(names.filter((name) => !name.startsWith("chunks"))).toEqual(["index.mjs", "settings.json"]);
+    expect(names.filter((name) => !name.startsWith("chunks"))).toEqual([
+      "index.mjs",
+      "sbom.cdx.json",
+      "settings.json",
+    ]);
     expect(parseSettingsFile(codeOf("settings.json"))).toMatchObject({
       accounts: { "u-k_1": { baseUrl: "https://api.example.com/" } },
       lifted: [{ name: "quote", pointer: QUOTES }],

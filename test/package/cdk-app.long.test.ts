@@ -144,7 +144,7 @@ async function assetsOf(outdir: string): Promise<readonly Asset[]> {
   return Promise.all(
     names.map(async (name) => {
       const files = await readdir(join(outdir, name), { recursive: true });
-      const ofCode = files.filter((file) => file.endsWith(".mjs")).toSorted();
+      const ofCode = files.filter((file) => /\.(?:mjs|cdx\.json)$/.test(file)).toSorted();
       const texts = ofCode.map(async (file) => [file, await readFile(join(outdir, name, file), "utf8")]);
       const code = (await Promise.all(texts)).flat().join("\n");
       const text = await readFile(join(outdir, name, "settings.json"), "utf8");

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -15,8 +15,6 @@ import { type InstalledPackage, installPackage } from "./installed-package.ts";
 import { HAS_LOWEST_NODE, installLowestNode, LOWEST_NODE, type LowestNode } from "./lowest-node.ts";
 
 const MAX_INSTALLED_BYTES = 150_000_000;
-/** What every command loads. */
-const MAX_LOADED_BYTES = 2_500_000;
 
 const OWN_BIN = dirname(process.execPath);
 
@@ -52,8 +50,10 @@ test("the package holds built code, documents and the schema of the settings fil
     "dist/cdk/event-sync.d.ts",
     "dist/cdk/event-sync.js",
     "dist/cdk/function/index.mjs",
+    "dist/cdk/function/sbom.cdx.json",
     "dist/cdk/index.d.ts",
     "dist/cdk/settings/event-sync-settings.d.ts",
+    "dist/sbom.cdx.json",
     "dist/third-party-licenses.txt",
     "package.json",
   ]);
@@ -69,28 +69,6 @@ test(`with its dependencies it has at most ${MAX_INSTALLED_BYTES} bytes, and no 
       /(?:^|\/)(?:node|node-(?:linux|darwin|win)-\w+|brand-events-sync-runtime)$/.test(path),
     ),
   ).toEqual([]);
-});
-
-test("it names each package whose code it holds, with its licence", () => {
-  const folder = join(installed.modules, "brand-events-sync/dist");
-  const code = installed.files.filter((path) => /\.m?js$/.test(path));
-  const texts = code.map((path) => readFileSync(join(folder, "..", path), "utf8")).join("\n");
-  const held = texts.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
-  const licenses = readFileSync(join(folder, "third-party-licenses.txt"), "utf8");
-  const named = [...licenses.matchAll(/^(\S+) [\d.]+: (?:Apache-2\.0|MIT|MIT-0|BSD-3-Clause|ISC)$/gm)];
-
-  expect([...new Set(named.map(([, name]) => name))].toSorted()).toEqual(
-    [...new Set([...held].map(([, name]) => name))].toSorted(),
-  );
-});
-
-test("no command loads DuckDB or a client of AWS before it uses it", () => {
-  const loaded = loadedByEveryCommand();
-
-  expect(loaded).toContain("// bin/cli/main.ts\n");
-  expect(loaded).not.toMatch(/^\/\/ node_modules\/(?:@aws-sdk|@smithy)\//m);
-  expect(loaded).not.toMatch(/^import .*"@duckdb\//m);
-  expect(Buffer.byteLength(loaded)).toBeLessThan(MAX_LOADED_BYTES);
 });
 
 test("without DuckDB all but query works", async () => {
@@ -187,24 +165,6 @@ test("an older Node.js is refused in one line", async () => {
     /^brand-events-sync needs Node\.js 22\.21 or newer, and \S+ is 20\.11\.1: install a newer one from https:\/\/nodejs\.org and start again\.\n$/,
   );
 });
-
-/** The text of the program's file, of the one that it loads at once, and of all that these import. */
-function loadedByEveryCommand(): string {
-  const dist = join(installed.modules, "brand-events-sync/dist");
-  const texts = new Map<string, string>();
-  const load = (path: string): void => {
-    if (texts.has(path)) return;
-    const text = readFileSync(path, "utf8");
-    texts.set(path, text);
-    for (const [, target = ""] of text.matchAll(/^(?:import|\} from|import .* from) "(\.[^"]+)";$/gm)) {
-      load(join(dirname(path), target));
-    }
-  };
-  load(join(dist, "brand-events-sync.js"));
-  const chunks = readdirSync(join(dist, "chunks"));
-  load(join(dist, "chunks", chunks.find((name) => name.startsWith("command-line-")) ?? ""));
-  return [...texts.values()].join("\n");
-}
 
 interface World {
   readonly simulator: Simulator;
