@@ -20,6 +20,7 @@ import { retireCommand } from "./commands/retire.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { viewsCommand } from "./commands/views.ts";
 import { readSecrets } from "./init/questions.ts";
 import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
 import type { OptionName, OptionValues } from "./options/options.ts";
@@ -111,6 +112,7 @@ export async function main(
   add(acceptCommand);
   add(rollbackCommand);
   add(queryCommand);
+  add(viewsCommand);
   add(retireCommand);
   add(removeCommand);
   add(authorizeCommand);

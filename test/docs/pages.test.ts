@@ -12,6 +12,7 @@ import { retireCommand } from "../../bin/cli/commands/retire.ts";
 import { runCommand } from "../../bin/cli/commands/run.ts";
 import { statusCommand } from "../../bin/cli/commands/status.ts";
 import { verifyCommand } from "../../bin/cli/commands/verify.ts";
+import { viewsCommand } from "../../bin/cli/commands/views.ts";
 import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -28,6 +29,7 @@ const COMMANDS = [
   statusCommand,
   reportCommand,
   queryCommand,
+  viewsCommand,
   diffCommand,
   acceptCommand,
   rollbackCommand,

@@ -131,8 +131,8 @@ export class DuckdbCatalog implements Catalog {
     this.#onDamage(damaged);
   }
 
-  /** One file serves all accounts, so it is rendered from all of them. */
-  async refresh(account: string): Promise<void> {
+  /** One file serves all accounts, so it is rendered from all of them. Without an account no damage is thrown. */
+  async refresh(account?: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);

@@ -66,8 +66,8 @@ export function viewsSql(files: WarehouseFiles): string {
     partitions: { account: -2 },
   } as const;
   return [
-    "-- The tables of this warehouse for DuckDB 1.3 or newer, from anywhere: .read <warehouse>/views.sql",
-    "-- Replaced whole after each publication, so change nothing here.",
+    "-- The tables of this warehouse for DuckDB 1.3 or newer. Moved or copied? brand-events-sync views --warehouse <this folder>",
+    "-- From anywhere: .read <warehouse>/views.sql. Replaced whole after each publication, so change nothing here.",
     ...damageLines(files),
     ATHENA_FUNCTIONS,
     table("events", { ...rows, patterns: patternsOf("events"), partitions: { account: -3 } }),
