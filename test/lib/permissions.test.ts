@@ -118,7 +118,7 @@ describe("the roles", () => {
     expect(roles).toHaveLength(3);
     expect(template.all("AWS::IAM::Policy")).toHaveLength(3);
     for (const { properties } of roles) {
-      expect(Object.keys(properties).toSorted()).toEqual(["AssumeRolePolicyDocument", "Description"]);
+      expect(Object.keys(properties).toSorted()).toEqual(["AssumeRolePolicyDocument", "Description", "Tags"]);
     }
   });
 

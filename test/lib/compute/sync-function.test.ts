@@ -53,7 +53,7 @@ describe("a start that fails", () => {
   });
 
   it("stays two weeks in a queue that is encrypted and requires TLS", () => {
-    expect(queue.properties).toEqual({ MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
+    expect(queue.properties).toMatchObject({ MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
     expect(statements(template.only("AWS::SQS::QueuePolicy"))).toContainEqual({
       Effect: "Deny",
       Principal: { AWS: "*" },

@@ -27,7 +27,7 @@ describe("the secrets", () => {
       ["uk", "a-b", "ab", "a_b"].map((name) => `Stack/${name}-${uuid}`),
     );
     for (const { properties } of secrets) {
-      expect(Object.keys(properties).toSorted()).toEqual(["Description", "Name"]);
+      expect(Object.keys(properties).toSorted()).toEqual(["Description", "Name", "Tags"]);
     }
   });
 

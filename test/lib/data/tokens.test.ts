@@ -35,6 +35,7 @@ describe("the secrets for tokens", () => {
         Name: `Stack/tokens/uk-${UUID}`,
         Description:
           "Tokens of the account uk at the identity provider, stored by the command authorize and by runs",
+        Tags: [{ Key: "brand-events-sync", Value: "Stack" }],
       },
     ]);
     expect(tokenSecrets(all)).toHaveLength(2);
