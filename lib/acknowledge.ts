@@ -1,9 +1,26 @@
-// The finding of cdk-nag for a resource of a policy that ends in `*`: its id, which an acknowledgement names.
+// Findings of cdk-nag that are meant to be so, each with its reason.
 
-import { Stack } from "aws-cdk-lib";
+import * as cdk from "aws-cdk-lib";
+import { type Acknowledgment, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 
-/** @param scope a construct in the stack of the policy */
+/** Where `aws-cdk-lib` is older than `Validations`, or than the ids of these findings, the findings stay. */
+export function acknowledge(scope: Construct, ...findings: readonly Acknowledgment[]): void {
+  if (!("Validations" in cdk)) return;
+  const validations = cdk.Validations.of(scope);
+  for (const finding of findings) {
+    try {
+      validations.acknowledge(finding);
+    } catch {
+      // Some versions refuse `::` in an id.
+    }
+  }
+}
+
+/**
+ * The id of the finding for a resource of a policy that ends in `*`.
+ * @param scope a construct in the stack of the policy
+ */
 export function wildcardFinding(scope: Construct, arn: string): string {
   return `AwsSolutions-IAM5[Resource::${asText(Stack.of(scope).resolve(arn))}]`;
 }

@@ -1,12 +1,13 @@
 // The queue for starts that failed for good: all retries failed, or the start was too old to retry.
 
-import { Duration, Validations } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
 
 export class FailureQueue extends Construct {
   readonly queue: Queue;
@@ -20,7 +21,8 @@ export class FailureQueue extends Construct {
       retentionPeriod: Duration.days(14),
     });
     const reason = "This is the queue for failed starts. A person empties it, and an alarm says when.";
-    Validations.of(this.queue).acknowledge(
+    acknowledge(
+      this.queue,
       { id: "AwsSolutions-SQS3", reason },
       { id: "Serverless-SQSRedrivePolicy", reason },
     );

@@ -1,14 +1,14 @@
 // The state machine that continues what one invocation could not finish.
 
-import { ArnFormat, Duration, Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
+import { acknowledge, wildcardFinding } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/bucket-rules.ts";
-import { wildcardFinding } from "../wildcard-finding.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 interface StateMachineProps {
@@ -40,7 +40,7 @@ export class StateMachine extends Construct {
     });
     // With its policy: an execution that starts before the permission is there fails for good.
     machine.node.addDependency(role);
-    acknowledge(machine);
+    acknowledgeFindings(machine);
   }
 }
 
@@ -65,10 +65,11 @@ function machineRole(scope: Construct, handOver: HandOver, target: IFunction): R
   return role;
 }
 
-function acknowledge(machine: CfnStateMachine): void {
+function acknowledgeFindings(machine: CfnStateMachine): void {
   const notTraced =
     "There is one function and nothing behind it to trace. The history of an execution shows every attempt with its time.";
-  Validations.of(machine).acknowledge(
+  acknowledge(
+    machine,
     {
       id: "AwsSolutions-SF1",
       reason:
@@ -183,7 +184,7 @@ export class HandOver extends Construct {
         resources: [this.executionArn("*")],
       }),
     );
-    Validations.of(role).acknowledge({
+    acknowledge(role, {
       id: wildcardFinding(role, this.executionArn("*")),
       reason:
         "Runs give the executions their names, so all executions of this state machine are the narrowest resource.",

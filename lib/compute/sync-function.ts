@@ -1,12 +1,13 @@
 // The function: its bundle, its size, and what happens to a start that fails.
 
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { Alias, Architecture, Runtime } from "aws-cdk-lib/aws-lambda";
 import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { type ILogGroup, LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
 import { functionCode } from "./function-code.ts";
 
 /** Lambda's maximum. An invocation stops between two units of its work before that. */
@@ -67,12 +68,13 @@ export class SyncFunction extends Construct {
       retryAttempts: 2,
       onFailure: { bind: () => ({ destination: props.failureQueue.queueArn }) },
     });
-    acknowledge(this.function);
+    acknowledgeFindings(this.function);
   }
 }
 
-function acknowledge(scope: Construct): void {
-  Validations.of(scope).acknowledge(
+function acknowledgeFindings(scope: Construct): void {
+  acknowledge(
+    scope,
     {
       id: "Serverless-LambdaTracing",
       reason:

@@ -1,12 +1,12 @@
 // A managed policy for analysts: they query the tables in the workgroup, and read nothing else of the stack.
 
-import { ArnFormat, Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Stack } from "aws-cdk-lib";
 import { type IManagedPolicy, ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
-import { wildcardFinding } from "../wildcard-finding.ts";
+import { acknowledge, wildcardFinding } from "../acknowledge.ts";
 import { useOfKeys } from "./storage.ts";
 
 /** The folders of the five tables. `runs/` and `accounts/` belong to the function alone. */
@@ -119,7 +119,8 @@ export class AnalystPolicy extends Construct {
   }
 
   private acknowledge(policy: ManagedPolicy, { bucket, resultsPrefix, database }: AnalystPolicyProps): void {
-    Validations.of(policy).acknowledge(
+    acknowledge(
+      policy,
       ...[...TABLE_FOLDERS, resultsPrefix].map((prefix) => ({
         id: wildcardFinding(policy, bucket.arnForObjects(`${prefix}*`)),
         reason:

@@ -1,13 +1,13 @@
 // One secret per account, created empty: a person fills it.
 
-import { ArnFormat, Aws, Fn, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Aws, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/environment.ts";
+import { acknowledge, wildcardFinding } from "../acknowledge.ts";
 import type { Settings } from "../settings/settings.ts";
-import { wildcardFinding } from "../wildcard-finding.ts";
 
 interface CredentialsProps {
   /** The name of the deployment. */
@@ -133,7 +133,7 @@ function emptySecret(
   });
   // Retained, but deleted when its creation is rolled back: a failed first deployment leaves nothing behind.
   secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-  Validations.of(secret).acknowledge({ id: "AwsSolutions-SMG4", reason: whyNotRotated });
+  acknowledge(secret, { id: "AwsSolutions-SMG4", reason: whyNotRotated });
   return secret;
 }
 
@@ -159,7 +159,7 @@ function secretPattern(deployment: string, path: string, role: Role): string {
     resourceName: `${secretName(deployment, path)}*`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
-  Validations.of(role).acknowledge({
+  acknowledge(role, {
     id: wildcardFinding(role, pattern),
     reason:
       "The pattern covers secrets of this deployment only: one ARN for each account would not fit into the policy.",

@@ -1,6 +1,6 @@
 // Where all files are: snapshots, changes, publications, run logs, staging, and the results of queries.
 
-import { Annotations, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Annotations, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
@@ -15,7 +15,7 @@ import {
 import { Construct } from "constructs";
 import { COLUMNS_FILE, FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
-import { wildcardFinding } from "../wildcard-finding.ts";
+import { acknowledge, wildcardFinding } from "../acknowledge.ts";
 import {
   denyOverwriting,
   denyWithoutTls,
@@ -101,7 +101,7 @@ export class Storage extends Construct {
     const ids = [...PREFIXES.map((prefix) => `${prefix}*`), layout.loginRefused("*")].map((keys) =>
       wildcardFinding(role, this.bucket.arnForObjects(keys)),
     );
-    Validations.of(role).acknowledge(...ids.map((id) => ({ id, reason })));
+    acknowledge(role, ...ids.map((id) => ({ id, reason })));
   }
 }
 
@@ -144,7 +144,7 @@ function newBucket(scope: Construct, encryptionKey: IKey | undefined): IBucket {
     lifecycleRules: [...RULES_OF_A_BUCKET],
   });
   bucket.addToResourcePolicy(denyOverwriting(bucket));
-  Validations.of(bucket).acknowledge({
+  acknowledge(bucket, {
     id: "AwsSolutions-S1",
     reason:
       "One role writes here, and the run log records what it wrote. Reads go through Athena, which keeps its own history. Access logs would need a second bucket that outlives this one.",
@@ -170,7 +170,7 @@ function leftBucket(scope: Construct, bucketName: string, encryptionKey: IKey | 
 function protectGiven(scope: Construct, bucket: IBucket): IBucket {
   const missing: string[] = [];
   const resource = bucket.node.defaultChild;
-  const isMadeHere = CfnBucket.isCfnBucket(resource);
+  const isMadeHere = resource instanceof CfnBucket;
   if (isMadeHere && bucket instanceof Bucket) {
     for (const rule of RULES_OF_FOLDERS) bucket.addLifecycleRule(rule);
   } else missing.push("lifecycle rules");

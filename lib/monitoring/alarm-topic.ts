@@ -1,10 +1,11 @@
 // The topic for alarms, and the e-mail address that subscribes to it.
 
-import { Annotations, ArnFormat, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Annotations, ArnFormat, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { type IKey, Key } from "aws-cdk-lib/aws-kms";
 import { type ITopic, Subscription, SubscriptionProtocol, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
+import { acknowledge } from "../acknowledge.ts";
 
 const CLOUDWATCH = new ServicePrincipal("cloudwatch.amazonaws.com");
 
@@ -28,7 +29,7 @@ export class AlarmTopic extends Construct {
       protocol: SubscriptionProtocol.EMAIL,
       endpoint: email,
     });
-    Validations.of(subscription).acknowledge({
+    acknowledge(subscription, {
       id: "Serverless-SNSRedrivePolicy",
       reason: "An alarm whose e-mail was not delivered is still visible in the CloudWatch console.",
     });

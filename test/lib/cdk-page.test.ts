@@ -6,6 +6,7 @@ import { Construct } from "constructs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { deploymentNames } from "../../lib/deployment-names.ts";
+import packageJson from "../../package.json" with { type: "json" };
 import { sectionOf, tableBelow, unquoted } from "../docs/markdown.ts";
 import { statements } from "./policy-statements.ts";
 import { newApp, synthesized } from "./synthesized.ts";
@@ -77,6 +78,18 @@ test.each([
   const shown = blocks(heading);
   expect(shown).not.toEqual([]);
   for (const statement of shown) expect(ofStack).toContainEqual(expect.objectContaining(Object(statement)));
+});
+
+test("the versions of the CDK are those that the package asks for", () => {
+  const [, library, constructs] =
+    /`aws-cdk-lib` (\S+) or newer, and with `constructs` (\d+)/.exec(
+      sectionOf(PAGE, "# In a CDK app of your own"),
+    ) ?? [];
+
+  expect(packageJson.peerDependencies).toEqual({
+    "aws-cdk-lib": `^${library}.0`,
+    constructs: `^${constructs}.0.0`,
+  });
 });
 
 test("the table of props has each prop with its type, in the order of the source", () => {
