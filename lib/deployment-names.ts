@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { DEFAULT_DATABASE } from "../lambdas/job/settings/database-name.ts";
+import { SHARED_SETTINGS } from "../lambdas/job/settings-file/settings.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 
 /** The CDK leaves this id out of logical ids, and these names leave it out too. */
@@ -30,7 +30,12 @@ export function deploymentNames(construct: Construct): DeploymentNames {
   const name = nameOf(stackName, ids);
   const outputPrefix = ids.join("").replaceAll(/[^A-Za-z0-9]/g, "");
   if (ids.length === 0) {
-    return { name, database: DEFAULT_DATABASE, metricNamespace: METRIC_NAMESPACE, outputPrefix };
+    return {
+      name,
+      database: SHARED_SETTINGS.database.default,
+      metricNamespace: METRIC_NAMESPACE,
+      outputPrefix,
+    };
   }
   return { name, database: databaseOf(name), metricNamespace: `${METRIC_NAMESPACE}/${name}`, outputPrefix };
 }

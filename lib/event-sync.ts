@@ -8,8 +8,8 @@ import type { IBucket } from "aws-cdk-lib/aws-s3";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { environmentOf } from "../lambdas/sync/environment.ts";
-import { settingsFileText } from "../lambdas/sync/settings-file.ts";
+import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
+import { environmentOf, functionFileText } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { DefaultEventBus } from "./compute/event-bus.ts";
 import { EndedExecutions, FailureQueue } from "./compute/failure-queue.ts";
@@ -31,9 +31,8 @@ import { SavedLogQueries } from "./monitoring/log-queries.ts";
 import { Mails, UnsentEvents } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
-import { functionSettings } from "./settings/function-settings.ts";
-import { parseSettings } from "./settings/settings.ts";
-import { warnOfPlaceholders } from "./settings/warn-of-placeholders.ts";
+
+import { parseSettings, type Settings } from "./settings/settings.ts";
 
 /** On everything, with the name of the deployment. */
 const DEPLOYMENT_TAG = "brand-events-sync";
@@ -117,7 +116,7 @@ export class EventSync extends Construct {
     const sync = new SyncFunction(this, "Sync", {
       role,
       environment,
-      settingsFile: settingsFileText(functionSettings(settings)),
+      settingsFile: functionFileText(settings),
       failureQueue: failureQueue.queue,
       logGroup: props.logGroup,
       logRetentionDays: settings.logRetentionDays,
@@ -215,6 +214,16 @@ function checkSize(scope: Construct, accounts: number): void {
   if (resources <= MAX_RESOURCES) return;
   throw new Error(
     `eventSync.accounts: ${accounts} accounts need ${resources} resources, and a stack of CloudFormation has at most ${MAX_RESOURCES}. Deploy some of the accounts as a second stack, with a stackName and a database of its own (docs/aws.md, "A second stack").`,
+  );
+}
+
+/** The address that `cdk.json` is delivered with is a placeholder. */
+function warnOfPlaceholders(scope: Construct, accounts: Settings["accounts"]): void {
+  const names = Object.keys(accounts).filter((name) => isPlaceholder(accounts[name]?.baseUrl ?? ""));
+  if (names.length === 0) return;
+  Annotations.of(scope).addWarningV2(
+    "brand-events-sync:placeholder",
+    `eventSync.baseUrl: the address of the service is still a placeholder (${names.join(", ")}). Set your own; until then runs fail with CONFIG_INVALID.`,
   );
 }
 

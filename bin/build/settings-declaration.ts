@@ -1,6 +1,31 @@
-// The type of the settings, written out key by key from their JSON Schema: who uses the package has no zod.
+// The JSON Schema of the settings, and their type, written out from it key by key: who uses the package has no zod.
 
 import * as z from "zod";
+import {
+  ACCOUNT_SETTINGS,
+  plainText,
+  type Setting,
+  SHARED_SETTINGS,
+} from "../../lambdas/job/settings-file/settings.ts";
+
+const SETTINGS: ReadonlyMap<unknown, Setting> = new Map(
+  Object.entries({ ...SHARED_SETTINGS, ...ACCOUNT_SETTINGS }),
+);
+
+/** Of what a person writes: defaults and descriptions are those of the table of settings. */
+export function settingsJsonSchema(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, {
+    io: "input",
+    target: "draft-7",
+    override: ({ jsonSchema, path }) => {
+      delete jsonSchema.readOnly;
+      const setting = path.at(-2) === "properties" ? SETTINGS.get(path.at(-1)) : undefined;
+      if (setting) Object.assign(jsonSchema, { description: setting.help, default: setting.default });
+      if (jsonSchema.description !== undefined) jsonSchema.description = plainText(jsonSchema.description);
+      if (jsonSchema.default === undefined) delete jsonSchema.default;
+    },
+  });
+}
 
 /** The part of JSON Schema (draft 7) that the settings need. */
 const schemaShape = z.object({

@@ -22,20 +22,20 @@ import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { viewsCommand } from "./commands/views.ts";
 import { readSecrets } from "./init/questions.ts";
-import { allAccountsOf, isOneAccountMeant, refuseOneInput } from "./options/all-accounts.ts";
-import type { OptionName, OptionValues } from "./options/options.ts";
-import { refusePastedArguments } from "./options/pasted-secret.ts";
-import { PROGRAM_NAME } from "./options/program-name.ts";
+import { PROGRAM_NAME } from "./options/command-line-text.ts";
+import { longName, OPTIONS, type OptionName, type OptionValues } from "./options/options.ts";
 import {
+  allAccountsOf,
   type GivenOptions,
   helpOption,
   isGiven,
+  isOneAccountMeant,
   namedConfig,
   readOptions,
+  refusePastedArguments,
   wantsJson,
 } from "./options/read-options.ts";
 import { openSettingsFile } from "./options/settings-file.ts";
-import { asArgumentIfSql } from "./options/sql-argument.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import type { AccountResult } from "./output/output.ts";
 import type { ProcessContext } from "./wiring/command-context.ts";
@@ -88,8 +88,7 @@ export async function main(
           }),
       };
       if (isSet("all") && !isOneAccountMeant(given, environment)) {
-        refuseOneInput(given, environment);
-        const accounts = allAccountsOf(file);
+        const accounts = allAccountsOf(file, given, environment);
         const all = { accounts, isJson: isSet("json"), valuesOf: (account: string) => valuesOf({ account }) };
         exitCode = await eachAccount(spec, all, commandContext);
         return;
@@ -141,7 +140,8 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
     .command(spec.name)
     .description(spec.summary)
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
-  for (const name of [...spec.options, ...(spec.ofEach ?? [])]) command.addOption(helpOption(name));
+  for (const name of [...spec.options, ...(spec.ofEach ?? [])])
+    command.addOption(helpOption(name, spec.name));
   if (spec.argument) {
     const { name, description, isOptional } = spec.argument;
     command.argument(isOptional ? `[${name}]` : `<${name}>`, description);
@@ -150,4 +150,16 @@ function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<
     command.argument(`[${spec.secondArgument.name}]`, spec.secondArgument.description);
   }
   return command;
+}
+
+const LONG_NAMES: ReadonlySet<string> = new Set((Object.keys(OPTIONS) as OptionName[]).map(longName));
+
+/**
+ * SQL that begins with a comment begins like an option: a blank before it changes no SQL. No option has a space behind
+ * its dashes. A comment without one ends with its line, and a statement follows.
+ */
+function asArgumentIfSql(arg: string): string {
+  const [, name = ""] = /^--([\w-]*)=/.exec(arg) ?? [];
+  const isSql = arg.startsWith("--") && !LONG_NAMES.has(name) && (/^--\s/.test(arg) || /[\r\n]/.test(arg));
+  return isSql ? ` ${arg}` : arg;
 }

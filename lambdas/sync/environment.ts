@@ -3,11 +3,10 @@
 import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { type RunSettings, runSettings } from "../job/run/run-settings.ts";
-import type { AccountSettings } from "../job/settings/account-settings.ts";
-import { databaseName } from "../job/settings/database-name.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
-import { text } from "../job/settings/value-schemas.ts";
-import { parseSettingsFile } from "./settings-file.ts";
+import { accountName, databaseName, text } from "../job/settings/values.ts";
+import { type AccountSettings, accountSettings } from "../job/settings-file/settings-schema.ts";
+import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
 import { METRIC_NAMESPACE } from "./telemetry/metrics.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
@@ -71,7 +70,7 @@ export type FunctionAccount = AccountSettings & {
 };
 /** What the function works with. `region` and `functionName` are Lambda's own words for where it runs, and what. */
 export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secretName" | "tokensSecretName">> &
-  Pick<ReturnType<typeof parseSettingsFile>, "lifted"> & {
+  Pick<ReturnType<typeof parseFunctionFile>, "lifted"> & {
     readonly region: string;
     readonly functionName: string;
     readonly accounts: Readonly<Record<string, FunctionAccount>>;
@@ -90,13 +89,13 @@ export function environmentOf(settings: FunctionSettings): Record<string, string
 /** Throws `CONFIG_INVALID` naming the variable, or the key of the settings file. */
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
-  settingsFile: string,
+  functionFile: string,
 ): FunctionEnvironment {
   const given = Object.fromEntries(Object.entries(ENVIRONMENT).map(([key, name]) => [key, variables[name]]));
   const parsed = schema.safeParse(given, { error: plainEnglish });
   if (!parsed.success) throw invalid(problemsOf(parsed.error.issues, given, nameOf).join("; "));
   const { secretName, tokensSecretName, ...settings } = parsed.data;
-  const { accounts, lifted } = parseSettingsFile(settingsFile);
+  const { accounts, lifted } = parseFunctionFile(functionFile);
   const withSecrets = Object.entries(accounts).map(([name, account]) => {
     const secretOf = (pattern: string): string => pattern.replaceAll(ACCOUNT_PLACEHOLDER, name);
     const hasTokens = account.authUrl !== undefined && tokensSecretName !== undefined;
@@ -131,4 +130,50 @@ export function accountRunSettings(
   { lifted }: Pick<FunctionEnvironment, "lifted">,
 ): RunSettings {
   return runSettings(settings, { account, lifted });
+}
+
+/** Its name, beside the function's code. Unlike environment variables it has no limit of 4 KB. */
+export const FUNCTION_FILE_NAME = "settings.json";
+
+const fileSchema = z.strictObject({
+  accounts: z
+    .record(accountName, accountSettings)
+    .refine((accounts) => Object.keys(accounts).length > 0, "expected at least one account"),
+  lifted: liftedColumns.default([]),
+});
+
+/** What `lib` gives: what has a default may be left out. */
+export type FunctionFile = z.input<typeof fileSchema>;
+
+/** The settings file in the function's bundle. What the function does not use is not in it. */
+export function functionFileText({ accounts, lifted }: FunctionFile): string {
+  const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
+  const used = Object.entries(accounts).map(([name, account]) => [
+    name,
+    Object.fromEntries(Object.entries(account).filter(isUsed)),
+  ]);
+  return `${JSON.stringify({ accounts: Object.fromEntries(used), lifted })}\n`;
+}
+
+/** Throws `CONFIG_INVALID` naming the key. */
+export function parseFunctionFile(text: string): z.output<typeof fileSchema> {
+  const given = parseJson(text);
+  const parsed = fileSchema.safeParse(given, { error: plainEnglish });
+  if (parsed.success) return parsed.data;
+  throw invalidFile(problemsOf(parsed.error.issues, given, (path) => path.map(String).join(".")).join("; "));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidFile("expected JSON");
+  }
+}
+
+function invalidFile(problem: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The function's ${FUNCTION_FILE_NAME} is not usable (${problem}). Deploy the stack again; the file is not edited by hand.`,
+  );
 }

@@ -14,7 +14,7 @@ import type { RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { status } from "../job/run/status.ts";
 import { verify } from "../job/run/verify/verify.ts";
-import { isPlaceholder } from "../job/settings/base-url.ts";
+import { isPlaceholder } from "../job/settings/addresses.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import { accountRunSettings } from "./environment.ts";
 import { type FunctionPorts, functionRunPorts, timeLimit } from "./function-ports.ts";

@@ -18,10 +18,9 @@ import { systemClock } from "../job/runtime/clock.ts";
 import { systemRandom } from "../job/runtime/random.ts";
 import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
-import { readEnvironment } from "./environment.ts";
+import { FUNCTION_FILE_NAME, readEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
-import { SETTINGS_FILE } from "./settings-file.ts";
 import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
 import { eventBridgeSender, functionLog } from "./telemetry/function-log.ts";
 
@@ -37,7 +36,7 @@ const clients = {
   stepFunctions: new SFNClient(aws),
 };
 /** Beside the bundle. */
-const SETTINGS = new URL(SETTINGS_FILE, import.meta.url);
+const SETTINGS = new URL(FUNCTION_FILE_NAME, import.meta.url);
 const log = functionLog();
 
 export async function handler(event: unknown, context: Context): Promise<object> {

@@ -4,9 +4,9 @@ import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE } from "../job/run/discover.ts";
 import { nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
-import { DEFAULT_VERIFIED, sampleSize } from "../job/run/verify/sample-size.ts";
+import { DEFAULT_VERIFIED, sampleSize } from "../job/run/verify/verify.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
-import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/value-schemas.ts";
+import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 
 /** How far the clock of the schedule may be ahead of the function's. */
 const MAX_AHEAD_MS = 5 * 60_000;

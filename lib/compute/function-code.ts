@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AssetHashType, DockerImage } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
+import { FUNCTION_FILE_NAME } from "../../lambdas/sync/environment.ts";
 
 /** Beside the built construct. A clone has no such folder. */
 const BUILT = fileURLToPath(new URL("function/", import.meta.url));
@@ -19,7 +19,7 @@ export function functionCode(settingsFile: string): { readonly code: Code; reado
   const tryBundle = (folder: string): boolean => {
     if (isBuilt) cpSync(BUILT, folder, { recursive: true });
     else bundleInto(folder);
-    writeFileSync(join(folder, SETTINGS_FILE), settingsFile);
+    writeFileSync(join(folder, FUNCTION_FILE_NAME), settingsFile);
     return true;
   };
   const code = Code.fromAsset(isBuilt ? BUILT : SOURCES, {

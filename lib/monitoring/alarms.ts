@@ -14,8 +14,8 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
 import type { DeployedAccount } from "../settings/settings.ts";
-import { staleAfterHours } from "../settings/stale-after.ts";
 import type { AccountGlance } from "./glance.ts";
 import { type AccountMetric, executionMetric } from "./metrics.ts";
 

@@ -3,21 +3,21 @@
 
 import { resolve } from "node:path";
 import * as z from "zod";
-import { accountKeys, schedule } from "../../lambdas/job/settings-file/account-keys.ts";
 import {
   keyIn,
   parseSettings as parse,
+  readSettingsFile,
   type SettingsSource,
   unusableSettings,
-} from "../../lambdas/job/settings-file/parse-settings.ts";
-import { readSettingsFile } from "../../lambdas/job/settings-file/read-settings-file.ts";
-import { deploymentSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
-import { sharedKeys } from "../../lambdas/job/settings-file/shared-keys.ts";
+} from "../../lambdas/job/settings-file/read-settings.ts";
+import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import { deploymentSettingsSchema, settingsFor } from "../../lambdas/job/settings-file/settings-schema.ts";
 
-const { warehouse, credentials, tokens, notifyUrl, notifyOn, ...deployed } = accountKeys.shape;
-
-const deployedAccount = z.object({ schedule, ...deployed });
-const shared = z.object(sharedKeys.shape);
+const deployedAccount = z.object({
+  ...settingsFor(ACCOUNT_SETTINGS, "both", "AWS"),
+  schedule: ACCOUNT_SETTINGS.schedule.schema,
+});
+const shared = z.object(settingsFor(SHARED_SETTINGS, "both", "AWS"));
 
 export type DeployedAccount = Readonly<Omit<z.output<typeof deployedAccount>, "baseUrl">> & {
   readonly baseUrl: string;

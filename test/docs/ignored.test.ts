@@ -24,7 +24,7 @@ test("git ignores every credentials file that the documents name", async () => {
     [...text.matchAll(CREDENTIALS)].map(({ groups }) => groups?.["path"] ?? ""),
   );
 
-  const paths = new Set([OPTIONS.credentials.fallback, ...named]);
+  const paths = new Set([OPTIONS.credentials.default, ...named]);
 
   expect(paths).toContain("credentials/uk.json");
   expect(await ignored([...paths])).toEqual([...paths]);

@@ -1,42 +1,9 @@
 import { expect, test } from "vitest";
-import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
-import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
-import { checkCommand } from "../../bin/cli/commands/check.ts";
-import { diffCommand } from "../../bin/cli/commands/diff.ts";
-import { discoverCommand } from "../../bin/cli/commands/discover.ts";
-import { initCommand } from "../../bin/cli/commands/init.ts";
-import { queryCommand } from "../../bin/cli/commands/query.ts";
-import { removeCommand } from "../../bin/cli/commands/remove.ts";
-import { reportCommand } from "../../bin/cli/commands/report.ts";
-import { retireCommand } from "../../bin/cli/commands/retire.ts";
-import { runCommand } from "../../bin/cli/commands/run.ts";
-import { statusCommand } from "../../bin/cli/commands/status.ts";
-import { verifyCommand } from "../../bin/cli/commands/verify.ts";
-import { viewsCommand } from "../../bin/cli/commands/views.ts";
-import { OPTIONS, type OptionName } from "../../bin/cli/options/options.ts";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 import { TABLES } from "../../lambdas/job/storage/layout.ts";
 import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
-
-const COMMANDS = [
-  initCommand,
-  checkCommand,
-  discoverCommand,
-  runCommand,
-  verifyCommand,
-  statusCommand,
-  reportCommand,
-  queryCommand,
-  viewsCommand,
-  diffCommand,
-  acceptCommand,
-  rollbackCommand,
-  authorizeCommand,
-  retireCommand,
-  removeCommand,
-];
 
 test("the table of errors has every code, in the order of the source, and no other", () => {
   const codes = column(tableBelow("errors.md", "## Errors"), "Code");
@@ -51,22 +18,6 @@ test("the errors that leave a run unfinished are those that the page of errors n
   const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable);
 
   expect(codesIn(sentence)).toEqual(unfinished);
-});
-
-test("the table of options has every option with its variable, default and commands", () => {
-  const rows = tableBelow("settings.md", "## Command line").rows.map(
-    ([option, variable, fallback, commands]) => [option, variable, fallback, commands].map(unquoted),
-  );
-
-  const options = (Object.keys(OPTIONS) as OptionName[]).map((name) => [
-    longFlag(name),
-    longFlag(name).replace("--", "BRAND_").replaceAll("-", "_").toUpperCase(),
-    "fallback" in OPTIONS[name] ? OPTIONS[name].fallback : "none",
-    COMMANDS.filter(({ options, ofEach = [] }) => [...options, ...ofEach].some((each) => each === name))
-      .map((command) => command.name)
-      .join(", "),
-  ]);
-  expect(rows.toSorted()).toEqual(options.toSorted());
 });
 
 test("the table of exit codes has every code", () => {
@@ -93,5 +44,3 @@ test.each(Object.entries(TABLES))("%s is described with its columns and types, i
   const partitions = table.partitions.map((partition) => [partition, "string"]);
   expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
 });
-
-const longFlag = (name: OptionName): string => /--[\w-]+/.exec(OPTIONS[name].flag)?.[0] ?? "";

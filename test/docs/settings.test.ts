@@ -1,60 +1,143 @@
-// The page's tables of the deployment's settings says what the schema says, both ways.
+// docs/settings.md and brand-events.schema.json say what the table of settings says.
+// `npx vitest run test/docs/settings.test.ts -u` writes both again.
 
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
-import type { z } from "zod";
-import { accountKeys, schedule } from "../../lambdas/job/settings-file/account-keys.ts";
-import { fileSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
-import { sharedKeys } from "../../lambdas/job/settings-file/shared-keys.ts";
-import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
-import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { settingsJsonSchema } from "../../bin/build/settings-declaration.ts";
+import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
+import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
+import { checkCommand } from "../../bin/cli/commands/check.ts";
+import { diffCommand } from "../../bin/cli/commands/diff.ts";
+import { discoverCommand } from "../../bin/cli/commands/discover.ts";
+import { initCommand } from "../../bin/cli/commands/init.ts";
+import { queryCommand } from "../../bin/cli/commands/query.ts";
+import { removeCommand } from "../../bin/cli/commands/remove.ts";
+import { reportCommand } from "../../bin/cli/commands/report.ts";
+import { retireCommand } from "../../bin/cli/commands/retire.ts";
+import { runCommand } from "../../bin/cli/commands/run.ts";
+import { statusCommand } from "../../bin/cli/commands/status.ts";
+import { verifyCommand } from "../../bin/cli/commands/verify.ts";
+import { viewsCommand } from "../../bin/cli/commands/views.ts";
+import {
+  defaultText,
+  longName,
+  OPTIONS,
+  type OptionName,
+  type OptionSpec,
+  variableName,
+} from "../../bin/cli/options/options.ts";
+import { ACCOUNT_SETTINGS, type Setting, SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import {
+  deploymentSettingsSchema,
+  fileSettingsSchema,
+} from "../../lambdas/job/settings-file/settings-schema.ts";
 
-const PAGE = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
+const PAGE = "../../docs/settings.md";
 
-type Shape = Readonly<Record<string, z.ZodType>>;
+const COMMANDS = [
+  initCommand,
+  checkCommand,
+  discoverCommand,
+  runCommand,
+  verifyCommand,
+  statusCommand,
+  reportCommand,
+  queryCommand,
+  viewsCommand,
+  diffCommand,
+  acceptCommand,
+  rollbackCommand,
+  authorizeCommand,
+  retireCommand,
+  removeCommand,
+];
 
-describe.each<[string, Shape, Readonly<Record<string, unknown>>]>([
-  ["### For all accounts", { accounts: fileSettingsSchema.shape.accounts, ...sharedKeys.shape }, {}],
-  ["### For one account", { schedule, ...accountKeys.shape }, functionDefaults()],
-])("the table below %s", (heading, shape, inherited) => {
-  test("has every key with its default, in the order of the schema, and no other", () => {
-    const rows = rowsBelow(heading).map(([key = "", , fallback = ""]) => [key, fallback]);
+type Row = readonly string[];
 
-    expect(rows).toEqual(Object.entries(shape).map(([key, schema]) => [key, shown(key, schema, inherited)]));
-  });
+test("the JSON Schema for editors is that of the settings file", async () => {
+  const schema = { title: "Settings of brand-events-sync", ...settingsJsonSchema(fileSettingsSchema) };
+
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot("../../brand-events.schema.json");
 });
 
-/** What the function takes where the stack says nothing. */
-function functionDefaults(): Readonly<Record<string, unknown>> {
-  const { accounts } = readEnvironment(
-    environmentOf({
-      bucket: "bucket",
-      bucketOwner: "123456789012",
-      database: "database",
-      workgroup: "workgroup",
-      secretName: "secret-of-{account}",
-    }),
-    settingsFileText({ accounts: { uk: { baseUrl: "https://api.example.com" } } }),
-  );
-  const { secretId, baseUrl, ...defaults } = accounts["uk"] ?? {};
-  return defaults;
+test("the page has every option and every key, with the words and defaults of the source", async () => {
+  const before = readFileSync(new URL(PAGE, import.meta.url), "utf8");
+
+  const page = [
+    ["## Command line", (Object.keys(OPTIONS) as OptionName[]).map(optionRow)] as const,
+    ["### For all accounts", [accountsRow(), ...Object.entries(SHARED_SETTINGS).map(keyRow)]] as const,
+    ["### For one account", Object.entries(ACCOUNT_SETTINGS).map(keyRow)] as const,
+  ].reduce((text, [heading, rows]) => withRows(text, heading, rows), before);
+
+  await expect(page).toMatchFileSnapshot(PAGE);
+});
+
+/** The page with these rows in the first table below the heading. */
+function withRows(page: string, heading: string, rows: readonly Row[]): string {
+  const table = new RegExp(`(\\n${heading}\\n[^|]*?\\n\\|[^\\n]*\\n\\|[-|]+\\|\\n)(?:\\|[^\\n]*\\n)*`);
+  expect(page).toMatch(table);
+  const lines = rows.map((row) => `| ${row.join(" | ")} |\n`).join("");
+  return page.replace(table, (_, head: string) => head + lines);
 }
 
-function shown(key: string, schema: z.ZodType, inherited: Readonly<Record<string, unknown>>): string {
-  const absent = schema.safeParse(undefined);
-  if (!absent.success) return "required";
-  const fallback = absent.data ?? inherited[key];
-  return fallback === undefined ? "none" : JSON.stringify(fallback);
+function optionRow(name: OptionName): Row {
+  const { help }: OptionSpec = OPTIONS[name];
+  const commands = COMMANDS.filter(({ options, ofEach = [] }) =>
+    [...options, ...ofEach].some((each) => each === name),
+  ).map((command) => command.name);
+  if (typeof help === "object") expect(Object.keys(help).toSorted()).toEqual(commands.toSorted());
+  const meaning =
+    typeof help === "string"
+      ? help
+      : Object.entries(help)
+          .map(([command, words]) => `\`${command}\`: ${words.charAt(0).toLowerCase()}${words.slice(1)}`)
+          .join(". ");
+  const fallback = defaultText(name);
+  return [
+    `\`--${longName(name)}\``,
+    `\`${variableName(name)}\``,
+    fallback === undefined ? "none" : `\`${fallback}\``,
+    commands.join(", "),
+    meaning,
+  ];
 }
 
-/** The cells of the first table of a section, without their quotes. */
-function rowsBelow(heading: string): readonly (readonly string[])[] {
-  const section = PAGE.split(/^(?=#+ )/m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
-  const [, , ...rows] = section.split("\n").filter((line) => line.startsWith("|"));
-  return rows.map((row) =>
-    row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim().replace(/^`(.*)`$/, "$1")),
-  );
+function keyRow([key, setting]: readonly [string, Setting]): Row {
+  const isRequired = deploymentSettingsSchema.shape.accounts
+    .safeParse({ uk: {} })
+    .error?.issues.some(({ path }) => path.at(-1) === key);
+  const fallback = setting.default === undefined ? "none" : `\`${JSON.stringify(setting.default)}\``;
+  return [
+    `\`${key}\``,
+    typeText(z.toJSONSchema(setting.schema, { io: "input" })),
+    isRequired ? "required" : fallback,
+    setting.where,
+    setting.help,
+  ];
+}
+
+function accountsRow(): Row {
+  const { accounts } = fileSettingsSchema.shape;
+  return ["`accounts`", "object", "required", "both", accounts.description ?? ""];
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "number",
+  number: "number",
+  boolean: "boolean",
+  array: "list",
+  object: "object",
+};
+
+function typeText({ anyOf, const: only, type, enum: words }: z.core.JSONSchema.BaseSchema): string {
+  if (anyOf)
+    return anyOf
+      .map((each) => typeText(each))
+      .toSorted()
+      .toReversed()
+      .join(" or ");
+  if (only !== undefined) return `\`${JSON.stringify(only)}\``;
+  return WORDS[String(type ?? typeof words?.[0])] ?? `unknown: ${type}`;
 }

@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
-import { RESULT_FORMATS } from "../../bin/cli/options/result-format.ts";
+import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { against, sync, writeCredentials } from "../cli/command-line.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { CreateBucketCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { z } from "zod";
-import { readEnvironment } from "../../lambdas/sync/environment.ts";
-import { SETTINGS_FILE } from "../../lambdas/sync/settings-file.ts";
+import { FUNCTION_FILE_NAME, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { type AwsClients, awsClients, awsEnvironment, emulator } from "../aws/emulator.ts";
 import { statesResponse } from "../states/states-response.ts";
 import { ACCOUNT_ID, REGION } from "./aws-call.ts";
@@ -58,7 +57,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
     stateMachineArn = "",
   } = readEnvironment(
     definition.environment,
-    await readFile(join(definition.directory, SETTINGS_FILE), "utf8"),
+    await readFile(join(definition.directory, FUNCTION_FILE_NAME), "utf8"),
   );
   const lambda = new LambdaFunction(definition);
   const alias = template.one("AWS::Lambda::Alias").id;

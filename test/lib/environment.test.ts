@@ -2,9 +2,8 @@
 
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { readEnvironment } from "../../lambdas/sync/environment.ts";
-import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
-import { functionSettings } from "../../lib/settings/function-settings.ts";
+import { ACCOUNT_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import { functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { synthesized } from "./synthesized.ts";
 
@@ -35,6 +34,11 @@ const SETTINGS = {
       resumeWithinMinutes: 0,
       staleAfterHours: 30,
       leftOutAlarmAbove: 5,
+      warehouse: "./warehouse",
+      credentials: "credentials/lab.json",
+      tokens: "credentials/lab.tokens.json",
+      notifyUrl: "https://hooks.example.com/lab",
+      notifyOn: ["failed"],
     },
   },
 };
@@ -43,11 +47,15 @@ const { Variables } = z
   .object({ Variables: z.record(z.string(), z.string()) })
   .parse(template.only("AWS::Lambda::Function").properties["Environment"]);
 
-it("the function reads the settings that the stack writes", () => {
+it("an account here has every key that there is", () => {
+  expect(Object.keys(SETTINGS.accounts.lab).toSorted()).toEqual(Object.keys(ACCOUNT_SETTINGS).toSorted());
+});
+
+it("the function reads the settings that the stack writes, and gets no key that it does not know", () => {
   const [uk, lab, labTokens] = template
     .all("AWS::SecretsManager::Secret")
     .map(({ properties }) => properties["Name"]);
-  const file = settingsFileText(functionSettings(parseSettings(SETTINGS)));
+  const file = functionFileText(parseSettings(SETTINGS));
 
   const deployed = Object.fromEntries(
     Object.entries(Variables).map(([name, value]) => [

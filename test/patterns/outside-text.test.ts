@@ -11,7 +11,7 @@ import { isUuid } from "../../lambdas/job/service/events/shape.ts";
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
 import { redirected } from "../../lambdas/job/service/requests/api-request.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/failure.ts";
-import { parseBaseUrl } from "../../lambdas/job/settings/base-url.ts";
+import { parseBaseUrl } from "../../lambdas/job/settings/addresses.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { isOfLayout } from "../../lambdas/job/storage/layout.ts";
 import { parseS3Location } from "../../lambdas/job/storage/s3/s3-location.ts";

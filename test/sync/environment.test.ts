@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import {
   accountRunSettings,
   environmentOf,
+  type FunctionFile,
   type FunctionSettings,
+  functionFileText,
   readEnvironment,
 } from "../../lambdas/sync/environment.ts";
-import { type SettingsFile, settingsFileText } from "../../lambdas/sync/settings-file.ts";
 
 const SETTINGS: FunctionSettings = {
   bucket: "warehouse",
@@ -14,10 +15,10 @@ const SETTINGS: FunctionSettings = {
   workgroup: "analysis",
   secretName: "Stack/{account}-5f0c",
 };
-const FILE: SettingsFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
+const FILE: FunctionFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
 
 test("the defaults of the function are those of the command line", () => {
-  const environment = readEnvironment(environmentOf(SETTINGS), settingsFileText(FILE));
+  const environment = readEnvironment(environmentOf(SETTINGS), functionFileText(FILE));
 
   expect(environment).toEqual({
     bucket: "warehouse",
@@ -79,7 +80,7 @@ test("the function reads every setting as the stack writes it", () => {
 
   const environment = readEnvironment(
     { ...variables, AWS_REGION: "eu-west-1", AWS_LAMBDA_FUNCTION_NAME: "Stack-Sync" },
-    settingsFileText({ accounts: { uk, "a-b_c": uk }, lifted }),
+    functionFileText({ accounts: { uk, "a-b_c": uk }, lifted }),
   );
 
   expect(environment).toEqual({
@@ -118,7 +119,7 @@ describe("variables that the stack does not make", () => {
     { variables: { MAX_TURNS: "0" }, names: "MAX_TURNS" },
   ])("are CONFIG_INVALID: $names", ({ variables, names }) => {
     const read = (): unknown =>
-      readEnvironment({ ...environmentOf(SETTINGS), ...variables }, settingsFileText(FILE));
+      readEnvironment({ ...environmentOf(SETTINGS), ...variables }, functionFileText(FILE));
 
     expect(read).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
     expect(read).toThrow(names);
@@ -176,7 +177,7 @@ function settingsOf(account: object) {
       workgroup: "w",
       secretName: "secret-of-{account}",
     }),
-    settingsFileText({
+    functionFileText({
       accounts: { uk: { baseUrl: "https://service.example", ...account } },
       lifted: [{ name: "brand", pointer: "/brand" }],
     }),

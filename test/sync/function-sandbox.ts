@@ -5,11 +5,10 @@ import type { ServiceCredentials } from "../../lambdas/job/credentials/credentia
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import type { BusEvent } from "../../lambdas/job/run/record/bus-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
-import type { AccountSettings } from "../../lambdas/job/settings/account-settings.ts";
-import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
+import type { AccountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
 import { handleRequest } from "../../lambdas/sync/handle-request.ts";
-import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
 import type { FunctionLog } from "../../lambdas/sync/telemetry/function-log.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
@@ -96,7 +95,7 @@ export class FunctionSandbox implements AsyncDisposable {
       secretName: "secret-of-{account}",
       tokensSecretName: "tokens-of-{account}",
     });
-    const file = settingsFileText({
+    const file = functionFileText({
       accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },
     });
     return {

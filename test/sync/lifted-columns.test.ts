@@ -3,8 +3,7 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { readHead } from "../../lambdas/job/storage/publication-log.ts";
-import { environmentOf, readEnvironment } from "../../lambdas/sync/environment.ts";
-import { settingsFileText } from "../../lambdas/sync/settings-file.ts";
+import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "./function-sandbox.ts";
 
@@ -19,7 +18,7 @@ test("a deployment without lifted columns keeps those that are there", async () 
     secretName: "secret-of-{account}",
   });
   const account = { baseUrl: sandbox.simulator.url, requestsPerMinute: "unlimited" } as const;
-  const file = settingsFileText({ accounts: { uk: account }, lifted });
+  const file = functionFileText({ accounts: { uk: account }, lifted });
   await sandbox.invoke({}, { environment: readEnvironment(variables, file) });
 
   const response = await sandbox.invoke({});

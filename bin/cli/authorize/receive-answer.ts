@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createInterface } from "node:readline";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { CallbackListener, type Judge, type PageText } from "./callback-listener.ts";
@@ -12,6 +13,12 @@ import type { OpenBrowser } from "./system-browser.ts";
 
 /** A browser asks for the page at once; one that was closed never does. */
 const SHOW_MS = 5_000;
+
+/** Whether this program can listen on it, so that the answer comes by itself. */
+export function canListenOn(redirectUri: string): boolean {
+  const { protocol, hostname } = new URL(redirectUri);
+  return protocol === "http:" && isLoopback(hostname);
+}
 
 interface ReceiveAnswerOptions {
   readonly request: AuthorizationRequest;

@@ -5,15 +5,14 @@ import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentia
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
+import { parseAuthUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, codeExchange } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
-import { receiveAnswer } from "../authorize/receive-answer.ts";
+import { canListenOn, receiveAnswer } from "../authorize/receive-answer.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { AUTHORIZE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
-import { canListenOn } from "../options/redirect-address.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import type { CommandContext } from "../wiring/command-context.ts";

@@ -6,7 +6,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "lift", "deep", "all"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lifted", "deep", "all"] as const;
 
 export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "check",

@@ -22,7 +22,7 @@ import type { Terminal } from "../output/terminal.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
-const OPTIONS = [...SERVICE_OPTIONS, "lift", "limit", "sql", "all"] as const;
+const OPTIONS = [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"] as const;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",

@@ -2,9 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { accountName } from "../../../lambdas/job/settings/account-name.ts";
-import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
-import { parseAuthUrl } from "../../../lambdas/job/settings/auth-url.ts";
+import {
+  authUrl as authUrlSchema,
+  baseUrl as baseUrlSchema,
+} from "../../../lambdas/job/settings/addresses.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
 import { Answers, askCredentials, Questions, readSecretLine } from "../init/questions.ts";
 import {
@@ -16,7 +19,6 @@ import {
   writeAccountFiles,
 } from "../init/write-account-files.ts";
 import { commandLineText } from "../options/command-line-text.ts";
-import { textOf } from "../options/option-parsers.ts";
 import type { OptionValues } from "../options/options.ts";
 import { readOptions } from "../options/read-options.ts";
 import { openSettingsFile, SETTINGS_FILE } from "../options/settings-file.ts";
@@ -99,7 +101,7 @@ async function write(values: Values, context: CommandContext, answers: Answers):
     name: "--account",
     words: "Account, a name of your own",
     fallback: "default",
-    parse: textOf(accountName),
+    parse: (text) => parseSetting(accountName, text),
   });
   refuseKnownAccount(before, account, place);
   const credentials = join(dirname(place.path), "credentials", `${account}.json`);
@@ -107,7 +109,7 @@ async function write(values: Values, context: CommandContext, answers: Answers):
   const baseUrl = await answers.get(values.baseUrl, {
     name: "--base-url",
     words: "Address of the service",
-    parse: textOf(accountSettings.shape.baseUrl),
+    parse: (text) => parseSetting(baseUrlSchema, text),
   });
   const given = await askCredentials(values, secrets, answers);
   const authUrl =
@@ -115,7 +117,7 @@ async function write(values: Values, context: CommandContext, answers: Answers):
       ? await answers.get(values.authUrl, {
           name: "--auth-url",
           words: "Address of the identity provider",
-          parse: (text) => parseAuthUrl(text).href,
+          parse: (text) => parseSetting(authUrlSchema, text),
         })
       : values.authUrl;
   const warehouse = placeBeside(resolve(cwd, SETTINGS_FILE), values.warehouse);

@@ -5,8 +5,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { columnsAndRows, formatResult, type ResultRows } from "../formats/format-result.ts";
 import { commandLineText } from "../options/command-line-text.ts";
-import type { OptionValues } from "../options/options.ts";
-import { formatOfFile, type ResultFormat } from "../options/result-format.ts";
+import type { OptionValues, ResultFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
 import { OutFile } from "../query/out-file.ts";
@@ -85,8 +84,17 @@ function formOf({ json, format, out }: Values): Form {
     );
   }
   if (json) return "line";
-  return format ?? formatOfFile(out ?? "") ?? "table";
+  return format ?? BY_ENDING[/\.(\w+)$/.exec(out ?? "")?.[1]?.toLowerCase() ?? ""] ?? "table";
 }
+
+/** What the ending of a file's name says. */
+const BY_ENDING: Readonly<Record<string, ResultFormat>> = {
+  csv: "csv",
+  json: "json",
+  ndjson: "ndjson",
+  jsonl: "ndjson",
+  parquet: "parquet",
+};
 
 function noText(): SyncError {
   return new SyncError("CONFIG_INVALID", "Parquet is no text: name the file to write with --out.");

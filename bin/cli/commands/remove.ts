@@ -9,8 +9,8 @@ import {
 } from "../../../lambdas/job/run/remove/remove-account.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { accountName } from "../../../lambdas/job/settings/account-name.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { refusedText } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";

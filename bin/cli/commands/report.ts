@@ -15,7 +15,7 @@ import type { CommandSpec } from "./command.ts";
 import { warehouseAccounts } from "./each-account.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "out", "json"] as const;
-const LIMIT_OPTIONS = ["requestsPerMinute", "limitWindow"] as const;
+const LIMIT_OPTIONS = ["requestsPerMinute", "limitWindowSeconds"] as const;
 
 const DEFAULT_FILE = "report.html";
 
@@ -62,6 +62,5 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
 };
 
 function limitOf(account: string, { valuesFor }: CommandContext): RequestLimit {
-  const { requestsPerMinute, limitWindow } = valuesFor(LIMIT_OPTIONS, account);
-  return { requestsPerMinute, limitWindowSeconds: limitWindow };
+  return valuesFor(LIMIT_OPTIONS, account);
 }

@@ -2,7 +2,7 @@
 
 import terminalWidth from "fast-string-truncated-width";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { TextFormat } from "../options/result-format.ts";
+import type { TextFormat } from "../options/options.ts";
 import { type TableLayout, type TableOptions, tableLayout } from "../output/table.ts";
 import { oneLine } from "../output/terminal.ts";
 

@@ -5,9 +5,9 @@ import { Writable } from "node:stream";
 import { parseCredentials, type ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import type { Input } from "../authorize/read-answer.ts";
-import { filledText, loginMethod } from "../options/option-parsers.ts";
-import type { OptionValues } from "../options/options.ts";
+import { OPTIONS, type OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 interface QuestionsOptions {
@@ -174,7 +174,7 @@ export async function askCredentials(
     name: "--method",
     words: "Method: session (recommended), basic or oauth",
     fallback: "session",
-    parse: loginMethod,
+    parse: (text) => parseSetting(OPTIONS.method.schema, text),
   });
   if (method === "oauth") {
     const client_id = await answers.get(values.clientId, {
@@ -201,6 +201,8 @@ export async function askCredentials(
   });
   return parseCredentials(JSON.stringify({ method, email, password }));
 }
+
+const filledText = (text: string): string => parseSetting(OPTIONS.email.schema, text);
 
 function withoutColon(text: string): string {
   if (!text.includes(":")) return filledText(text);

@@ -6,8 +6,7 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { parseSettings } from "../../../lambdas/job/settings-file/parse-settings.ts";
-import { readSettingsFile } from "../../../lambdas/job/settings-file/read-settings-file.ts";
+import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError, isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 

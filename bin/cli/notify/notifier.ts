@@ -14,7 +14,6 @@ import {
 } from "../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/failure.ts";
-import type { NotifiedEnd } from "../../../lambdas/job/settings/notify-on.ts";
 import type { OptionValues } from "../options/options.ts";
 import { heldCommands } from "../output/describe-held.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -87,7 +86,7 @@ export class Notifier {
   }
 }
 
-const END_OF: Readonly<Record<RunEvent["detailType"], NotifiedEnd>> = {
+const END_OF: Readonly<Record<RunEvent["detailType"], OptionValues<"notifyOn">["notifyOn"][number]>> = {
   "Snapshot Published": "published",
   "Snapshot Held": "held",
   "Run Failed": "failed",

@@ -2,8 +2,7 @@
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { ACCOUNT_DEFAULTS } from "../../../lambdas/job/settings/account-defaults.ts";
-import type { AccountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import type { OptionValues } from "./options.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
@@ -26,7 +25,7 @@ export const SERVICE_OPTIONS = [
   ...WAREHOUSE_OPTIONS,
   "requestsPerMinute",
   "bytesPerMinute",
-  "limitWindow",
+  "limitWindowSeconds",
   "concurrency",
   "isListed",
   "listPointer",
@@ -37,13 +36,13 @@ export const SERVICE_OPTIONS = [
 
 /** The options that only a run takes. */
 export const RUN_OPTIONS = [
-  "maxDrop",
-  "maxGrowth",
-  "maxMissing",
+  "maxDropPercent",
+  "maxGrowthPercent",
+  "maxMissingPercent",
   "require",
-  "resumeWithin",
+  "resumeWithinMinutes",
   "retainDays",
-  "lift",
+  "lifted",
 ] as const;
 
 /** The options that say who is told how a run ended. */
@@ -54,27 +53,12 @@ type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
 
 /** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
 export function givenSettings(values: SettingsOptions): RunSettings {
-  const { account, baseUrl, config, lift = [] } = values;
+  const { account, baseUrl, config, lifted = [] } = values;
   if (config && !config.accounts.includes(account)) throw unknownAccount(account, config);
   if (baseUrl === undefined) throw missingBaseUrl(config);
-  const settings: AccountSettings = {
-    baseUrl,
-    authUrl: values.authUrl,
-    requestsPerMinute: values.requestsPerMinute,
-    bytesPerMinute: values.bytesPerMinute,
-    limitWindowSeconds: values.limitWindow,
-    concurrency: values.concurrency,
-    isListed: values.isListed,
-    listPointer: values.listPointer,
-    detailPointer: values.detailPointer,
-    maxDropPercent: values.maxDrop ?? ACCOUNT_DEFAULTS.maxDropPercent,
-    maxGrowthPercent: values.maxGrowth,
-    maxMissingPercent: values.maxMissing ?? ACCOUNT_DEFAULTS.maxMissingPercent,
-    require: values.require ?? ACCOUNT_DEFAULTS.require,
-    retainDays: values.retainDays,
-    resumeWithinMinutes: values.resumeWithin ?? ACCOUNT_DEFAULTS.resumeWithinMinutes,
-  };
-  return runSettings(settings, { account, lifted: lift });
+  const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
+  const used = Object.fromEntries(Object.entries(values).filter(isUsed));
+  return runSettings(accountSettings.parse(used), { account, lifted });
 }
 
 /** A typing error would publish a whole snapshot under a wrong name. */

@@ -1,171 +1,229 @@
-// The command line's options: flag, description, default, and how their text becomes a value.
+// The command line's options: the settings that have one, and what holds for one start of a command only, so that no
+// settings file has it.
 
-import { ACCOUNT_DEFAULTS } from "../../../lambdas/job/settings/account-defaults.ts";
-import { accountName } from "../../../lambdas/job/settings/account-name.ts";
-import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
-import { DEFAULT_DATABASE, databaseName } from "../../../lambdas/job/settings/database-name.ts";
-import { notifyOn } from "../../../lambdas/job/settings/notify-on.ts";
-import { notifyUrl } from "../../../lambdas/job/settings/notify-url.ts";
-import { hours } from "../../../lambdas/job/settings/value-schemas.ts";
-import { credentialsPlace, filePlace, warehousePlace } from "../../../lambdas/job/settings-file/places.ts";
-import { BUDGET_OPTIONS } from "./groups/budget-options.ts";
-import { GUARD_OPTIONS } from "./groups/guard-options.ts";
-import { BROWSER_OPTIONS, LOGIN_OPTIONS } from "./groups/login-options.ts";
-import { QUERY_OPTIONS } from "./groups/query-options.ts";
-import { START_OPTIONS } from "./groups/start-options.ts";
-import { liftedTexts, listOf, logLevel, numberOf, switchValue, textOf } from "./option-parsers.ts";
+import * as z from "zod";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
+import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
+import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/verify.ts";
+import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
+import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
+import {
+  ACCOUNT_SETTINGS,
+  type Setting,
+  SHARED_SETTINGS,
+} from "../../../lambdas/job/settings-file/settings.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
-const SETTINGS = accountSettings.shape;
-
-export interface OptionSpec<Value> {
+export interface OptionSpec extends Pick<Setting, "schema" | "default" | "as"> {
   /** In the syntax of commander; without a placeholder it is a switch. */
   readonly flag: string;
-  readonly description: string;
-  /** The text without an option or an environment variable. */
-  readonly fallback?: string;
-  /** May be given several times; its text is a JSON array of all of them. */
-  readonly isRepeatable?: true;
-  readonly parse: (text: string) => Value;
+  /** As for a setting, or by command where it means something else for each. */
+  readonly help: string | Readonly<Record<string, string>>;
 }
 
-/** Every option, by the name its value has in the program. */
-export const OPTIONS = {
+export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson", "parquet"] as const;
+export type ResultFormat = (typeof RESULT_FORMATS)[number];
+/** Parquet is the only one that is no text. */
+export type TextFormat = Exclude<ResultFormat, "parquet">;
+
+/** In the order of their severity. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const HOURS = "expected a number of hours above 0";
+/** No message repeats it: it may be a password in the wrong place. */
+const filledText = z
+  .string()
+  .refine((value) => value.trim() !== "", "expected a text that is not empty, and got nothing");
+
+/** Of a start of one command or of some. */
+const START_OPTIONS = {
   config: {
     flag: "--config <file>",
-    description: `settings file; without it ./${SETTINGS_FILE}, if it is there`,
-    parse: textOf(filePlace),
-  },
-  baseUrl: {
-    flag: "--base-url <url>",
-    description: "address of the service",
-    parse: textOf(SETTINGS.baseUrl),
+    schema: filePlace,
+    help: `[Settings file](#settings-file). Without it \`./${SETTINGS_FILE}\`, if it is there`,
   },
   account: {
     flag: "--account <name>",
-    description: "account",
-    fallback: "default",
-    parse: textOf(accountName),
+    schema: accountName,
+    default: "default",
+    help: "Your name for the account: 1 to 40 characters of `a-z`, `0-9`, `_`, `-`. Without it the only account of the settings file; `status` and `report` then show all accounts",
   },
-  credentials: {
-    flag: "--credentials <where>",
-    description: "the account's credentials: a JSON file, secretsmanager:NAME, or - for standard input",
-    fallback: "./credentials.json",
-    parse: textOf(credentialsPlace),
+  dryRun: flag("--dry-run", "Fetch and check everything, publish nothing"),
+  limit: {
+    flag: "--limit <n>",
+    schema: eventLimit,
+    as: "number",
+    help: {
+      run: "Fetch only this many events; with `--dry-run` only",
+      discover: `Read this many events, ${MAX_SAMPLE} at most; without it ${DEFAULT_SAMPLE}`,
+      diff: "Show this many changes; without it 100. All are counted",
+    },
   },
-  authUrl: {
-    flag: "--auth-url <url>",
-    description: "address of the identity provider, for the method oauth",
-    parse: textOf(SETTINGS.authUrl),
+  sample: {
+    flag: "--sample <n>",
+    schema: sampleSize,
+    default: DEFAULT_VERIFIED,
+    as: "number",
+    help: "How many random events of what readers see are fetched again, 1 to 10,000. See [is what readers see still what the service has?](operations.md#is-what-readers-see-still-what-the-service-has)",
   },
-  tokens: {
-    flag: "--tokens <where>",
-    description:
-      "tokens of the method oauth: a JSON file, or secretsmanager:NAME; without it <credentials>.tokens.json",
-    parse: textOf(credentialsPlace),
-  },
-  warehouse: {
-    flag: "--warehouse <where>",
-    description: "what holds the snapshots: a directory, or s3://bucket/prefix",
-    fallback: "./warehouse",
-    parse: textOf(warehousePlace),
-  },
-  database: {
-    flag: "--database <name>",
-    description: "database in Glue of a warehouse in S3",
-    fallback: DEFAULT_DATABASE,
-    parse: textOf(databaseName),
-  },
-  ...BUDGET_OPTIONS,
-  isListed: {
-    flag: "--is-listed <filter>",
-    description: "which events: true, false or any",
-    fallback: ACCOUNT_DEFAULTS.isListed,
-    parse: textOf(SETTINGS.isListed),
-  },
-  listPointer: {
-    flag: "--list-pointer <pointer>",
-    description: "JSON Pointer to the events in the list response, if they are not found",
-    parse: textOf(SETTINGS.listPointer),
-  },
-  detailPointer: {
-    flag: "--detail-pointer <pointer>",
-    description: "JSON Pointer to the event in the response for one event, if it is not found",
-    parse: textOf(SETTINGS.detailPointer),
-  },
-  lift: {
-    flag: "--lift <name=pointer:type>",
-    description:
-      "a column of your own, from a JSON Pointer into the detail, with or without a type for events_typed; repeatable, as variable a JSON array",
-    isRepeatable: true,
-    parse: liftedTexts,
-  },
-  ...GUARD_OPTIONS,
-  resumeWithin: {
-    flag: "--resume-within <minutes>",
-    description: "how old the last progress of an unfinished run may be for a run to resume it",
-    fallback: String(ACCOUNT_DEFAULTS.resumeWithinMinutes),
-    parse: numberOf(SETTINGS.resumeWithinMinutes),
-  },
-  retainDays: {
-    flag: "--retain-days <days>",
-    description: "delete published snapshots that are older; without it all are kept",
-    parse: numberOf(SETTINGS.retainDays),
-  },
-  ...START_OPTIONS,
+  sql: flag(
+    "--sql",
+    "Print the view [`events_typed`](tables.md#events_typed) with the columns that are there and the suggested ones, in the SQL of DuckDB, or of Athena for a warehouse in S3",
+  ),
+  fresh: flag("--fresh", "Start a new run instead of resuming an unfinished one"),
+  overDamaged: flag(
+    "--over-damaged",
+    "Publish although files that readers see are damaged. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
+  ),
+  deep: flag(
+    "--deep",
+    "Verify the checksums of everything that is kept (published and held snapshots, changes), not only of what readers see",
+  ),
+  force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
+  noPin: flag("--no-pin", "Do not pin: the next run may replace the snapshot"),
   maxAge: {
     flag: "--max-age <hours>",
-    description: "exit with 5 if the data of an account are older, or if it has none",
-    parse: numberOf(hours),
+    schema: z.number(HOURS).positive(HOURS),
+    as: "number",
+    help: "Exit with 5 if the data of an account are older than this many hours, or if nothing of it is published. See [local alerting](operations.md#local-alerting)",
   },
   yes: {
-    flag: "--yes",
-    description: "your confirmation: retire and remove really do it, authorize takes an answer without state",
-    fallback: "false",
-    parse: switchValue,
+    ...flag("--yes", ""),
+    help: {
+      authorize:
+        "Take an answer without `state` without asking. See [authorizing once](operations.md#authorizing-once)",
+      retire: "Really do it; without it, only say what would be done",
+      remove: "Really do it; without it, only say what would be done",
+    },
   },
-  ...BROWSER_OPTIONS,
-  ...LOGIN_OPTIONS,
-  notifyUrl: {
-    flag: "--notify-url <url>",
-    description: "where to post that a run is held or has failed, for Slack, Teams or a program; a secret",
-    parse: textOf(notifyUrl),
+  method: {
+    flag: "--method <method>",
+    schema: z.enum(["session", "basic", "oauth"], "expected session, basic or oauth"),
+    help: "How the account logs in: `session`, `basic` or `oauth`. See [choosing a method](operations.md#choosing-a-method)",
   },
-  notifyOn: {
-    flag: "--notify-on <ends>",
-    description: "which ends of a run to post: published, held, failed, separated by commas",
-    fallback: "held,failed",
-    parse: listOf(notifyOn),
+  email: {
+    flag: "--email <address>",
+    schema: filledText,
+    help: "The account's e-mail address. The password is never an option: it comes from `BRAND_PASSWORD`, from standard input, or from you",
   },
-  ...QUERY_OPTIONS,
-  all: {
-    flag: "--all",
-    description: "each account of the settings file, one after the other",
-    fallback: "false",
-    parse: switchValue,
+  clientId: {
+    flag: "--client-id <id>",
+    schema: filledText,
+    help: "`client_id` of the method `oauth`. The secret is never an option: it comes from `BRAND_CLIENT_SECRET`, from standard input, or from you",
   },
+  redirectUri: {
+    flag: "--redirect-uri <url>",
+    schema: z.string().superRefine((value, context) => {
+      const message = redirectProblem(value);
+      if (message !== undefined) context.addIssue({ code: "custom", message, params: { isShown: false } });
+    }),
+    default: "http://127.0.0.1:8912/callback",
+    help: "Where the identity provider sends the browser with its answer, exactly as the operator has registered it. `http:` to this computer, or any `https:` address with `--paste`",
+  },
+  noBrowser: flag("--no-browser", "Open no browser, only print the address to open"),
+  paste: flag(
+    "--paste",
+    "Read the address that the browser ended at from standard input, instead of listening. See [without a browser](operations.md#on-a-machine-without-a-browser)",
+  ),
+  file: {
+    flag: "-f, --file <file>",
+    schema: filePlace,
+    help: "Read the SQL from this file, or with `-` from standard input",
+  },
+  format: {
+    flag: "--format <format>",
+    schema: oneOf(RESULT_FORMATS),
+    help: {
+      query:
+        "`table`, `vertical`, `csv`, `json`, `ndjson` or `parquet`; without it the ending of `--out` decides, else `table`. See [formats](querying.md#formats)",
+      diff: "`table`, `vertical`, `csv`, `json` or `ndjson`; without it `table`",
+    },
+  },
+  out: {
+    flag: "--out <file>",
+    schema: filePlace,
+    help: {
+      report: "Write the page to this file instead of `report.html`. A file that is there is replaced",
+      query: "Write the result to this file instead of standard output. A file that is there is replaced",
+    },
+  },
+  full: flag("--full", "Cut no table to the width of the terminal"),
+  partial: flag(
+    "--partial",
+    "Leave out snapshots and changes that are damaged, and name them. See [what damage takes away](querying.md#what-damage-takes-away)",
+  ),
+  all: flag(
+    "--all",
+    "Each account of the settings file, one after the other. See [all accounts](operations.md#all-accounts)",
+  ),
   logLevel: {
     flag: "--log-level <level>",
-    description: "what to log: error, warn, info or debug",
-    fallback: "info",
-    parse: logLevel,
+    schema: oneOf(LOG_LEVELS),
+    default: "info",
+    help: "What to log: `error`, `warn`, `info`, or `debug` (each retry as well)",
   },
-  json: {
-    flag: "--json",
-    description: "print the result as one line of JSON",
-    fallback: "false",
-    parse: switchValue,
-  },
-} as const satisfies Record<string, OptionSpec<unknown>>;
+  json: flag("--json", "Print the result as JSON in the last line of standard output"),
+} as const satisfies Record<string, OptionSpec>;
+
+type Settings = typeof ACCOUNT_SETTINGS & typeof SHARED_SETTINGS;
+type SettingOptions = {
+  readonly [Key in keyof Settings as Settings[Key] extends { readonly flag: string }
+    ? Key
+    : never]: Settings[Key];
+};
+
+const ofSettings = Object.fromEntries(
+  Object.entries<Setting>({ ...ACCOUNT_SETTINGS, ...SHARED_SETTINGS }).filter(
+    ([, { flag: isOption }]) => isOption,
+  ),
+) as unknown as SettingOptions;
+
+/** Every option, by its key in a settings file, or else by its own name. */
+export const OPTIONS = { ...ofSettings, ...START_OPTIONS };
 
 export type OptionName = keyof typeof OPTIONS;
 
 /** The value of an option; undefined if it is not given and has no default. Of `--config` it is the file as it is read. */
 type OptionValue<Name extends OptionName> =
-  | (Name extends "config" ? SettingsFile : ReturnType<(typeof OPTIONS)[Name]["parse"]>)
-  | ((typeof OPTIONS)[Name] extends { readonly fallback: string } ? never : undefined);
+  | (Name extends "config" ? SettingsFile : z.output<(typeof OPTIONS)[Name]["schema"]>)
+  | ((typeof OPTIONS)[Name] extends { readonly default: unknown } ? never : undefined);
 
 export type OptionValues<Name extends OptionName> = { readonly [Each in Name]: OptionValue<Each> };
 
 /** Its long name without dashes: `base-url`. */
 export const longName = (name: OptionName): string => /--([\w-]+)/.exec(OPTIONS[name].flag)?.[1] ?? "";
+
+/** `BRAND_BASE_URL`. */
+export const variableName = (name: OptionName): string =>
+  `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
+
+/** As `--help` and the page of settings show it; undefined if there is none. */
+export function defaultText(name: OptionName): string | undefined {
+  const { default: fallback }: OptionSpec = OPTIONS[name];
+  const shown = String(fallback ?? "");
+  return shown === "" ? undefined : shown;
+}
+
+/** A switch. */
+function flag<Help extends string>(name: string, help: Help) {
+  return { flag: name, schema: trueOrFalse, default: false, help } as const;
+}
+
+/** `expected error, warn, info or debug`. */
+function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, `expected ${words.slice(0, -1).join(", ")} or ${words.at(-1)}`);
+}
+
+/** The text is kept as it came, because providers compare it as text. */
+function redirectProblem(value: string): string | undefined {
+  const url = URL.parse(value);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return "expected an absolute URL such as http://127.0.0.1:8912/callback";
+  }
+  if (url.username !== "" || url.password !== "") return "expected a URL without a user name and password";
+  if (url.search !== "" || url.hash !== "") return "expected a URL without a query or a fragment";
+  if (url.port === "0") return "expected a URL with a port from 1";
+  if (url.protocol === "https:" || isLoopback(url.hostname)) return undefined;
+  return "expected https:, because http: sends the code in clear text and is accepted for loopback hosts only";
+}

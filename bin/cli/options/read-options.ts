@@ -1,72 +1,42 @@
-// Reads the values of options from the command line and the environment.
+// Where the value of an option comes from: the command line, its variable, the settings file, its default.
 
 import { join } from "node:path";
 import { Option } from "commander";
+import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
-import { fileValue } from "./file-value.ts";
-import { longName, OPTIONS, type OptionName, type OptionSpec, type OptionValues } from "./options.ts";
-import { refusePastedCredentials } from "./pasted-secret.ts";
-import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { placeBeside, STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
+import { plainText } from "../../../lambdas/job/settings-file/settings.ts";
+import { parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import {
+  defaultText,
+  longName,
+  OPTIONS,
+  type OptionName,
+  type OptionSpec,
+  type OptionValues,
+  variableName,
+} from "./options.ts";
+import { PLACES, SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
-/** `BRAND_BASE_URL`. */
-const variable = (name: OptionName): string => `BRAND_${longName(name).replaceAll("-", "_").toUpperCase()}`;
-
-/** The option as `--help` shows it. */
-export function helpOption(name: OptionName): Option {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
-  const shown = spec.fallback === undefined || spec.fallback === "false" ? "" : `, default ${spec.fallback}`;
-  const option = new Option(spec.flag, `${spec.description} (${variable(name)}${shown})`);
-  if (spec.isRepeatable) option.argParser((text, before: readonly string[] = []) => [...before, text]);
+/** The option as `--help` of a command shows it. */
+export function helpOption(name: OptionName, command: string): Option {
+  const { flag, help, as }: OptionSpec = OPTIONS[name];
+  const shown = isSwitch(name) ? undefined : defaultText(name);
+  const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
+  const option = new Option(
+    flag,
+    `${text} (${variableName(name)}${shown === undefined ? "" : `, default ${shown}`})`,
+  );
+  if (as === "texts" || as === "columns")
+    option.argParser((given, before: readonly string[] = []) => [...before, given]);
   return option;
 }
 
 /** A value from commander; several texts for a repeatable option. */
 type GivenValue = string | boolean | readonly string[] | undefined;
+/** By the long name of the option in camel case. */
 export type GivenOptions = Readonly<Record<string, GivenValue>>;
-
-/**
- * The value of an option or its variable; undefined if neither is given. Throws `CONFIG_INVALID` naming the option or
- * variable, what was expected and what came.
- */
-function givenText(
-  name: OptionName,
-  given: GivenValue,
-  environment: NodeJS.ProcessEnv,
-): readonly [source: string, text: string] | undefined {
-  if (given !== undefined) {
-    return [`--${longName(name)}`, typeof given === "object" ? JSON.stringify(given) : String(given)];
-  }
-  const fromEnvironment = environment[variable(name)];
-  return fromEnvironment ? [variable(name), fromEnvironment] : undefined;
-}
-
-function parseOption(name: OptionName, [source, text]: readonly [source: string, text: string]): unknown {
-  const spec: OptionSpec<unknown> = OPTIONS[name];
-  refusePastedCredentials(`${source}: the value`, text);
-  try {
-    return spec.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    throw new SyncError("CONFIG_INVALID", `${source}: ${error.message}`, { cause: error });
-  }
-}
-
-/** Whether the result is JSON; also known where another option is wrong. */
-export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
-  if (args.includes("--json")) return true;
-  try {
-    return readOptions(["json"], {}, environment).json;
-  } catch {
-    return false;
-  }
-}
-
-/** The settings file that is named. Throws `CONFIG_INVALID` where the text is no path. */
-export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv): string | undefined {
-  const text = givenText("config", given["config"], environment);
-  return text && String(parseOption("config", text));
-}
 
 /**
  * The values of a command's options, by name: option beats environment beats settings file beats default. Throws
@@ -82,13 +52,13 @@ export function readOptions<Name extends OptionName>(
   { ofAll = false, cwd }: { readonly ofAll?: boolean | undefined; readonly cwd?: string } = {},
 ): OptionValues<Name> {
   const read = (name: OptionName, inFile: () => unknown): unknown => {
-    const text = givenText(name, givenValue(name, given), environment);
+    const text = givenText(name, given, environment);
     if (text !== undefined) return parseOption(name, text);
-    const { fallback, parse }: OptionSpec<unknown> = OPTIONS[name];
-    return inFile() ?? (fallback === undefined ? undefined : parse(fallback));
+    const { default: fallback }: OptionSpec = OPTIONS[name];
+    return inFile() ?? fallback;
   };
   const fromAnywhere = (name: OptionName, value: unknown): unknown =>
-    PLACES.has(name) && cwd !== undefined && typeof value === "string"
+    PLACES.some((place) => place === name) && cwd !== undefined && typeof value === "string"
       ? placeBeside(join(cwd, SETTINGS_FILE), value)
       : value;
   const isOfAll = ofAll && !isGiven("account", given, environment);
@@ -111,11 +81,79 @@ export function readOptions<Name extends OptionName>(
   return Object.fromEntries(values) as OptionValues<Name>;
 }
 
-const PLACES: ReadonlySet<OptionName> = new Set(["warehouse", "credentials", "tokens"]);
-
 /** Whether the option or its variable names a value. */
 export function isGiven(name: OptionName, given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
-  return givenValue(name, given) !== undefined || Boolean(environment[variable(name)]);
+  return givenText(name, given, environment) !== undefined;
+}
+
+/** Whether the result is JSON; also known where another option is wrong. */
+export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  if (args.includes("--json")) return true;
+  try {
+    return readOptions(["json"], {}, environment).json;
+  } catch {
+    return false;
+  }
+}
+
+/** The settings file that is named. Throws `CONFIG_INVALID` where the text is no path. */
+export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv): string | undefined {
+  const text = givenText("config", given, environment);
+  return text && String(parseOption("config", text));
+}
+
+/**
+ * What a settings file says for an option; undefined where it says nothing. Throws `CONFIG_INVALID` where its accounts
+ * differ and none is chosen.
+ * @param account undefined for a command that works on all of them at once
+ */
+export function fileValue(
+  name: OptionName,
+  { settings, accounts, title }: SettingsFile,
+  account: string | undefined,
+): unknown {
+  const valueIn = (each: string): unknown =>
+    new Map<string, unknown>(Object.entries({ ...settings, ...settings.accounts[each] })).get(name);
+  if (account !== undefined) return valueIn(account);
+  const [value, ...others] = new Set(accounts.map(valueIn));
+  if (others.length === 0) return value;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `${title}: the accounts ${accounts.join(", ")} differ in ${name}. Give --${longName(name)}.`,
+  );
+}
+
+/**
+ * Of `--all` and `--account` one may be an option and the other a variable: the option wins. Throws `CONFIG_INVALID`
+ * if both are the one or the other.
+ */
+export function isOneAccountMeant(given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
+  const isOption = (name: "all" | "account"): boolean => given[name] !== undefined;
+  if (!isGiven("account", given, environment)) return false;
+  if (isOption("all") !== isOption("account")) return isOption("account");
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "--all and --account (BRAND_ALL and BRAND_ACCOUNT) exclude each other: leave one out.",
+  );
+}
+
+/** Throws `CONFIG_INVALID` without a file, and if the credentials of all accounts would come on standard input. */
+export function allAccountsOf(
+  file: SettingsFile | undefined,
+  given: GivenOptions,
+  environment: NodeJS.ProcessEnv,
+): readonly string[] {
+  if (readOptions(["credentials"], given, environment).credentials === STANDARD_INPUT) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      "--all does not go with --credentials -, because standard input has the credentials of one account. Name each account's credentials in the settings file.",
+    );
+  }
+  if (file !== undefined) return file.accounts;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    "--all needs a settings file with the accounts, and there is no brand-events.json here. Write one, or name one with --config.",
+  );
 }
 
 function onlyAccount({ title, accounts }: SettingsFile, names: readonly OptionName[]): string | undefined {
@@ -128,9 +166,91 @@ function onlyAccount({ title, accounts }: SettingsFile, names: readonly OptionNa
   );
 }
 
+type GivenText = readonly [source: string, text: string];
+
+/** Of an option or its variable; undefined if neither is given. */
+function givenText(
+  name: OptionName,
+  given: GivenOptions,
+  environment: NodeJS.ProcessEnv,
+): GivenText | undefined {
+  const value = givenValue(name, given);
+  if (value !== undefined) {
+    return [`--${longName(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)];
+  }
+  const variable = variableName(name);
+  const fromEnvironment = environment[variable];
+  return fromEnvironment ? [variable, fromEnvironment] : undefined;
+}
+
 /** Commander keeps `--no-pin` as the absence of a pin that is there by default. */
 function givenValue(name: OptionName, given: GivenOptions): GivenValue {
-  if (!/^no[A-Z]/.test(name)) return given[name];
-  const absent = `${name.charAt(2).toLowerCase()}${name.slice(3)}`;
-  return given[absent] === false ? true : undefined;
+  const camelCase = (words: string): string =>
+    words.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const [, absent] = /^no-(.*)$/.exec(longName(name)) ?? [];
+  if (absent === undefined) return given[camelCase(longName(name))];
+  return given[camelCase(absent)] === false ? true : undefined;
+}
+
+/** Throws `CONFIG_INVALID` naming the option or variable, what was expected and what came. */
+function parseOption(name: OptionName, [source, text]: GivenText): unknown {
+  const { schema, as }: OptionSpec = OPTIONS[name];
+  refusePastedCredentials(`${source}: the value`, text);
+  try {
+    return parseSetting(schema, isSwitch(name) ? (SWITCH[text] ?? text) : READERS[as ?? "text"](text));
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    throw new SyncError("CONFIG_INVALID", `${source}: ${error.message}`, { cause: error });
+  }
+}
+
+const isSwitch = (name: OptionName): boolean => !OPTIONS[name].flag.includes("<");
+
+const SWITCH: Readonly<Record<string, boolean>> = {
+  true: true,
+  1: true,
+  yes: true,
+  false: false,
+  0: false,
+  no: false,
+};
+
+/** What a text is for the schema of its option. */
+const READERS: Readonly<Record<NonNullable<OptionSpec["as"]> | "text", (text: string) => unknown>> = {
+  text: (text) => text,
+  number: (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
+  words: (text) => text.split(",").map((each) => each.trim()),
+  texts: (text) => jsonTexts(text, 'JSON Pointers, such as ["/date"]'),
+  columns: (text) => parseLiftedColumns(jsonTexts(text, 'texts, such as ["brand=/brand/name"]')),
+};
+
+function jsonTexts(text: string, what: string): readonly string[] {
+  try {
+    const given: unknown = JSON.parse(text);
+    if (Array.isArray(given) && given.every((each) => typeof each === "string")) return given;
+  } catch {
+    // Refused below.
+  }
+  throw new SyncError("CONFIG_INVALID", `expected a JSON array of ${what}, and got ${shownText(text)}`);
+}
+
+/** No other option or argument begins like this. Without a shell, the quote before it remains. */
+const JSON_OBJECT = /^[\s'"[]*\{/;
+
+/** Throws `CONFIG_INVALID` for text that looks like credentials, and never repeats it. `source` names the place. */
+function refusePastedCredentials(source: string, text: string): void {
+  if (!JSON_OBJECT.test(text)) return;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `${source} begins with "{", so it may be the credentials themselves; it is not repeated here. Write credentials to a file with mode 0600 and name that file with --credentials.`,
+  );
+}
+
+/** As above, for each option's value and each argument on the command line. */
+export function refusePastedArguments(args: readonly string[]): void {
+  for (const [index, arg] of args.entries()) {
+    const [, option = args[index - 1], value = arg] = /^(--[\w-]+)=(.*)$/s.exec(arg) ?? [];
+    const isOption = option !== undefined && /^--[\w-]+$/.test(option);
+    refusePastedCredentials(isOption ? `${option}: the value` : "An argument", value);
+  }
 }

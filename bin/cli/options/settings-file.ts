@@ -2,12 +2,14 @@
 
 import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { parseSettings } from "../../../lambdas/job/settings-file/parse-settings.ts";
 import { placeBeside } from "../../../lambdas/job/settings-file/places.ts";
-import { readSettingsFile } from "../../../lambdas/job/settings-file/read-settings-file.ts";
+import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 export const SETTINGS_FILE = "brand-events.json";
+
+/** The settings that may be paths. */
+export const PLACES = ["warehouse", "credentials", "tokens"] as const;
 
 export interface SettingsFile {
   /** Absolute. */
@@ -44,11 +46,8 @@ function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title
 }
 
 /** With paths that start from the file. */
-function absolute<Keys extends Pick<FileSettings, "warehouse" | "credentials" | "tokens">>(
-  keys: Keys,
-  path: string,
-): Keys {
-  const places = (["warehouse", "credentials", "tokens"] as const).flatMap((key) => {
+function absolute<Keys extends Pick<FileSettings, (typeof PLACES)[number]>>(keys: Keys, path: string): Keys {
+  const places = PLACES.flatMap((key) => {
     const place = keys[key];
     return place === undefined ? [] : [[key, placeBeside(path, place)]];
   });

@@ -5,7 +5,7 @@ import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
-import { isLogged, type LogLevel } from "../options/log-level.ts";
+import { LOG_LEVELS, type LogLevel } from "../options/options.ts";
 import { type Budget, ProgressRateMeter, progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -123,7 +123,7 @@ export class Display implements Logger {
 
   #log(level: LogLevel, message: string): void {
     const { terminal, clock } = this.#options;
-    if (!isLogged(level, this.#options.level)) return;
+    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
     terminal.line(this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`);
     if (this.#onTerminal) this.#draw();

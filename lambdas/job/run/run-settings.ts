@@ -1,6 +1,6 @@
 // The settings of a run: those of its account, and what a deployment or a test decides.
 
-import type { AccountSettings } from "../settings/account-settings.ts";
+import type { AccountSettings } from "../settings-file/settings-schema.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 
 export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds"> {

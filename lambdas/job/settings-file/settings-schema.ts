@@ -1,32 +1,57 @@
-// What may stand in cdk.json under `context.eventSync`, and in a settings file: the same keys and values. So one file
-// serves a laptop and a deployment; each ignores what only the other has.
+// What each reader takes of the table of settings. `cdk.json` under `context.eventSync` and a settings file take the
+// same keys and values, so one file serves a laptop and a deployment; each ignores what only the other has.
 
 import * as z from "zod";
-import { accountName } from "../settings/account-name.ts";
-import { accountKeys, schedule } from "./account-keys.ts";
-import { sharedKeys } from "./shared-keys.ts";
+import { accountName } from "../settings/values.ts";
+import { ACCOUNT_SETTINGS, type Setting, SHARED_SETTINGS } from "./settings.ts";
 
-type WithoutDefault<Schema> =
-  Schema extends z.ZodDefault<infer Inner>
-    ? z.ZodOptional<Inner>
-    : Schema extends z.ZodOptional
-      ? Schema
-      : never;
+type Table = Readonly<Record<string, Setting>>;
 
 /** What is absent stays absent, because a default of its own would hide a key at the top. */
-function withoutDefaults<Shape extends z.ZodRawShape>(
-  shape: Shape,
-): { [Key in keyof Shape]: WithoutDefault<Shape[Key]> } {
-  const entries = Object.entries(shape).map(([key, schema]) => [
-    key,
-    schema instanceof z.ZodDefault ? z.optional(schema.unwrap()) : schema,
-  ]);
-  return Object.fromEntries(entries);
+function withoutDefaults<Settings extends Table>(
+  table: Settings,
+): { readonly [Key in keyof Settings]: z.ZodOptional<Settings[Key]["schema"]> } {
+  return Object.fromEntries(
+    Object.entries(table).map(([key, { schema }]) => [key, schema.optional()]),
+  ) as never;
 }
 
-const ACCOUNTS = 'expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}';
+type WithDefault<Row extends Setting> = Row extends { readonly default: unknown }
+  ? z.ZodDefault<Row["schema"]>
+  : z.ZodOptional<Row["schema"]>;
 
-const ofAnAccount = withoutDefaults(accountKeys.shape);
+type UsedBy<Settings extends Table, Where> = {
+  readonly [Key in keyof Settings as Settings[Key]["where"] extends Where ? Key : never]: WithDefault<
+    Settings[Key]
+  >;
+};
+
+/** The settings that are used there, complete. */
+export function settingsFor<Settings extends Table, Where extends Setting["where"]>(
+  table: Settings,
+  ...where: readonly Where[]
+): UsedBy<Settings, Where> {
+  const used = Object.entries(table).filter(([, row]) => where.some((each) => each === row.where));
+  return Object.fromEntries(
+    used.map(([key, { schema, default: fallback }]) => [
+      key,
+      fallback === undefined ? schema.optional() : schema.default(fallback),
+    ]),
+  ) as never;
+}
+
+/** What a run uses of an account's settings, on a laptop and in the function. */
+export const accountSettings = z.strictObject({
+  ...settingsFor(ACCOUNT_SETTINGS, "both"),
+  baseUrl: ACCOUNT_SETTINGS.baseUrl.schema,
+});
+
+export type AccountSettings = Readonly<z.output<typeof accountSettings>>;
+
+const { schedule, ...common } = ACCOUNT_SETTINGS;
+const ofAnAccount = withoutDefaults(common);
+
+const ACCOUNTS = 'expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}';
 
 function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
   return z.strictObject({
@@ -34,25 +59,17 @@ function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
     $schema: z.string("expected the path or the address of brand-events.schema.json").optional(),
     accounts: z
       .record(accountName, z.strictObject({ schedule: ofSchedule, ...ofAnAccount }), ACCOUNTS)
-      .refine((accounts) => Object.keys(accounts).length > 0, `${ACCOUNTS}, and got none`),
+      .refine((accounts) => Object.keys(accounts).length > 0, `${ACCOUNTS}, and got none`)
+      .describe("The accounts by name: 1 to 40 characters of `a-z`, `0-9`, `_`, `-`"),
     ...ofAnAccount,
-    ...withoutDefaults(sharedKeys.shape),
+    ...withoutDefaults(SHARED_SETTINGS),
   });
 }
 
 /** For a laptop, which starts no runs by itself. */
-export const fileSettingsSchema = schemaWith(schedule.optional());
+export const fileSettingsSchema = schemaWith(schedule.schema.optional());
 
 /** For a deployment. */
-export const deploymentSettingsSchema = schemaWith(schedule);
+export const deploymentSettingsSchema = schemaWith(schedule.schema);
 
 export type FileSettings = Readonly<z.output<typeof fileSettingsSchema>>;
-
-export type SettingsOfAccount = Readonly<z.output<typeof settingsOfAccount>>;
-
-const settingsOfAccount = z.object(ofAnAccount);
-
-/** The account's own keys, then those at the top. What is at neither place is absent. */
-export function accountInSettings(settings: FileSettings, name: string): SettingsOfAccount {
-  return settingsOfAccount.parse({ ...settings, ...settings.accounts[name] });
-}

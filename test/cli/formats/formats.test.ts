@@ -8,7 +8,7 @@ import {
   type ResultRows,
   type Row,
 } from "../../../bin/cli/formats/format-result.ts";
-import type { TextFormat } from "../../../bin/cli/options/result-format.ts";
+import type { TextFormat } from "../../../bin/cli/options/options.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({

@@ -3,23 +3,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { KEYS_OF_ACCOUNT, SHARED_KEYS } from "../../../bin/cli/options/file-value.ts";
 import {
   AUTHORIZE_OPTIONS,
   NOTIFY_OPTIONS,
   RUN_OPTIONS,
   SERVICE_OPTIONS,
 } from "../../../bin/cli/options/given-settings.ts";
-import { longName, OPTIONS, type OptionName } from "../../../bin/cli/options/options.ts";
+import { longName, OPTIONS, type OptionName, variableName } from "../../../bin/cli/options/options.ts";
 import { readOptions } from "../../../bin/cli/options/read-options.ts";
 import { openSettingsFile, type SettingsFile } from "../../../bin/cli/options/settings-file.ts";
-import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 type Value = string | number | readonly string[];
 
 /** Four values of each option that differ from one another and from the default. */
-const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonly Value[]>> = {
+const VALUES: Partial<Record<OptionName, readonly Value[]>> = {
   baseUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
   authUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
   credentials: ["/a.json", "/b.json", "secretsmanager:c", "/d.json"],
@@ -27,25 +26,26 @@ const VALUES: Readonly<Record<keyof typeof KEYS_OF_ACCOUNT | "database", readonl
   warehouse: ["/a", "s3://bucket-b/b", "/c", "s3://bucket-d"],
   requestsPerMinute: [1, 2, 3, "unlimited"],
   bytesPerMinute: [1, "unlimited", 3, 4],
-  limitWindow: [10, 20, 30, 40],
+  limitWindowSeconds: [10, 20, 30, 40],
   concurrency: [1, 2, 3, 4],
   isListed: ["any", "false", "any", "false"],
   listPointer: ["/a", "/b", "/c", "/d"],
   detailPointer: ["/a", "/b", "/c", "/d"],
-  maxDrop: [1, 2, 3, 4.5],
-  maxGrowth: [0, 2, 300, 4.5],
-  maxMissing: [0, 2, 3, 4.5],
+  maxDropPercent: [1, 2, 3, 4.5],
+  maxGrowthPercent: [0, 2, 300, 4.5],
+  maxMissingPercent: [0, 2, 3, 4.5],
   require: [["/a"], ["/b", "/c"], ["/d"], []],
-  resumeWithin: [0, 2, 3, 4],
+  resumeWithinMinutes: [0, 2, 3, 4],
   retainDays: [1, 2, 3, 4],
   notifyUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
   notifyOn: [["published"], ["held"], ["failed"], ["published", "held"]],
   database: ["a", "b", "c", "d"],
 };
 
-const keyOf: ReadonlyMap<string, string> = new Map(Object.entries({ ...KEYS_OF_ACCOUNT, ...SHARED_KEYS }));
-
-const variable = (name: OptionName): string => `BRAND_${longName(name).toUpperCase().replaceAll("-", "_")}`;
+/** What a file may say for all accounts or for one, and an option as well. */
+const KEYS = Object.entries({ ...ACCOUNT_SETTINGS, ...SHARED_SETTINGS }).flatMap(([key, setting]) =>
+  "flag" in setting ? [key] : [],
+);
 
 async function fileWith(settings: object): Promise<SettingsFile | undefined> {
   const cwd = await temporaryDirectory();
@@ -59,19 +59,19 @@ const textOf = (name: string, value: Value | undefined): string =>
 
 const defaultOf = (name: OptionName): unknown => readOptions([name], {}, {})[name];
 
-describe.each(Object.entries(VALUES) as [keyof typeof VALUES, readonly Value[]][])(
+describe.each(Object.entries(VALUES) as [OptionName, readonly Value[]][])(
   "%s comes from",
   (name, [first, second, third, fourth]) => {
-    const key = keyOf.get(name) ?? "";
-    const options = { [name]: textOf(name, first) };
-    const environment = { [variable(name)]: textOf(name, second) };
-    const [own, common] = name === "database" ? [{}, third] : [{ [key]: third }, fourth];
+    const attribute = longName(name).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    const options = { [attribute]: textOf(name, first) };
+    const environment = { [variableName(name)]: textOf(name, second) };
+    const [own, common] = name === "database" ? [{}, third] : [{ [name]: third }, fourth];
 
     test.each<[string, object, Record<string, string>, object, object, unknown]>([
-      ["the option, before all others", options, environment, own, { [key]: common }, first],
-      ["the variable, before the file", {}, environment, own, { [key]: common }, second],
-      ["the key of the account", {}, {}, own, { [key]: common }, third],
-      ["the key for all accounts", {}, {}, {}, { [key]: common }, common],
+      ["the option, before all others", options, environment, own, { [name]: common }, first],
+      ["the variable, before the file", {}, environment, own, { [name]: common }, second],
+      ["the key of the account", {}, {}, own, { [name]: common }, third],
+      ["the key for all accounts", {}, {}, {}, { [name]: common }, common],
       ["its default", {}, {}, {}, {}, defaultOf(name)],
     ])("%s", async (_, given, variables, ofAccount, atTop, expected) => {
       const file = await fileWith({ ...atTop, accounts: { uk: ofAccount, us: {} } });
@@ -90,13 +90,13 @@ test.each<[string, object, Record<string, string>, object, unknown]>([
 ])("the columns come from %s", async (_, given, variables, lifted, expected) => {
   const file = await fileWith({ lifted, accounts: { uk: {} } });
 
-  const { lift } = readOptions(["config", "account", "lift"], { ...given }, variables, file);
+  const { lifted: found } = readOptions(["config", "account", "lifted"], { ...given }, variables, file);
 
-  expect(lift).toEqual([{ name: expected, pointer: `/${expected}` }]);
+  expect(found).toEqual([{ name: expected, pointer: `/${expected}` }]);
 });
 
-test("every setting of an account has an option and a key", () => {
-  expect(Object.values(KEYS_OF_ACCOUNT)).toEqual(expect.arrayContaining(Object.keys(accountSettings.shape)));
+test("every key that has an option is tried here", () => {
+  expect([...Object.keys(VALUES), "lifted"].toSorted()).toEqual(KEYS.toSorted());
 });
 
 test("every option that says where or how is in the file, but for the account and what is of one command", () => {
@@ -107,13 +107,13 @@ test("every option that says where or how is in the file, but for the account an
     ...NOTIFY_OPTIONS,
   ]);
 
-  expect([...named].filter((name) => !keyOf.has(name)).toSorted()).toEqual([
+  expect([...named].filter((name) => !KEYS.includes(name)).toSorted()).toEqual([
     "account",
     "config",
     "json",
     "logLevel",
   ]);
-  expect([...keyOf.keys()].filter((name) => !Object.hasOwn(OPTIONS, name))).toEqual([]);
+  expect(KEYS.filter((name) => !Object.hasOwn(OPTIONS, name))).toEqual([]);
 });
 
 test("paths start from the file, other places stay", async () => {

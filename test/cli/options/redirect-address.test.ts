@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { canListenOn, redirectAddress } from "../../../bin/cli/options/redirect-address.ts";
+import { canListenOn } from "../../../bin/cli/authorize/receive-answer.ts";
+import { readOptions } from "../../../bin/cli/options/read-options.ts";
+
+const redirectAddress = (redirectUri: string): string =>
+  readOptions(["redirectUri"], { redirectUri }, {}).redirectUri;
 
 test.each([
   ["http://127.0.0.1:8912/callback", true],

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { LogLevel } from "../../../bin/cli/options/log-level.ts";
+import type { LogLevel } from "../../../bin/cli/options/options.ts";
 import { Display } from "../../../bin/cli/output/display.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
 import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 const { baseUrl } = accountSettings.shape;
 const HIDDEN = "and got a text that is not shown here, because it may hold a password";

@@ -9,9 +9,13 @@ import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-op
 import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { fingerprint } from "../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { accountRunSettings, environmentOf, readEnvironment } from "../../../lambdas/sync/environment.ts";
-import { type SettingsFile, settingsFileText } from "../../../lambdas/sync/settings-file.ts";
-import { functionSettings } from "../../../lib/settings/function-settings.ts";
+import {
+  accountRunSettings,
+  environmentOf,
+  type FunctionFile,
+  functionFileText,
+  readEnvironment,
+} from "../../../lambdas/sync/environment.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 
 interface Given {
@@ -92,10 +96,10 @@ function byFunctionsFile({ lifted, ...account }: Given): RunSettings {
 
 function byStack({ lifted, ...account }: Given): RunSettings {
   const accounts = { uk: { schedule: "rate(1 day)", ...account } };
-  return inFunction(functionSettings(parseSettings({ accounts, lifted })));
+  return inFunction(parseSettings({ accounts, lifted }));
 }
 
-function inFunction(settings: SettingsFile): RunSettings {
+function inFunction(settings: FunctionFile): RunSettings {
   const variables = environmentOf({
     bucket: "bucket",
     bucketOwner: "123456789012",
@@ -103,7 +107,7 @@ function inFunction(settings: SettingsFile): RunSettings {
     workgroup: "workgroup",
     secretName: "secret-of-{account}",
   });
-  const environment = readEnvironment(variables, settingsFileText(settings));
+  const environment = readEnvironment(variables, functionFileText(settings));
   const account = environment.accounts["uk"];
   if (account === undefined) throw new Error("the account is missing");
   return accountRunSettings("uk", account, environment);

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
-import { isAccountName } from "../../settings/account-name.ts";
+import { isAccountName } from "../../settings/values.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { layout, runInstant } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";

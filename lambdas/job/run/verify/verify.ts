@@ -5,6 +5,7 @@ import { changedPointers } from "../../json/changed-pointers.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Detail } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import { wholeNumber } from "../../settings/values.ts";
 import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readParts } from "../../snapshot/files/parts.ts";
@@ -22,6 +23,13 @@ import { recordAttempt, startNow } from "../record/record-attempt.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { NO_COUNTS, type RunEnd, type RunFailure, type RunState, type SnapshotCounts } from "../run-state.ts";
+
+export const DEFAULT_VERIFIED = 100;
+
+/** At the default budget almost an hour, in which no run of the account can start. */
+const MAX_VERIFIED = 10_000;
+
+export const sampleSize = wholeNumber(1, MAX_VERIFIED);
 
 export interface Verified {
   readonly head: Publication;

@@ -4,7 +4,7 @@ import type { PasswordCredentials, ServiceCredentials } from "../../credentials/
 import type { TokenStore } from "../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../network/proxies.ts";
-import { parseAuthUrl } from "../../settings/auth-url.ts";
+import { parseAuthUrl } from "../../settings/addresses.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
 import type { KnownSecrets } from "../known-secrets.ts";

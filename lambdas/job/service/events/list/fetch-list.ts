@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
-import type { IsListed } from "../../../settings/is-listed.ts";
+import type { IsListed } from "../../../settings/values.ts";
 import { endpoint } from "../../endpoint.ts";
 import type { EventList } from "../../event-service.ts";
 import type { HttpResponse } from "../../http/transport.ts";

@@ -1,4 +1,4 @@
-// Which expressions EventBridge Scheduler accepts, and the longest time between two starts.
+// Which expressions EventBridge Scheduler accepts, the longest time between two starts, and when data is stale.
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -96,4 +96,27 @@ function longestGapMs(
     previousMs = dayMs + last;
   }
   return previousMs === undefined ? undefined : longest;
+}
+
+/** An alarm looks back at most seven days. */
+export const MAX_STALE_HOURS = 168;
+/** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */
+const LEAST_HOURS = 26;
+/** For a run that starts late or is retried. */
+const MARGIN_HOURS = 2;
+
+interface ScheduledAccount {
+  readonly enabled: boolean;
+  readonly schedule: string;
+  readonly staleAfterHours?: number | undefined;
+}
+
+/** The schedule's longest gap and a margin, at least 26; undefined for a schedule that is off, or too rare for an alarm. */
+export function staleAfterHours(account: ScheduledAccount): number | undefined {
+  if (!account.enabled) return undefined;
+  if (account.staleAfterHours !== undefined) return account.staleAfterHours;
+  const gapHours = parseSchedule(account.schedule)?.longestGapHours;
+  if (gapHours === undefined) return undefined;
+  const hours = Math.max(LEAST_HOURS, Math.ceil(gapHours) + MARGIN_HOURS);
+  return hours > MAX_STALE_HOURS ? undefined : hours;
 }

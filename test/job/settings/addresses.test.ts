@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { endpoint } from "../../../lambdas/job/service/endpoint.ts";
-import { parseBaseUrl } from "../../../lambdas/job/settings/base-url.ts";
+import { parseBaseUrl } from "../../../lambdas/job/settings/addresses.ts";
 
 /** What people paste after an address. */
 const pasted = fc.array(fc.constantFrom("/", "/v1", "/v1/events", "/v1/auth/login", "/brands", "/events"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { accountSettings } from "../../../lambdas/job/settings/account-settings.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 test("settings are complete with an address alone", () => {
   expect(accountSettings.parse({ baseUrl: "https://service.example" })).toEqual({

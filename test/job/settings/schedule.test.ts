@@ -1,8 +1,7 @@
 // Which expressions the scheduler takes, and how long each stays silent at the most.
 
 import { describe, expect, it } from "vitest";
-import { parseSchedule } from "../../../lambdas/job/settings-file/parse-schedule.ts";
-import { staleAfterHours } from "../../../lib/settings/stale-after.ts";
+import { parseSchedule, staleAfterHours } from "../../../lambdas/job/settings-file/schedule.ts";
 
 const DAY = 24;
 

@@ -1,0 +1,336 @@
+// Every setting, once. Options and variables of the command line, the keys of `cdk.json` and of a settings file, what
+// the function is given, `brand-events.schema.json` and the tables of docs/settings.md come from here.
+
+import * as z from "zod";
+import { parsePointer } from "../json/json-document.ts";
+import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
+import { limit } from "../settings/limit.ts";
+import {
+  databaseName,
+  isListed,
+  tags,
+  text,
+  timeZone,
+  trueOrFalse,
+  wholeNumber,
+} from "../settings/values.ts";
+import { liftedColumns } from "../snapshot/rows/lifted-column.ts";
+import { credentialsPlace, warehousePlace } from "./places.ts";
+import { MAX_STALE_HOURS, parseSchedule } from "./schedule.ts";
+
+export interface Setting {
+  readonly schema: z.ZodType;
+  /** Where nothing is given; without it there is nothing then. */
+  readonly default?: unknown;
+  /** What uses it: a run, wherever it is; the stack in AWS; the command line. */
+  readonly where: "both" | "AWS" | "laptop";
+  /** The option, in the syntax of commander. Its variable has the same words. */
+  readonly flag?: string;
+  /** What the option's text is, unless it is the value: a number, words with commas, a JSON array of texts. */
+  readonly as?: "number" | "words" | "texts" | "columns";
+  /** In Markdown, for pages; terminals and editors show it without marks, and without what begins with "See". */
+  readonly help: string;
+}
+
+const MIB = 1_048_576;
+
+/** The numbers of days that CloudWatch Logs offers. */
+const LOG_RETENTION_DAYS = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
+  3_653,
+];
+
+/** Of the project, not of an address: mails have a link only where there is an address. */
+const RUNBOOK = "docs/runbook.md";
+
+const percent = number("a percentage", 0, 100);
+const pointer = text(
+  "expected a JSON Pointer such as /data/events",
+  (value) => tokensOf(value) !== undefined,
+);
+/** Not the detail itself, which every event has. */
+const requiredPointer = text(
+  "expected a JSON Pointer to a part of the detail, such as /date",
+  (value) => (tokensOf(value) ?? []).length > 0,
+);
+const ENDS = 'expected some of "published", "held" and "failed"';
+
+/** Those that all accounts have in common. */
+export const SHARED_SETTINGS = {
+  lifted: {
+    schema: liftedColumns,
+    default: [],
+    where: "both",
+    flag: "--lift <name=pointer:type>",
+    as: "columns",
+    help: '[Columns of your own](tables.md#columns-of-your-own), with or without a [type](tables.md#events_typed): in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`, as an option `year=/year:BIGINT`, repeatable, as a variable a JSON array of such texts. Only append. Without any, runs use those of the warehouse',
+  },
+  database: {
+    schema: databaseName,
+    default: "brand_events",
+    where: "both",
+    flag: "--database <name>",
+    help: "Glue database of a warehouse in S3. The stack makes it, so it must not exist before",
+  },
+  stackName: {
+    schema: text("expected a name of 1 to 64 of A-Z, a-z, 0-9 and -, beginning with a letter", (value) =>
+      /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value),
+    ),
+    default: "BrandEventsSync",
+    where: "AWS",
+    help: "Name of the stack, its workgroup, alarms, dashboard, schedule group and secrets: 1 to 64 letters, digits and `-`. See [a second stack](aws.md#a-second-stack)",
+  },
+  alarmEmail: {
+    schema: text("expected an e-mail address", (value) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)),
+    where: "AWS",
+    help: "E-mail address that gets the mails about held and failed runs, and the alarms; without it no mail is sent",
+  },
+  runbookUrl: {
+    schema: text(
+      "expected the address of docs/runbook.md, with https: or http: and without an anchor",
+      (value) => value === RUNBOOK || (/^https?:\/\/[^\s#]+$/i.test(value) && URL.canParse(value)),
+    ),
+    default: RUNBOOK,
+    where: "AWS",
+    help: "Address of the runbook in the texts of the alarms, `https://…` or `http://…`. Without it the mails have no link, and the synthesis says so",
+  },
+  logRetentionDays: {
+    schema: z.literal(LOG_RETENTION_DAYS, `expected one of ${LOG_RETENTION_DAYS.join(", ")}`),
+    default: 90,
+    where: "AWS",
+    help: "Days that CloudWatch keeps the function's logs; one of the numbers that CloudWatch takes",
+  },
+  existingBucket: {
+    schema: text("expected the name of a bucket, 3 to 63 of a-z, 0-9, . and -", (value) =>
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
+    ),
+    where: "AWS",
+    help: "The bucket that an earlier deployment left, by name; without it the stack makes one. See [a bucket that exists](cdk.md#a-bucket-that-exists)",
+  },
+  scanLimitGigabytes: {
+    schema: wholeNumber(1, 10_000),
+    default: 10,
+    where: "AWS",
+    help: "Athena cancels a query of the workgroup that reads more, 1 to 10,000",
+  },
+  reservedConcurrency: {
+    schema: wholeNumber(1, 1_000),
+    where: "AWS",
+    help: "Lambda's reserved concurrency for the function, 1 to 1,000. Not needed; a new AWS account may have none to reserve",
+  },
+  tags: {
+    schema: tags,
+    default: {},
+    where: "AWS",
+    help: 'Tags for every resource that takes tags, up to 49: `{"cost-center": "4711"}`. The tag `brand-events-sync`, with the name of the deployment, is always there, unless you give it another value',
+  },
+} as const satisfies Record<string, Setting>;
+
+/** Those that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
+export const ACCOUNT_SETTINGS = {
+  schedule: {
+    schema: text(
+      "expected cron(minutes hours day-of-month month day-of-week year) with ? for exactly one of the two days and * for the year, such as cron(0 6 * * ? *), or rate(12 hours)",
+      (value) => parseSchedule(value) !== undefined,
+    ),
+    where: "AWS",
+    help: "`cron(0 6 * * ? *)` (minutes, hours, day of month, month, day of week, year `*`; exactly one of the two days is `?`) or `rate(12 hours)`",
+  },
+  timeZone: {
+    schema: timeZone,
+    default: "UTC",
+    where: "AWS",
+    help: "Time zone of the schedule, such as `Europe/London`",
+  },
+  enabled: {
+    schema: trueOrFalse,
+    default: true,
+    where: "AWS",
+    help: "`false` stops the schedule and its *stale* alarm; runs by hand still work",
+  },
+  baseUrl: {
+    schema: baseUrl,
+    where: "both",
+    flag: "--base-url <url>",
+    help: "Address of the service; `/`, `/v1` or `/v1/events` at the end is ignored. `https:`, or `http:` to this computer",
+  },
+  authUrl: {
+    schema: authUrl,
+    where: "both",
+    flag: "--auth-url <url>",
+    help: "Address of the identity provider, for the method `oauth`; `/` or `/oauth/…` at the end is ignored. `https:`, or `http:` to this computer",
+  },
+  requestsPerMinute: {
+    schema: limit,
+    default: 200,
+    where: "both",
+    flag: "--requests-per-minute <n>",
+    as: "number",
+    help: "Requests that the service allows, logins and retries included, or `unlimited`. 90 % are used",
+  },
+  bytesPerMinute: {
+    schema: limit,
+    default: 10 * MIB,
+    where: "both",
+    flag: "--bytes-per-minute <n>",
+    as: "number",
+    help: "Bytes of response bodies, after decompression, that the service allows, or `unlimited`. 90 % are used",
+  },
+  limitWindowSeconds: {
+    schema: wholeNumber(10, 3_600),
+    default: 60,
+    where: "both",
+    flag: "--limit-window <seconds>",
+    as: "number",
+    help: "Seconds over which the service averages its limits, 10 to 3,600. See [how a service counts](limits.md#how-a-service-counts)",
+  },
+  concurrency: {
+    schema: wholeNumber(1, 256),
+    default: 16,
+    where: "both",
+    flag: "--concurrency <n>",
+    as: "number",
+    help: "Requests at the same time, 1 to 256",
+  },
+  isListed: {
+    schema: isListed,
+    default: "true",
+    where: "both",
+    flag: "--is-listed <filter>",
+    help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); in a file in quotes",
+  },
+  listPointer: {
+    schema: pointer,
+    where: "both",
+    flag: "--list-pointer <pointer>",
+    help: "JSON Pointer (RFC 6901) to the events in the response for the list, if they are not found",
+  },
+  detailPointer: {
+    schema: pointer,
+    where: "both",
+    flag: "--detail-pointer <pointer>",
+    help: "JSON Pointer to the event in the response for one event, if it is not found",
+  },
+  maxDropPercent: {
+    schema: percent,
+    default: 20,
+    where: "both",
+    flag: "--max-drop <percent>",
+    as: "number",
+    help: "If the number of events drops by more than this percentage, compared with what readers see now, the snapshot is held",
+  },
+  maxGrowthPercent: {
+    schema: number("a percentage", 0, 1e6),
+    where: "both",
+    flag: "--max-growth <percent>",
+    as: "number",
+    help: "If the number of events grows by more than this percentage, compared with what readers see now, the snapshot is held; without it any growth is published",
+  },
+  maxMissingPercent: {
+    schema: percent,
+    default: 1,
+    where: "both",
+    flag: "--max-missing <percent>",
+    as: "number",
+    help: "Percent of the listed events that may have no details, and as many may be missing in some reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); up to 5 events always may",
+  },
+  require: {
+    schema: z
+      .array(
+        requiredPointer,
+        'expected the required fields as a list of JSON Pointers, such as ["/date", "/brand/name"]',
+      )
+      .readonly(),
+    default: [],
+    where: "both",
+    flag: "--require <pointer>",
+    as: "texts",
+    help: 'JSON Pointers to fields that details must have, in a file and as a variable `["/date", "/brand/name"]`; the option is repeatable. If one is absent or null in more events than may be missing, the snapshot is held. See [required fields](operations.md#required-fields)',
+  },
+  retainDays: {
+    schema: wholeNumber(1, 36_500),
+    where: "both",
+    flag: "--retain-days <days>",
+    as: "number",
+    help: "Delete published snapshots that are older than this many days; without it all are kept. See [retention](operations.md#retention)",
+  },
+  resumeWithinMinutes: {
+    schema: wholeNumber(0, 20_160),
+    default: 60,
+    where: "both",
+    flag: "--resume-within <minutes>",
+    as: "number",
+    help: "A start by hand resumes an unfinished run if its last progress is less than this many minutes old",
+  },
+  staleAfterHours: {
+    schema: wholeNumber(1, MAX_STALE_HOURS),
+    where: "AWS",
+    help: "Hours without a publication that raise the *stale* alarm, 1 to 168. Without it the schedule's longest interval and 2 hours, at least 26; no alarm if that is more than 168",
+  },
+  leftOutAlarmAbove: {
+    schema: wholeNumber(0, 1e9),
+    default: 0,
+    where: "AWS",
+    help: "If more events are left out, the *left out* alarm is raised",
+  },
+  warehouse: {
+    schema: warehousePlace,
+    default: "./warehouse",
+    where: "laptop",
+    flag: "--warehouse <where>",
+    help: "Directory that holds the snapshots, on a local disk, or `s3://bucket/prefix`",
+  },
+  credentials: {
+    schema: credentialsPlace,
+    default: "./credentials.json",
+    where: "laptop",
+    flag: "--credentials <where>",
+    help: "File with the account's credentials, `secretsmanager:` and the name or ARN of a secret, or `-` for [standard input](operations.md#credentials-from-standard-input)",
+  },
+  tokens: {
+    schema: credentialsPlace,
+    where: "laptop",
+    flag: "--tokens <where>",
+    help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. With credentials in a secret it is needed. See [tokens](operations.md#tokens)",
+  },
+  notifyUrl: {
+    schema: notifyUrl,
+    where: "laptop",
+    flag: "--notify-url <url>",
+    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: the variable keeps it out of a file that you commit, and from other users of the computer. See [telling people](operations.md#telling-people)",
+  },
+  notifyOn: {
+    schema: z
+      .array(z.enum(["published", "held", "failed"], ENDS), ENDS)
+      .min(1, ENDS)
+      .readonly(),
+    default: ["held", "failed"],
+    where: "laptop",
+    flag: "--notify-on <ends>",
+    as: "words",
+    help: 'The ends of a run to post: `"published"`, `"held"`, `"failed"`; as an option without quotes, separated by commas',
+  },
+} as const satisfies Record<string, Setting>;
+
+/** Markdown without marks, links, and what begins with "See". */
+export function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/[.;]? See \[[^\]]*\]\([^)]*\)\.?/g, "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\*([a-z][a-z ]*)\*/g, "$1")
+    .replaceAll("`", "");
+}
+
+/** `expected a percentage from 0 to 100`. */
+function number(what: string, least: number, most: number): z.ZodNumber {
+  const error = `expected ${what} from ${least} to ${most}`;
+  return z.number(error).min(least, error).max(most, error);
+}
+
+function tokensOf(value: string): readonly string[] | undefined {
+  try {
+    return parsePointer(value);
+  } catch {
+    return undefined;
+  }
+}

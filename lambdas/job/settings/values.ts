@@ -1,0 +1,72 @@
+// What values may be. Each schema says in plain English what it expects.
+
+import * as z from "zod";
+
+/** @param expectation `expected …`, as the person with the wrong value reads it */
+export function text(expectation: string, isValid: (value: string) => boolean): z.ZodString {
+  return z.string(expectation).refine(isValid, expectation);
+}
+
+export const trueOrFalse = z.boolean("expected true or false");
+
+export function wholeNumber(least: number, most: number): z.ZodInt {
+  const error = `expected a whole number from ${least} to ${most}`;
+  return z.int(error).min(least, error).max(most, error);
+}
+
+/** How many events a dry run or `discover` fetches. */
+export const eventLimit = wholeNumber(1, 1e9);
+
+const ACCOUNT_NAME = "expected a name of 1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit";
+
+/** The name is a segment of keys and a value of partition columns. */
+export const accountName = z.string(ACCOUNT_NAME).regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, ACCOUNT_NAME);
+
+export function isAccountName(text: string): boolean {
+  return accountName.safeParse(text).success;
+}
+
+export const databaseName = text(
+  "expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database",
+  (value) => /^[a-z0-9_]{1,255}$/.test(value),
+);
+
+/** Which events the service is asked for (docs/service-interface.md §3.2); `any` sends no filter. */
+export const isListed = z.enum(["true", "false", "any"], 'expected "true", "false" or "any"');
+
+export type IsListed = z.output<typeof isListed>;
+
+export const timeZone = text("expected a time zone such as Europe/London or UTC", (value) => {
+  // EventBridge Scheduler accepts names only, no offset such as +01:00.
+  if (!/^[A-Za-z]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+/** AWS takes 50 for each resource; one is the deployment's own. */
+const MAX_TAGS = 49;
+
+/** Of every resource that takes tags. */
+export const tags = z
+  .record(
+    text(
+      "expected a tag of 1 to 128 letters, digits, spaces and _ . : / = + - @, not beginning with aws:",
+      (key) => /^(?!aws:)[\p{L}\p{Z}\p{N}_.:/=+\-@]{1,128}$/iu.test(key),
+    ),
+    text("expected up to 256 letters, digits, spaces and _ . : / = + - @", (value) =>
+      /^[\p{L}\p{Z}\p{N}_.:/=+\-@]{0,256}$/u.test(value),
+    ),
+    'expected tags as an object of texts, such as {"cost-center": "4711"}',
+  )
+  .refine((given) => Object.keys(given).length <= MAX_TAGS, `expected at most ${MAX_TAGS} tags`)
+  // IAM takes them for one.
+  .refine(haveOwnNames, "expected tags that differ in more than capitals");
+
+function haveOwnNames(given: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(given);
+  return new Set(keys.map((key) => key.toLowerCase())).size === keys.length;
+}
