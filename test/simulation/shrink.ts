@@ -42,6 +42,7 @@ const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
   { retainDays: undefined },
   { events: 1 },
   { warehouse: "directory" },
+  { accounts: ["uk"] },
   { method: "basic" },
 ];
 

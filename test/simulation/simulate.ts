@@ -18,13 +18,13 @@ export interface History {
 
 export async function simulate(plan: Plan): Promise<History> {
   const world = new World(plan);
-  const { model, story, timeline } = world;
+  const { story, timeline } = world;
   const beganMs = timeline.nowMs;
-  if (!(await world.live())) model.fail("something waits for ever");
-  if (model.violation === undefined) await healAndRun(world);
+  if (!(await world.live())) world.fail("something waits for ever");
+  if (world.violation === undefined) await healAndRun(world);
   return {
     plan,
-    violation: model.violation,
+    violation: world.violation,
     story: story.lines,
     digest: story.digest(),
     processes: world.processes.length,

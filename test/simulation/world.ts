@@ -1,40 +1,28 @@
-// One world: a service, a warehouse, and the processes that work on them, in virtual time.
+// One world: services, a warehouse, and the processes that work on them, in virtual time.
 
-import type { Credentials } from "../../lambdas/job/credentials/credentials.ts";
-import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/token-store.ts";
-import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
+import { Account } from "./account.ts";
 import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
 import { playExecution } from "./hand-over/play-execution.ts";
-import { Model } from "./model/model.ts";
-import { TokenPlace } from "./oauth/token-place.ts";
 import type { ClockFault, Item, Plan, ProcessFault, Start } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
 import type { SimProcess } from "./process/sim-process.ts";
 import { startProcesses } from "./process/start-processes.ts";
 import { applyChange } from "./service/apply-change.ts";
-import { EMAIL, VirtualService } from "./service/virtual-service.ts";
 import { Story } from "./story.ts";
 import { Timeline } from "./time/timeline.ts";
 import { GlueTables } from "./warehouse/glue-tables.ts";
-import { Objects } from "./warehouse/objects.ts";
+import { type ObjectChange, Objects } from "./warehouse/objects.ts";
 
-export const ACCOUNT = "uk";
-const CLIENT_ID = "client";
 /** A Monday. */
 const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);
 
 export class World {
   readonly plan: Plan;
-  readonly settings: RunSettings;
   readonly timeline = new Timeline(BEGINNING_MS);
   readonly story = new Story(this.timeline);
   readonly objects: Objects;
   readonly glue: GlueTables;
-  readonly service: VirtualService;
-  readonly tokens: TokenPlace;
-  readonly model: Model;
-  /** What the operator has stored: it may not be what the service accepts. */
-  stored = { password: "first", version: 1 };
+  readonly accounts: readonly Account[];
   /** Once the faults have stopped nothing fails any more, not even what is still under way. */
   hasFaults = true;
   /** The state machine, where the world has one. */
@@ -42,21 +30,42 @@ export class World {
   /** What has begun, or is still to begin. */
   open = 0;
   readonly #processes: SimProcess[] = [];
+  #violation: string | undefined;
 
   constructor(plan: Plan) {
     this.plan = plan;
-    this.settings = settingsOf(plan);
     const now = (): number => this.timeline.nowMs;
-    this.model = new Model(this);
-    this.objects = new Objects(now, (change) => this.model.onObject(change));
-    this.glue = new GlueTables(now, plan.setting.catalogLagMs, this.model);
+    const modelsOf = (name: string | undefined) =>
+      this.accounts
+        .filter((account) => name === undefined || account.name === name)
+        .map(({ model }) => model);
+    this.objects = new Objects(now, (change) => {
+      for (const model of modelsOf(accountIn(change))) model.onObject(change);
+    });
+    this.glue = new GlueTables(now, plan.setting.catalogLagMs, {
+      onPartition: (table, partition) => {
+        for (const model of modelsOf(partition.values[0])) model.onPartition(table, partition);
+      },
+      onPartitionRemoved: (table, values) => {
+        for (const model of modelsOf(values[0])) model.onPartitionRemoved(table, values);
+      },
+    });
     if (plan.setting.hasStateMachine) {
       const twin: ExecutionsTwin = new ExecutionsTwin((execution) => playExecution(this, twin, execution));
       this.executions = twin;
     }
-    this.service = new VirtualService(plan.setting, now, (call) => this.model.onCall(call));
-    this.tokens = new TokenPlace(this.#authorized(), now, plan.setting.warehouse === "directory");
-    this.service.content.add(plan.setting.events, this.timeline.nowMs);
+    this.accounts = plan.setting.accounts.map((name) => new Account(this, name));
+  }
+
+  /** The first promise that was broken. */
+  get violation(): string | undefined {
+    return this.#violation;
+  }
+
+  fail(what: string): void {
+    if (this.#violation !== undefined) return;
+    this.#violation = what;
+    this.story.tell("model", `finds: ${what}`);
   }
 
   /** Every process that ever was, dead ones too. */
@@ -64,36 +73,13 @@ export class World {
     return this.#processes;
   }
 
-  /** A person authorizes again in the browser. */
-  authorize(): void {
-    this.tokens.store(this.#authorized());
-    this.story.tell("operator", "authorizes again");
-  }
-
-  #authorized(): OAuthTokens {
-    const { provider } = this.service;
-    const obtainedAtMs = this.timeline.nowMs;
-    return {
-      format: 1,
-      client_id: CLIENT_ID,
-      access_token: provider.grant(),
-      refresh_token: provider.refreshToken,
-      token_type: "Bearer",
-      obtained_at: new Date(obtainedAtMs).toISOString(),
-      expires_at: new Date(obtainedAtMs + provider.lifeMs).toISOString(),
-    };
-  }
-
-  /** The operator stores another password. */
-  store(password: string): void {
-    this.stored = { password, version: this.stored.version + 1 };
-    this.story.tell("operator", `stores version ${this.stored.version} of the credentials`);
-  }
-
-  /** The snapshots that have files now. */
-  snapshotIds(): readonly string[] {
-    const prefix = `snapshots/${ACCOUNT}/`;
-    return [...new Set(this.objects.keys(prefix).map((key) => key.slice(prefix.length).split("/")[0] ?? ""))];
+  /** Those that a start is for, in the order in which it takes them; the first where the world has not the one it names. */
+  accountsOf(name: string): readonly [Account, ...Account[]] {
+    const [first, ...others] = this.accounts.filter((account) => name === "all" || account.name === name);
+    if (first) return [first, ...others];
+    const [only] = this.accounts;
+    if (only === undefined) throw new Error("a world has an account");
+    return [only];
   }
 
   /** Registers a process and returns its number. */
@@ -109,30 +95,6 @@ export class World {
     return this.#itemsOf("clock").find((fault) => fault.start === start);
   }
 
-  credentialsOf(process: SimProcess): Credentials {
-    const { method, warehouse } = this.plan.setting;
-    const versions = new WeakMap<object, string>();
-    return {
-      read: () =>
-        process.call(
-          "credentials",
-          "reads the credentials",
-          () => {
-            const { password, version } = this.stored;
-            const read =
-              method === "oauth"
-                ? { method, client_id: CLIENT_ID, client_secret: "secret" }
-                : { method, email: EMAIL, password };
-            versions.set(read, `version ${version}`);
-            return read;
-          },
-          {},
-        ),
-      // A file on a laptop has no versions.
-      ...(warehouse === "bucket" ? { versionOf: (read) => versions.get(read) } : {}),
-    };
-  }
-
   /** Puts everything of the plan on the timeline; resolves when all of it has happened and every process has ended. */
   async live(): Promise<boolean> {
     for (const item of this.plan.items) this.#plan(item);
@@ -142,7 +104,7 @@ export class World {
   /** Until nothing is under way, or a promise is broken; false where something waits for ever. */
   untilIdle(): Promise<boolean> {
     const isIdle = (): boolean => this.open === 0 && (this.executions?.areAllOver ?? true);
-    return this.timeline.runUntil(() => isIdle() || this.model.violation !== undefined);
+    return this.timeline.runUntil(() => isIdle() || this.violation !== undefined);
   }
 
   #plan(item: Item): void {
@@ -150,7 +112,7 @@ export class World {
     this.open += 1;
     this.timeline.at(BEGINNING_MS + item.afterMs, () => {
       this.open -= 1;
-      if (item.kind === "change") applyChange(this, item.change);
+      if (item.kind === "change") applyChange(this, item);
       else this.begin(item, () => undefined);
     });
   }
@@ -169,26 +131,5 @@ export class World {
   }
 }
 
-function settingsOf({ setting }: Plan): RunSettings {
-  const { requestsPerMinute, bytesPerMinute, concurrency, rangeEvents, retainDays } = setting;
-  return {
-    account: ACCOUNT,
-    baseUrl: "https://service.example/",
-    authUrl: "https://auth.example/",
-    isListed: "true",
-    listPointer: undefined,
-    detailPointer: undefined,
-    lifted: [],
-    requestsPerMinute,
-    bytesPerMinute,
-    windowMs: 60_000,
-    concurrency,
-    maxDropPercent: setting.maxDropPercent,
-    maxGrowthPercent: setting.maxGrowthPercent,
-    maxMissingPercent: setting.maxMissingPercent,
-    require: setting.require,
-    resumeWithinMinutes: 60,
-    retainDays,
-    rangeEvents,
-  };
-}
+/** Undefined for a file of the whole warehouse. */
+const accountIn = ({ key }: ObjectChange): string | undefined => key.split("/")[1];

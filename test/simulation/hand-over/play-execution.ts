@@ -4,6 +4,8 @@ import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
 import { continueRun } from "../../../lambdas/job/run/hand-over/continue-run.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import type { Account } from "../account.ts";
 import { type Ended, endedBy, endOfResult } from "../process/do-command.ts";
 import { liveProcess } from "../process/live-process.ts";
 import { RETRIES_AFTER_MS } from "../process/start-processes.ts";
@@ -22,7 +24,8 @@ interface TurnEnded extends Ended {
 
 export function playExecution(world: World, twin: ExecutionsTwin, execution: SimExecution): void {
   const { timeline, story } = world;
-  const { arn, start } = execution;
+  const { arn, input, start } = execution;
+  const accounts = world.accountsOf(input.account);
   const name = nameOfExecution(arn);
   story.tell(name, "begins");
   let invocations = 0;
@@ -30,12 +33,13 @@ export function playExecution(world: World, twin: ExecutionsTwin, execution: Sim
     let last: TurnEnded | undefined;
     const lived = {
       world,
+      accounts,
       name: `${start.id}-turn${turn}${retries === 0 ? "" : `.${retries + 1}`}-${name.slice(name.lastIndexOf("-") + 1)}`,
       start,
       attempt: FIRST_ATTEMPT + invocations,
       requestId: `${name} ${turn}`,
-      work: async (ports: RunPorts) => {
-        last = await continued(world, ports, execution, turn);
+      work: async ({ settings }: Account, ports: RunPorts) => {
+        last = await continued(world, { ports, settings }, execution, turn);
         return last;
       },
       what: `continues for ${name}`,
@@ -64,13 +68,13 @@ export function playExecution(world: World, twin: ExecutionsTwin, execution: Sim
 
 async function continued(
   world: World,
-  ports: RunPorts,
+  { ports, settings }: { readonly ports: RunPorts; readonly settings: RunSettings },
   { arn, input }: SimExecution,
   turn: number,
 ): Promise<TurnEnded> {
   const { maxTurns } = world.plan.setting;
   return endedBy(async (): Promise<TurnEnded> => {
-    const end = await continueRun(ports, world.settings, {
+    const end = await continueRun(ports, settings, {
       runId: input.runId,
       execution: arn,
       turn,
@@ -91,16 +95,17 @@ function abandon(world: World, execution: SimExecution, attempt: number): void {
   world.open += 1;
   const lived = {
     world,
+    accounts: world.accountsOf(input.account),
     name: `${start.id}-abandon${attempt === 0 ? "" : `.${attempt + 1}`}-${name.slice(name.lastIndexOf("-") + 1)}`,
     start,
     attempt: undefined,
     requestId: `abandon ${name}`,
-    work: (ports: RunPorts) =>
+    work: ({ settings }: Account, ports: RunPorts) =>
       endedBy(async () => {
         const { executions } = ports;
         if (executions === undefined) throw new Error("there is no state machine");
         const about = { runId: input.runId, execution: arn };
-        const abandonment = await abandonRun(ports, executions, world.settings, about);
+        const abandonment = await abandonRun(ports, executions, settings, about);
         const text = "result" in abandonment ? "abandoned" : abandonment.explanation;
         return { text, isFailure: false };
       }),

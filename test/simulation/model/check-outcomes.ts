@@ -32,23 +32,34 @@ export function checkEnd(model: Model, process: string, { defect, result }: Ende
   if ((row.outcome === "FAILED") !== (error !== undefined)) model.fail(`${process} says ${row.outcome}`);
   const { run_id: runId, trigger } = row;
   if (trigger === "accept" || trigger === "rollback") {
-    const isPublished = model.reader
-      .log()
-      .some(({ run_id, action }) => run_id === runId && action === trigger);
     const mayNotKnow = error?.isRetryable === true;
-    if (!mayNotKnow && isPublished !== (row.outcome === "PUBLISHED"))
+    if (!mayNotKnow && !agrees(model, trigger, runId, row.outcome))
       model.fail(`${process} ends ${row.outcome}, and the log says otherwise`);
     return;
   }
   if (error?.isRetryable || ENDS_NO_RUN.has(row.outcome)) return;
   agree(model, runId, row.outcome, `the end of ${process}`);
+  const isShown = row.outcome !== "PUBLISHED" || result.isRepeat || readersSeeHead(model);
+  if (!isShown && model.processes.get(process)?.wasAlone)
+    model.fail(`${process} has published, and readers see ${model.visibility.shown}`);
+}
+
+/** On a laptop a table without rows names no files. */
+export function readersSeeHead({ reader, visibility }: Model): boolean {
+  const head = reader.log().at(-1);
+  return visibility.shown === head?.snapshot_id || (visibility.shown === "" && head?.events === 0);
 }
 
 function agree(model: Model, runId: string, outcome: string, where: string): void {
-  const isPublished = model.reader.log().some(({ run_id, action }) => run_id === runId && action === "run");
-  if (isPublished !== (outcome === "PUBLISHED"))
+  if (!agrees(model, "run", runId, outcome))
     model.fail(`${where} says that the run ${runId} is ${outcome}, and the log says otherwise`);
   const isGone = model.reader.rows(runId) === undefined;
   if (outcome === "HELD" && !isGone && !model.reader.isHeld(runId))
     model.fail(`${where} says that ${runId} is held, and it has no mark`);
+}
+
+/** What was published before the account was removed was published, and is so no more. */
+function agrees(model: Model, action: string, runId: string, outcome: string): boolean {
+  if (outcome === "PUBLISHED") return model.published.has(`${action} ${runId}`);
+  return !model.reader.log().some((each) => each.run_id === runId && each.action === action);
 }

@@ -1,18 +1,33 @@
 // A publication: numbered without gaps, what readers then see, what changed, and whether it was allowed.
 
 import type { ObjectChange } from "../warehouse/objects.ts";
+import { checkRemoval } from "./check-removal.ts";
 import type { Model } from "./model.ts";
 import type { SeenPublication, SeenRow } from "./reader.ts";
 
 export function checkPublication(model: Model, { key, by }: ObjectChange): void {
-  const log = model.reader.log();
-  const own = log.at(-1);
-  const number = String(log.length).padStart(10, "0");
-  if (own === undefined || !key.endsWith(`/${number}.ndjson`) || own.publication !== number) {
+  const entries = model.reader.entries();
+  const removal = model.reader.removal();
+  const entry = entries.find(({ publication }) => key.endsWith(`/${publication}.ndjson`));
+  // A process that was stopped meanwhile may take a number that a removal has cleared: it does not count.
+  if (entry && removal && entry.publication < removal.publication) return;
+  const last = entries.at(-2)?.publication ?? "0";
+  const number = String(Number(last) + 1).padStart(10, "0");
+  if (entry === undefined || entry !== entries.at(-1) || entry.publication !== number) {
     model.fail(`${key} is not the next publication, ${number}`);
     return;
   }
+  if (entry.action === "remove") checkRemoval(model, by);
+  else checkCounting(model, key, entry, by);
+}
+
+function checkCounting(model: Model, key: string, own: SeenPublication, by: string): void {
+  const log = model.reader.log();
   const before = log.at(-2);
+  const removal = model.reader.removal();
+  if (removal && own.snapshot_id <= removal.run_id)
+    model.fail(`${key} names a snapshot that is older than the removal ${removal.publication}`);
+  model.published.add(`${own.action} ${own.run_id}`);
   if (before) model.headsUntilMs.set(before.snapshot_id, model.world.timeline.nowMs);
   const rows = model.reader.rows(own.snapshot_id);
   if (rows === undefined) {
@@ -131,7 +146,8 @@ function checkDecision(
   by: string,
 ): void {
   const { publication, action, snapshot_id: snapshotId, pinned } = own;
-  const command = model.processes.get(by)?.start.command;
+  const facts = model.processes.get(by);
+  const command = facts?.start.command;
   const before = earlier.at(-1);
   const wasPublished = earlier.some(({ snapshot_id }) => snapshot_id === snapshotId);
   if (command?.name !== action) {
@@ -142,6 +158,8 @@ function checkDecision(
     if (!wasPublished) model.fail(`${publication}: a rollback to what was never published`);
     if (pinned !== command.pin) model.fail(`${publication}: a rollback with the wrong pin`);
   }
+  if ((model.retiredAtMs.get(snapshotId) ?? Number.POSITIVE_INFINITY) < (facts?.fromMs ?? 0))
+    model.fail(`${publication}: ${action} publishes what was retired before`);
   checkPreview(model, own);
   model.accepted = missingShares(model, own);
   if (command.name === "accept") {

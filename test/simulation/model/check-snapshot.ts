@@ -4,8 +4,8 @@ import type { Model } from "./model.ts";
 
 export function checkSnapshot(model: Model, snapshotId: string): void {
   const { world } = model;
-  const { service, timeline } = world;
-  const { content } = service;
+  const { timeline } = world;
+  const { content } = model.account.service;
   const fromMs = model.runsFromMs.get(snapshotId);
   if (fromMs === undefined) {
     model.fail(`no process has made the run ${snapshotId}`);

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { ACCOUNT } from "../world.ts";
 import type { Model } from "./model.ts";
 
 const RECORD = z.object({
@@ -12,7 +11,7 @@ const RECORD = z.object({
 });
 type SeenRecord = z.infer<typeof RECORD>;
 
-const folder = (runId: string): string => `runs/${ACCOUNT}/${runId}/`;
+const folder = ({ account }: Model, runId: string): string => `runs/${account.name}/${runId}/`;
 
 /** A record is made: of a range that begins where the one before it ends, and of rows of the same process. */
 export function checkRecord(model: Model, runId: string, { key, by }: ObjectChange): void {
@@ -25,7 +24,7 @@ export function checkRecord(model: Model, runId: string, { key, by }: ObjectChan
   const before = records.filter(({ place }) => place < made.place).at(-1);
   if ((before?.end ?? 0) !== made.place) model.fail(`${key} does not begin where the one before it ends`);
   if (made.rows === null) return;
-  const writer = model.rowsBy.get(`${folder(runId)}${made.rows.file}`);
+  const writer = model.rowsBy.get(`${folder(model, runId)}${made.rows.file}`);
   if (writer !== by) model.fail(`${by} records rows of ${writer ?? "no process"} as its own`);
 }
 
@@ -40,9 +39,9 @@ export function checkRowsDeleted(model: Model, runId: string, { key, by }: Objec
 export function checkParts(model: Model, runId: string): void {
   const { objects } = model.world;
   const records = recordsOf(model, runId);
-  const staged = records.flatMap(({ rows }) => (rows ? [`${folder(runId)}${rows.file}`] : []));
+  const staged = records.flatMap(({ rows }) => (rows ? [`${folder(model, runId)}${rows.file}`] : []));
   const parts = objects
-    .keys(`snapshots/${ACCOUNT}/${runId}/`)
+    .keys(model.reader.snapshotFolder(runId))
     .filter((key) => !(key.split("/").at(-1) ?? "").startsWith("_"));
   const versions = (keys: readonly string[]): string =>
     JSON.stringify(keys.map((key) => objects.get(key)?.version));
@@ -51,8 +50,9 @@ export function checkParts(model: Model, runId: string): void {
 }
 
 /** In the order of the plan. */
-function recordsOf({ world }: Model, runId: string): readonly SeenRecord[] {
-  const keys = world.objects.keys(`${folder(runId)}record-`);
+function recordsOf(model: Model, runId: string): readonly SeenRecord[] {
+  const { world } = model;
+  const keys = world.objects.keys(`${folder(model, runId)}record-`);
   return keys.map((key) =>
     RECORD.parse(JSON.parse(Buffer.from(world.objects.get(key)?.bytes ?? []).toString())),
   );

@@ -2,14 +2,17 @@
 
 import type { ClockFault } from "../plan/plan.ts";
 import type { GluePartition } from "../warehouse/glue-tables.ts";
-import { ACCOUNT, type World } from "../world.ts";
+import type { World } from "../world.ts";
 import type { Model } from "./model.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** `events` was moved to this snapshot; to none where it is empty. */
-export function checkShown(model: Model): void {
+export function checkShown(model: Model, by: string | undefined): void {
   const { shown } = model.visibility;
+  // It may have read the log before the account was removed, and readers lose the account a moment later.
+  if (by !== undefined && startedAtMs(model.world, by) < (model.removedAtMs ?? 0)) return;
+  if (model.world.plan.setting.warehouse === "directory") checkOrder(model);
   if (shown === "") return;
   const published = model.reader.log().filter(({ snapshot_id }) => snapshot_id === shown);
   const rows = model.reader.rows(shown);
@@ -18,14 +21,35 @@ export function checkShown(model: Model): void {
     model.fail(`readers see ${shown}, and events are missing`);
 }
 
+/** For whatever account it works. */
+function startedAtMs({ accounts }: World, by: string): number {
+  return Math.min(...accounts.flatMap(({ model }) => model.processes.get(by)?.fromMs ?? []));
+}
+
+/** Readers see one publication after the other. Glue has no conditions: there a slow process may go back for a moment. */
+function checkOrder(model: Model): void {
+  const { shown } = model.visibility;
+  const log = model.reader.log();
+  if (model.shownAt === undefined && shown === "") return;
+  const from = model.shownAt ?? 0;
+  // A table without rows names no files.
+  const isShown = log.map(
+    ({ snapshot_id, events }) => snapshot_id === shown || (shown === "" && events === 0),
+  );
+  const at = isShown.indexOf(true, from);
+  if (at === -1) model.fail(`readers see ${shown || "nothing"} again, after ${log[from]?.snapshot_id}`);
+  else model.shownAt = at;
+}
+
 /** What `events` names in Glue is in the other two tables as well. */
 export function checkPartitions(model: Model, { location, parameters }: GluePartition): void {
   const { glue } = model.world;
+  const { name } = model.account;
   const publication = parameters["publication"] ?? "";
   const { shown } = model.visibility;
-  if (glue.current("event_changes", [ACCOUNT, publication]) === undefined)
+  if (glue.current("event_changes", [name, publication]) === undefined)
     model.fail(`events shows ${publication}, which event_changes lacks`);
-  if (glue.current("event_snapshots", [ACCOUNT, shown])?.location !== location)
+  if (glue.current("event_snapshots", [name, shown])?.location !== location)
     model.fail(`events shows ${shown}, which event_snapshots lacks`);
 }
 
@@ -40,7 +64,16 @@ export function checkDeletion(model: Model, snapshotId: string, file: string): v
 }
 
 /** A snapshot is retired: then it cannot be rolled back to any more. */
-export function checkRetirement(model: Model, snapshotId: string): void {
+export function checkRetirement(model: Model, snapshotId: string, by: string): void {
+  const { nowMs } = model.world.timeline;
+  if (!model.retiredAtMs.has(snapshotId)) model.retiredAtMs.set(snapshotId, nowMs);
+  const facts = model.processes.get(by);
+  if (facts?.start.command.name === "retire") {
+    // What becomes the head meanwhile loses its mark again.
+    if (model.reader.log().at(-1)?.snapshot_id === snapshotId && model.headFromMs < facts.fromMs)
+      model.fail(`${by} retires ${snapshotId}, which readers see`);
+    return;
+  }
   const isHead = model.reader.log().at(-1)?.snapshot_id === snapshotId;
   const wasHeadAtMs = model.headsUntilMs.get(snapshotId) ?? Number.NEGATIVE_INFINITY;
   if (isHead || wasHeadAtMs > aDayAgoMs(model.world))

@@ -1,6 +1,7 @@
 // What must be true in every world, checked whenever something happens. Knows the promises and none of the code.
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
+import type { Account } from "../account.ts";
 import type { RequestObserver } from "../network/virtual-transport.ts";
 import type { TokenRequest } from "../oauth/check-tokens.ts";
 import type { Start } from "../plan/plan.ts";
@@ -8,11 +9,12 @@ import type { Ended } from "../process/do-command.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { ACCOUNT, type World } from "../world.ts";
+import type { World } from "../world.ts";
 import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
 import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
+import { isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import {
@@ -33,11 +35,22 @@ const ECHO_MS = 10 * 60_000;
 
 export class Model implements RequestObserver, PartitionObserver {
   readonly world: World;
+  readonly account: Account;
   readonly reader: Reader;
   readonly visibility: Visibility;
   readonly processes = new Map<string, ProcessFacts>();
   /** When the first process of a run began. */
   readonly runsFromMs = new Map<string, number>();
+  /** When the last removal was entered. */
+  removedAtMs: number | undefined;
+  /** Of each publication that ever counted its action and its run. */
+  readonly published = new Set<string>();
+  /** When a snapshot was marked as retired first. */
+  readonly retiredAtMs = new Map<string, number>();
+  /** The place in the log of what readers see; undefined where they have seen nothing. */
+  shownAt: number | undefined;
+  /** Since when the head is the head. */
+  headFromMs = Number.NEGATIVE_INFINITY;
   /** Until when a snapshot was the head. */
   readonly headsUntilMs = new Map<string, number>();
   /** What the plan of a run must have, where that is known. */
@@ -55,23 +68,16 @@ export class Model implements RequestObserver, PartitionObserver {
   /** When a check that found no lease, because the store failed, sent its last request. */
   #uncountedAtMs = Number.NEGATIVE_INFINITY;
   #lastEndMs = Number.NEGATIVE_INFINITY;
-  #violation: string | undefined;
 
-  constructor(world: World) {
+  constructor(world: World, account: Account) {
     this.world = world;
-    this.reader = new Reader(() => world.objects, ACCOUNT);
-    this.visibility = new Visibility(() => world.timeline.nowMs);
-  }
-
-  /** The first promise that was broken. */
-  get violation(): string | undefined {
-    return this.#violation;
+    this.account = account;
+    this.reader = new Reader(() => world.objects, account.name);
+    this.visibility = new Visibility(account.name, () => world.timeline.nowMs);
   }
 
   fail(what: string): void {
-    if (this.#violation !== undefined) return;
-    this.#violation = what;
-    this.world.story.tell("model", `finds: ${what}`);
+    this.world.fail(this.world.accounts.length === 1 ? what : `${this.account.name}: ${what}`);
   }
 
   /** Whether the plan lets something go wrong in the processes of this start, or with clocks. */
@@ -123,7 +129,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.visibility.onPartition(table, partition);
     if (table !== "events") return;
     this.#check(() => {
-      checkShown(this);
+      checkShown(this, undefined);
       checkPartitions(this, partition);
     });
   }
@@ -160,14 +166,19 @@ export class Model implements RequestObserver, PartitionObserver {
     const { key, before, after, by } = change;
     const [folder = "", , id = "", file = ""] = key.split("/");
     const isNew = before === undefined && after !== undefined;
+    if (id !== "" && !this.processes.has(by))
+      this.fail(`${by} works for another account, and changes ${key}`);
+    if (isRemoved(this, change, id)) return;
     switch (folder) {
       case "views.sql":
         this.visibility.onViews(Buffer.from(after?.bytes ?? []).toString());
-        checkShown(this);
+        checkShown(this, by);
         break;
       case "publications":
-        if (isNew) checkPublication(this, change);
-        else this.fail(`${key} is changed`);
+        if (isNew) {
+          checkPublication(this, change);
+          this.headFromMs = this.world.timeline.nowMs;
+        } else this.fail(`${key} is changed`);
         break;
       case "snapshots":
         this.#snapshotChanged(change, id, file);
@@ -196,14 +207,14 @@ export class Model implements RequestObserver, PartitionObserver {
     else if (file.startsWith("record-")) checkRecord(this, id, change);
   }
 
-  #snapshotChanged({ key, before, after }: ObjectChange, id: string, file: string): void {
+  #snapshotChanged({ key, before, after, by }: ObjectChange, id: string, file: string): void {
     if (after === undefined) checkDeletion(this, id, file);
     else if (before !== undefined && file !== "_held.json" && file !== "_retired.json")
       this.fail(`${key} is changed`);
     else if (file === "_manifest.json") {
       checkParts(this, id);
       checkSnapshot(this, id);
-    } else if (file === "_retired.json" && before === undefined) checkRetirement(this, id);
+    } else if (file === "_retired.json" && before === undefined) checkRetirement(this, id, by);
   }
 
   /** What cannot be read breaks a promise as well. */

@@ -18,7 +18,10 @@ const publication = z.object({
 });
 export type SeenPublication = Readonly<z.infer<typeof publication>>;
 
-const entry = lines(z.union([publication, z.object({ action: z.literal("remove") })]));
+const removal = z.object({ action: z.literal("remove"), publication: z.string(), run_id: z.string() });
+export type SeenRemoval = Readonly<z.infer<typeof removal>>;
+
+const entry = lines(z.union([publication, removal]));
 
 const row = lines(z.object({ uuid: z.string(), event: z.string(), listing: z.string() }));
 export type SeenRow = Readonly<ReturnType<typeof row>[number]>;
@@ -93,13 +96,21 @@ export class Reader {
   /** What counts: all after the last removal. */
   log(): readonly SeenPublication[] {
     const log: SeenPublication[] = [];
-    for (const key of this.#objects.keys(`publications/${this.#account}/`)) {
-      for (const each of this.#lines(key, entry)) {
-        if (each.action === "remove") log.length = 0;
-        else log.push(each);
-      }
+    for (const each of this.entries()) {
+      if (each.action === "remove") log.length = 0;
+      else log.push(each);
     }
     return log;
+  }
+
+  /** All that lies there, counting or not. */
+  entries(): readonly (SeenPublication | SeenRemoval)[] {
+    return this.#objects.keys(`publications/${this.#account}/`).flatMap((key) => this.#lines(key, entry));
+  }
+
+  /** The last one. */
+  removal(): SeenRemoval | undefined {
+    return this.entries().findLast((each): each is SeenRemoval => each.action === "remove");
   }
 
   /** As a table over a snapshot's folder shows it; undefined without a manifest. */

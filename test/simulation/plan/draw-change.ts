@@ -6,8 +6,8 @@ import type { Change, ServiceChange } from "./plan.ts";
 const MINUTE_MS = 60_000;
 
 /** At some instant before `mostMs`. */
-export function drawChange(chance: Chance, mostMs: number): Change {
-  return { kind: "change", afterMs: chance.between(0, mostMs), change: drawServiceChange(chance) };
+export function drawChange(chance: Chance, account: string, mostMs: number): Change {
+  return { kind: "change", account, afterMs: chance.between(0, mostMs), change: drawServiceChange(chance) };
 }
 
 function drawServiceChange(chance: Chance): ServiceChange {

@@ -15,26 +15,35 @@ export function drawPlan(seed: number): Plan {
     new Chance(seed, "setting"),
     new Chance(seed, "guard"),
     new Chance(seed, "list"),
+    new Chance(seed, "number of accounts"),
   );
-  const starts = drawStarts(new Chance(seed, "starts"), setting);
+  const accounts = new Chance(seed, "accounts");
+  const starts = drawStarts(new Chance(seed, "starts"), setting).map((start) =>
+    drawRare(new Chance(seed, `rare ${start.id}`), setting, start),
+  );
   const chance = new Chance(seed, "troubles");
   const lastMs = starts.at(-1)?.afterMs ?? 0;
   const items: Item[] = [...starts];
-  for (let n = chance.between(0, 5); n > 0; n -= 1) items.push(drawChange(chance, lastMs + MINUTE_MS));
+  for (let n = chance.between(0, 5); n > 0; n -= 1)
+    items.push(drawChange(chance, accounts.pick(setting.accounts), lastMs + MINUTE_MS));
   // Some worlds have no faults at all, and most have few: with many, no run gets far.
   const faults = chance.is(0.1) ? 0 : chance.between(1, 6);
   for (let n = 0; n < faults; n += 1) items.push(drawProcessFault(chance, starts));
   if (chance.is(0.2)) items.push(drawClockFault(chance, starts));
   const script = new Chance(seed, "script");
-  if (script.is(0.35)) items.push(...drawScript(script, setting, lastMs + script.between(0, HOUR_MS)));
+  if (script.is(0.35)) {
+    const account = accounts.pick(setting.accounts);
+    items.push(...drawScript(script, setting, account, lastMs + script.between(0, HOUR_MS)));
+  }
   return { seed, setting, items };
 }
 
-function drawSetting(chance: Chance, guard: Chance, list: Chance): Setting {
+function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance): Setting {
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
   return {
+    accounts: number.is(0.3) ? ["uk", "uk-2"] : ["uk"],
     warehouse,
     method: chance.pick(["session", "session", "basic", "oauth"]),
     events: chance.pick([1, 4, 7, 7, 10, 14]),
@@ -71,6 +80,20 @@ function drawSetting(chance: Chance, guard: Chance, list: Chance): Setting {
   };
 }
 
+/** Some starts are for another account, or for all of them, or do what is done seldom. */
+function drawRare(chance: Chance, { accounts }: Setting, start: Start): Start {
+  const { by, command } = start;
+  const account = chance.pick(accounts);
+  if (by === "laptop" && command.name === "run" && accounts.length > 1 && chance.is(0.4))
+    return { ...start, account: "all" };
+  if (by === "schedule" || chance.is(0.75)) return { ...start, account };
+  const rare: Command =
+    by === "laptop" && chance.is(0.4)
+      ? { name: "remove" }
+      : { name: "retire", pick: chance.pick([1, 1, 2, 3, 0]) };
+  return { ...start, account, command: rare };
+}
+
 /** In the order of time: seconds apart, so that they overlap, or hours and days. */
 function drawStarts(chance: Chance, setting: Setting): readonly Start[] {
   const starts: Start[] = [];
@@ -85,7 +108,15 @@ function drawStarts(chance: Chance, setting: Setting): readonly Start[] {
     const isScheduled = by === "schedule";
     const command: Command = isScheduled ? { name: "run", fresh: false, isDry: false } : drawCommand(chance);
     const again = isScheduled && chance.is(0.15) ? { againAfterMs: chance.between(0, 90 * SECOND_MS) } : {};
-    starts.push({ kind: "start", id: `p${starts.length + 1}`, afterMs, by, command, ...again });
+    starts.push({
+      kind: "start",
+      id: `p${starts.length + 1}`,
+      account: setting.accounts[0],
+      afterMs,
+      by,
+      command,
+      ...again,
+    });
   }
   return starts;
 }

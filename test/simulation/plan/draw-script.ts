@@ -6,19 +6,27 @@ import type { Command, Item, ServiceChange, Setting, Start } from "./plan.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
+const REMOVE: Command = { name: "remove" };
 const RUN: Command = { name: "run", fresh: false, isDry: false };
 
 /** In the order of time, from `afterMs` on. The ids begin with `s`. */
-export function drawScript(chance: Chance, setting: Setting, afterMs: number): readonly Item[] {
+export function drawScript(
+  chance: Chance,
+  setting: Setting,
+  account: string,
+  afterMs: number,
+): readonly Item[] {
+  if (chance.is(0.2)) return drawRemoval(chance, account, afterMs);
   const isOnLaptop = setting.warehouse === "directory";
   const byHand = isOnLaptop ? "laptop" : chance.pick(["laptop", "function"]);
   let atMs = afterMs;
   const next = (id: string, by: Start["by"], command: Command, pauseMs: number): Start => {
     atMs += pauseMs;
-    return { kind: "start", id, afterMs: atMs, by, command };
+    return { kind: "start", id, account, afterMs: atMs, by, command };
   };
   const change = (): Item => ({
     kind: "change",
+    account,
     afterMs: atMs + MINUTE_MS,
     change: chance.pick<ServiceChange>([
       { kind: "add", events: 4 },
@@ -59,7 +67,40 @@ export function drawScript(chance: Chance, setting: Setting, afterMs: number): r
     ? { name: "rollback", pick, pin: chance.is(0.4) }
     : { name: "accept", pick, force: chance.is(0.6) };
   const isReview = chance.is(0.7);
-  const third = next("s3", isReview ? byHand : "schedule", isReview ? review : RUN, soonMs());
+  const rare: Command = byHand === "laptop" && chance.is(0.5) ? REMOVE : { name: "retire", pick };
+  const decision = chance.is(0.4) ? rare : review;
+  const third = next("s3", isReview ? byHand : "schedule", isReview ? decision : RUN, soonMs());
   const fourth = next("s4", byHand, RUN, soonMs());
   return [first, growth, second, trouble, third, fourth];
+}
+
+/** A removal is held up until its lease has expired, and a run comes meanwhile; or a run is delivered again after it. */
+function drawRemoval(chance: Chance, account: string, afterMs: number): readonly Item[] {
+  const start = (id: string, by: Start["by"], command: Command, atMs: number): Start => ({
+    kind: "start",
+    id,
+    account,
+    afterMs: afterMs + atMs,
+    by,
+    command,
+  });
+  const pauseMs = 5 * MINUTE_MS;
+  const middleMs = 10 * MINUTE_MS;
+  const first = start("s1", "laptop", RUN, 0);
+  const last = start("s4", "laptop", RUN, middleMs + pauseMs + chance.between(0, 2 * MINUTE_MS));
+  if (chance.is(0.5)) {
+    const again = { ...start("s2", "schedule", RUN, middleMs), againAfterMs: pauseMs };
+    return [first, again, start("s3", "laptop", REMOVE, middleMs + chance.between(MINUTE_MS, pauseMs)), last];
+  }
+  const trouble: Item = {
+    kind: "fault",
+    start: "s2",
+    attempt: 0,
+    port: "any",
+    changing: "publications/",
+    nth: 1,
+    fault: { kind: "pause", ms: pauseMs },
+  };
+  const meanwhile = start("s3", "laptop", RUN, middleMs + chance.between(65 * SECOND_MS, pauseMs));
+  return [first, start("s2", "laptop", REMOVE, middleMs), trouble, meanwhile, last];
 }

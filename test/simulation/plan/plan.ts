@@ -10,6 +10,8 @@ export interface Plan {
 }
 
 export interface Setting {
+  /** Each has a service of its own; they share the warehouse. */
+  readonly accounts: readonly [string, ...string[]];
   readonly warehouse: "directory" | "bucket";
   readonly method: "session" | "basic" | "oauth";
   /** How many events the service has at first. */
@@ -59,6 +61,8 @@ export type Item = Start | ProcessFault | ClockFault | Change;
 export interface Start {
   readonly kind: "start";
   readonly id: string;
+  /** An account, or "all": one after the other. */
+  readonly account: string;
   /** Since the beginning of the world. */
   readonly afterMs: number;
   /** The function is started again after a failure, twice; a schedule names the run. */
@@ -74,7 +78,9 @@ export type Command =
   | { readonly name: "discover" }
   /** `pick` chooses one of the snapshots that have files then: 0 is the newest. */
   | { readonly name: "accept"; readonly pick: number; readonly force: boolean }
-  | { readonly name: "rollback"; readonly pick: number; readonly pin: boolean };
+  | { readonly name: "rollback"; readonly pick: number; readonly pin: boolean }
+  | { readonly name: "retire"; readonly pick: number }
+  | { readonly name: "remove" };
 
 export type Port = "store" | "catalog" | "service" | "any";
 
@@ -126,6 +132,8 @@ export interface ClockFault {
 /** Something changes at the service. */
 export interface Change {
   readonly kind: "change";
+  /** At whose service. */
+  readonly account: string;
   readonly afterMs: number;
   readonly change: ServiceChange;
 }

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ACCOUNT_DEFECTS } from "./account-defects.ts";
 import type { PlantedDefect } from "./planted-defect.ts";
 import { PUBLISHING_DEFECTS } from "./publishing-defects.ts";
 import { SERVICE_DEFECTS } from "./service-defects.ts";
@@ -13,6 +14,7 @@ export const PLANTED_DEFECTS: readonly PlantedDefect[] = [
   ...PUBLISHING_DEFECTS,
   ...STAGING_DEFECTS,
   ...SERVICE_DEFECTS,
+  ...ACCOUNT_DEFECTS,
 ];
 
 export interface Search {

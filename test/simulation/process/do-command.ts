@@ -5,10 +5,12 @@ import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts
 import { check } from "../../../lambdas/job/run/check.ts";
 import { discover } from "../../../lambdas/job/run/discover.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
+import { retire } from "../../../lambdas/job/run/retire.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { Account } from "../account.ts";
 import type { Command } from "../plan/plan.ts";
-import { ACCOUNT, type World } from "../world.ts";
 
 export interface Ended {
   readonly text: string;
@@ -22,12 +24,12 @@ export interface Ended {
 
 /** Never rejects. */
 export function doCommand(
-  world: World,
+  account: Account,
   ports: RunPorts,
   command: Command,
   runId: string | undefined,
 ): Promise<Ended> {
-  return endedBy(() => work(world, ports, command, runId));
+  return endedBy(() => work(account, ports, command, runId));
 }
 
 /** Never rejects: what the work throws is an end as well. */
@@ -41,12 +43,12 @@ export async function endedBy<End extends Ended>(work: () => Promise<End>): Prom
 }
 
 async function work(
-  world: World,
+  account: Account,
   ports: RunPorts,
   command: Command,
   runId: string | undefined,
 ): Promise<Ended> {
-  const { settings } = world;
+  const { name, settings } = account;
   switch (command.name) {
     case "run": {
       const { fresh, isDry } = command;
@@ -58,21 +60,32 @@ async function work(
       );
     }
     case "accept": {
-      const snapshotId = snapshotAt(world, command.pick);
+      const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, ACCOUNT, { action: "accept", snapshotId, force: command.force }),
+        await acceptOrRollback(ports, name, { action: "accept", snapshotId, force: command.force }),
       );
     }
     case "rollback": {
-      const snapshotId = snapshotAt(world, command.pick);
+      const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, ACCOUNT, { action: "rollback", snapshotId, pin: command.pin }),
+        await acceptOrRollback(ports, name, { action: "rollback", snapshotId, pin: command.pin }),
       );
     }
     case "check": {
       const checks = await check(ports, settings, { deep: command.deep });
       const bad = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
       return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false };
+    }
+    case "remove": {
+      const removed = await removeAccount(ports, name);
+      return { text: removed === "removed" ? removed : removed.outcome, isFailure: false };
+    }
+    case "retire": {
+      const { ok, explanation } = await retire(ports, name, {
+        snapshotId: snapshotAt(account, command.pick),
+        yes: true,
+      });
+      return { text: explanation, isFailure: !ok };
     }
     case "discover": {
       const found = await discover(ports, settings, 5);
@@ -88,7 +101,7 @@ export function endOfResult(result: RunResult): Ended {
   return { text, isFailure: error !== undefined, result };
 }
 
-function snapshotAt(world: World, pick: number): string {
-  const ids = world.snapshotIds();
+function snapshotAt(account: Account, pick: number): string {
+  const ids = account.snapshotIds();
   return ids.at(-1 - (pick % Math.max(1, ids.length))) ?? "2020-01-01T00-00-00.000Z";
 }

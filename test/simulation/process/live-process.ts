@@ -1,7 +1,10 @@
 // One process from its start to its end: it ends by itself, or is killed.
 
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { Account } from "../account.ts";
+import { Chance } from "../chance.ts";
 import type { Start } from "../plan/plan.ts";
+import { ProcessClock } from "../time/process-clock.ts";
 import type { World } from "../world.ts";
 import type { Ended } from "./do-command.ts";
 import { functionHost, laptopHost } from "./host.ts";
@@ -10,6 +13,8 @@ import { SimProcess } from "./sim-process.ts";
 
 export interface Lived {
   readonly world: World;
+  /** It works for one after the other. */
+  readonly accounts: readonly [Account, ...Account[]];
   readonly name: string;
   /** Whose faults and clock it has. */
   readonly start: Start;
@@ -18,17 +23,17 @@ export interface Lived {
   /** The id of the request that the platform repeats. */
   readonly requestId: string;
   /** Never rejects. */
-  readonly work: (ports: RunPorts) => Promise<Ended>;
+  readonly work: (account: Account, ports: RunPorts) => Promise<Ended>;
   readonly what: string;
 }
 
 /** Nothing of the job lasts longer; what does, never ends. */
 const PATIENCE_MS = 12 * 60 * 60_000;
 
-/** `onEnd` is called once, without an end for a process that was killed. */
+/** `onEnd` is called once with the end of the last account, without one for a process that was killed. */
 export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => void): void {
   const { world, name, start, attempt, requestId } = lived;
-  const { timeline, story, model, plan } = world;
+  const { timeline, story, plan } = world;
   const process = new SimProcess({
     name,
     seed: plan.seed,
@@ -48,16 +53,14 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
           requestId,
           executions: world.executions?.seenBy(process, start),
         });
-  const ports = processPorts({
-    world,
-    process,
-    nth,
-    settings: world.settings,
-    clockFault: world.clockFaultOf(start.id),
-    host,
-    onRunId: (id) => model.onRunId(name, id),
-  });
-  model.onStart(name, start);
+  const clock = new ProcessClock(timeline, process, world.clockFaultOf(start.id));
+  const chance = new Chance(plan.seed, `random of ${name}`);
+  let [account] = lived.accounts;
+  const begin = (next: Account): void => {
+    account = next;
+    account.model.onStart(name, start);
+  };
+  begin(account);
   story.tell(name, `starts: ${start.by} ${lived.what}`);
 
   let isOver = false;
@@ -65,15 +68,24 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
     if (isOver) return;
     isOver = true;
     process.end();
-    model.onEnd(name, ended);
+    account.model.onEnd(name, ended);
     onEnd(ended);
   };
   process.whenDead(() => finish(undefined));
   timeline.at(timeline.nowMs + PATIENCE_MS, () => {
-    if (!isOver) model.fail(`${name} does not end within ${PATIENCE_MS / 3_600_000} hours`);
+    if (!isOver) world.fail(`${name} does not end within ${PATIENCE_MS / 3_600_000} hours`);
   });
-  void lived.work(ports).then((ended) => {
+  const workFor = async ([next, ...others]: readonly Account[]): Promise<void> => {
+    if (next === undefined) return;
+    if (next !== account) begin(next);
+    const ended = await lived.work(
+      next,
+      processPorts({ world, account: next, process, nth, clock, chance, host }),
+    );
     story.tell(name, `ends: ${ended.text}`);
-    finish(ended);
-  });
+    if (others.length === 0) return finish(ended);
+    next.model.onEnd(name, ended);
+    return workFor(others);
+  };
+  void workFor(lived.accounts);
 }

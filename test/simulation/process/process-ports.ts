@@ -4,15 +4,14 @@ import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import { VirtualTransport } from "../network/virtual-transport.ts";
-import type { ClockFault } from "../plan/plan.ts";
-import { ProcessClock } from "../time/process-clock.ts";
+import type { ProcessClock } from "../time/process-clock.ts";
 import { awsClients } from "../warehouse/aws-clients.ts";
 import { DirectoryTwin } from "../warehouse/directory-twin.ts";
 import { glueEndpoint } from "../warehouse/glue-endpoint.ts";
@@ -29,22 +28,21 @@ export interface ProcessOf {
   readonly process: SimProcess;
   /** Of all processes of the world. */
   readonly nth: number;
-  readonly settings: RunSettings;
-  readonly clockFault: ClockFault | undefined;
+  readonly account: Account;
+  readonly clock: ProcessClock;
+  readonly chance: Chance;
   readonly host: Host;
-  readonly onRunId: (runId: string) => void;
 }
 
 export function processPorts(of: ProcessOf): RunPorts {
-  const { world, process, settings, host, onRunId } = of;
-  const { timeline, story, service } = world;
-  const chance = new Chance(world.plan.seed, `random of ${process.name}`);
+  const { world, process, account, clock, chance, host } = of;
+  const { timeline, story } = world;
+  const { model, service, settings, tokens } = account;
   const random = { next: () => chance.next(), token: () => chance.token() };
-  const clock = new ProcessClock(timeline, process, of.clockFault);
   const tell = (message: string): void => story.tell(process.name, `says: ${message}`);
   const logger: Logger = { debug: () => undefined, info: tell, warn: tell, error: tell };
-  const transport = new VirtualTransport({ process, service, timeline, story, observer: world.model });
-  const credentials = world.credentialsOf(process);
+  const transport = new VirtualTransport({ process, service, timeline, story, observer: model });
+  const credentials = account.credentialsOf(process);
   return {
     ...warehouseOf(of, random),
     ...host,
@@ -53,7 +51,7 @@ export function processPorts(of: ProcessOf): RunPorts {
     logger,
     openService: serviceOpener(settings, {
       credentials,
-      authorization: { tokens: async () => world.tokens.seenBy(process), command: "authorize" },
+      authorization: { tokens: async () => tokens.seenBy(process), command: "authorize" },
       clock,
       random,
       logger,
@@ -61,7 +59,7 @@ export function processPorts(of: ProcessOf): RunPorts {
       transport,
     }),
     onProgress: () => undefined,
-    onRunId,
+    onRunId: (id) => model.onRunId(process.name, id),
     version: VERSION,
   };
 }

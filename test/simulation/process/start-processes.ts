@@ -1,6 +1,8 @@
 // What a start of the plan becomes: one process on a laptop, or the invocations of the function with its retries.
 
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { formatRunId } from "../../../lambdas/job/storage/layout.ts";
+import type { Account } from "../account.ts";
 import type { Start } from "../plan/plan.ts";
 import type { World } from "../world.ts";
 import { doCommand, type Ended } from "./do-command.ts";
@@ -41,12 +43,13 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
   const delivery = `${start.id}${isAgain ? "-again" : ""}`;
   const lived = {
     world,
+    accounts: world.accountsOf(start.account),
     name: attempt === 0 ? delivery : `${delivery}.${attempt + 1}`,
     start,
     attempt: isAgain ? undefined : attempt,
     requestId: delivery,
-    work: (ports: Parameters<typeof doCommand>[1]) => doCommand(world, ports, start.command, runId),
-    what: JSON.stringify(start.command).replaceAll('"', ""),
+    work: (account: Account, ports: RunPorts) => doCommand(account, ports, start.command, runId),
+    what: `${JSON.stringify(start.command).replaceAll('"', "")} for ${start.account}`,
   };
   liveProcess(lived, (ended) => {
     // The function throws for a run that failed, and Lambda starts it again.

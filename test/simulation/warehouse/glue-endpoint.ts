@@ -28,7 +28,7 @@ function respond(tables: GlueTables, command: string, given: Given, share: numbe
       return { Partition: outputOf(found) };
     }
     case "GetPartitions": {
-      const account = /'(\w+)'/.exec(String(given["Expression"]))?.[1] ?? "";
+      const account = /'([\w-]+)'/.exec(String(given["Expression"]))?.[1] ?? "";
       return { Partitions: tables.listed(table, account, share).map(outputOf) };
     }
     case "BatchCreatePartition":

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
-import { layout } from "../../storage/layout.ts";
+import { layout, type TableName } from "../../storage/layout.ts";
 import {
   type Publication,
   publicationsSince,
@@ -74,24 +74,34 @@ export class GlueCatalog implements Catalog {
 
   /**
    * `events` first, whose rows readers look at. Only what lies below the removal: another process may have put in what
-   * came after it.
+   * came after it. The log says which snapshots did, because the clock that named the removal may be behind theirs.
    */
-  async #takeOut(account: string, { publication, run_id }: Removal): Promise<void> {
+  async #takeOut(account: string, { publication }: Removal): Promise<void> {
     const shown = await this.#glue.find("events", [account]);
     if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
       await this.#glue.remove("events", [[account]]);
+    const snapshots = await this.#valuesOf("event_snapshots", account);
+    const since = await readLogSince(this.#store, account, publication);
+    const later = new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId));
+    await this.#glue.remove(
+      "event_snapshots",
+      snapshots.filter(([, snapshotId = ""]) => !later.has(snapshotId)),
+    );
     for (const [table, last] of [
-      ["event_snapshots", run_id],
       ["event_changes", publication],
       ["publications", ""],
       ["sync_runs", ""],
     ] as const) {
-      const values = (await this.#glue.list(table, account)).map((partition) => partition.values);
+      const values = await this.#valuesOf(table, account);
       await this.#glue.remove(
         table,
         values.filter(([, each = ""]) => each <= last),
       );
     }
+  }
+
+  async #valuesOf(table: TableName, account: string): Promise<readonly (readonly string[])[]> {
+    return (await this.#glue.list(table, account)).map(({ values }) => values);
   }
 
   /** The longer list where one table has been deployed and the other not yet. Throws `CONFIG_INVALID` for columns that no deployment makes. */

@@ -1,0 +1,42 @@
+// Defects of what accounts share, of removing one, and of retiring a snapshot.
+
+import type { PlantedDefect } from "./planted-defect.ts";
+
+export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
+  {
+    name: "a lost update of views.sql",
+    file: "catalog/duckdb/duckdb-catalog.ts",
+    from: "await this.#store.replace(VIEWS_FILE, sql, current.version)",
+    to: 'await this.#store.replace(VIEWS_FILE, sql, (await this.#store.read(VIEWS_FILE))?.version ?? "")',
+  },
+  {
+    name: "views.sql has one account only",
+    file: "catalog/duckdb/duckdb-catalog.ts",
+    from: "for (const account of await accounts(this.#store)) {",
+    to: "for (const account of own === undefined ? await accounts(this.#store) : [own]) {",
+  },
+  {
+    name: "a removal deletes files of an account with a longer name",
+    file: "run/remove/remove-account.ts",
+    from: "for await (const { key } of store.list(folder)) keys.push(key);",
+    to: "for await (const { key } of store.list(folder.slice(0, -1))) keys.push(key);",
+  },
+  {
+    name: "a removal deletes files before the tables follow",
+    file: "run/remove/remove-account.ts",
+    from: "    await ports.catalog.refresh(account);\n",
+    to: "",
+  },
+  {
+    name: "a run that is named before a removal goes on after it",
+    file: "run/make-snapshot.ts",
+    from: "  if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);\n",
+    to: "",
+  },
+  {
+    name: "what readers see is retired",
+    file: "run/retire.ts",
+    from: 'if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");',
+    to: "",
+  },
+];
