@@ -13,7 +13,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import { type Authorization, serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
-import type { Store } from "../job/storage/store.ts";
+import { accountStore, type Store } from "../job/storage/store.ts";
 import type { FunctionAccount, FunctionEnvironment } from "./environment.ts";
 import type { EmitMetrics } from "./telemetry/cloudwatch-metrics.ts";
 import { type FunctionLog, progressLog, type SendEvent } from "./telemetry/function-log.ts";
@@ -45,7 +45,7 @@ export function functionRunPorts(
 ): RunPorts {
   const { store, catalog, clock, random, log, version } = ports;
   return {
-    store,
+    store: accountStore(store, settings.account),
     catalog,
     clock,
     random,

@@ -78,7 +78,7 @@ async function respond(
   context: Context,
   onRunId: (runId: string) => void,
 ): Promise<object> {
-  const { environment, store, clock } = ports;
+  const { environment, clock } = ports;
   const { account } = request;
   const accountSettings = environment.accounts[account];
   if (accountSettings === undefined) throw new Error("the request names an unknown account");
@@ -115,9 +115,9 @@ async function respond(
       return await abandonResponse({ ports, host, settings }, request);
     case "accept":
     case "rollback":
-      return respondWith(await acceptOrRollback(host, account, request));
+      return respondWith(await acceptOrRollback(host, request));
     case "retire":
-      return retireResponse(await retire(host, account, request), request);
+      return retireResponse(await retire(host, request), request);
     case "check":
       return checkResponse(
         ports,
@@ -131,7 +131,7 @@ async function respond(
     case "diff":
       return await diffResponse(host, account, request.snapshotId);
     case "status":
-      return statusResponse(await status(store, account, clock.now()), commandsOf);
+      return statusResponse(await status(host.store, clock.now()), commandsOf);
   }
 }
 

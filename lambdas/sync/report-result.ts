@@ -6,6 +6,7 @@ import { failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
+import { accountStore } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import { heldCommands } from "./response.ts";
 import { attemptMetrics, UNEXPECTED_ERROR_METRICS } from "./telemetry/alarm-metrics.ts";
@@ -31,7 +32,7 @@ export async function reportResult(
   if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
   let published: Publication | undefined;
   await tell(ports, account, async () => {
-    published = await publicationOf(ports.store, account, row);
+    published = await publicationOf(accountStore(ports.store, account), row);
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
       heldCommands(ports.environment, account, snapshotId),
     );
@@ -40,7 +41,7 @@ export async function reportResult(
   const publication = published;
   if (publication === undefined) return undefined;
   await tell(ports, account, async () => {
-    const changes = await publishedFieldChanges(ports.store, account, publication);
+    const changes = await publishedFieldChanges(accountStore(ports.store, account), publication);
     return changes && fieldsChangedEvent(account, row, publication, changes);
   });
   return publication.publication;

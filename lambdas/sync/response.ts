@@ -153,9 +153,7 @@ const MOST_UUIDS = 100;
 
 export async function diffResponse(ports: DiffPorts, account: string, snapshotId: string): Promise<object> {
   const sample = new ChangeSample(MOST_UUIDS);
-  const { a, b } = await diff(ports, account, { a: snapshotId, b: undefined }, (change) =>
-    sample.add(change),
-  );
+  const { a, b } = await diff(ports, { a: snapshotId, b: undefined }, (change) => sample.add(change));
   return { account, a, b, ...sample.counts, uuids: sample.uuids };
 }
 

@@ -33,7 +33,7 @@ const STREAMED = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs];
  * Retention deletes snapshots, `check` deletes its own test file, and an accepted login deletes the note of a refused
  * one. Everything else is kept or expires.
  */
-const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout.loginRefused("*")];
+const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout("*").loginRefused];
 
 export class Storage extends Construct {
   readonly bucket: IBucket;
@@ -98,7 +98,7 @@ export class Storage extends Construct {
   private acknowledgePrefixes(role: Role): void {
     const reason =
       "Runs choose the names of the files below a prefix, so the prefix is the narrowest possible resource.";
-    const ids = [...PREFIXES.map((prefix) => `${prefix}*`), layout.loginRefused("*")].map((keys) =>
+    const ids = [...PREFIXES.map((prefix) => `${prefix}*`), layout("*").loginRefused].map((keys) =>
       wildcardFinding(role, this.bucket.arnForObjects(keys)),
     );
     acknowledge(role, ...ids.map((id) => ({ id, reason })));

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
 import { expect, test } from "vitest";
 import { readManifest } from "../../lambdas/job/snapshot/files/manifest.ts";
+import { accountStore } from "../../lambdas/job/storage/store.ts";
 import { awsWarehouse } from "../aws/aws-warehouse.ts";
 import { awsClients, awsEnvironment, onEmulator } from "../aws/emulator.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -90,7 +91,7 @@ onEmulator("a deployed account", () => {
     expect(unknown).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
     expect(unknown["error_message"]).toContain("--lift brand=POINTER");
     expect([named, unnamed]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
-    const { lifted } = await readManifest(store, "de", String(unnamed["snapshot_id"]));
+    const { lifted } = await readManifest(accountStore(store, "de"), String(unnamed["snapshot_id"]));
     expect(lifted).toEqual([{ name: "brand", pointer: "/name" }]);
 
     const asked = await syncProcess(["remove", "uk"], { cwd, env });

@@ -13,10 +13,10 @@ const ACCOUNT = "default";
 test.each([
   [
     "a part",
-    (id: string) => layout.part(ACCOUNT, id, 0),
+    (id: string) => layout(ACCOUNT).part(id, 0),
     (bytes: Buffer) => gzipSync(gunzipSync(bytes).toString().replace("uuid", "uuie")),
   ],
-  ["the manifest", (id: string) => layout.manifest(ACCOUNT, id), (bytes: Buffer) => bytes.subarray(1)],
+  ["the manifest", (id: string) => layout(ACCOUNT).manifest(id), (bytes: Buffer) => bytes.subarray(1)],
 ])(
   "the option that a run names when %s is damaged publishes over it",
   async (_, keyOf, spoil) => {

@@ -8,6 +8,7 @@ import type { Manifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { type Publication, publish } from "../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../lambdas/job/storage/store.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { aPublication } from "../job/storage/publications.ts";
@@ -42,20 +43,20 @@ export class Warehouse {
   /** Of the parts that the snapshot has now. */
   async manifest(manifest: Manifest): Promise<void> {
     const { account, snapshot_id: snapshotId } = manifest;
-    const prefix = layout.snapshot(account, snapshotId);
+    const prefix = layout(account).snapshot(snapshotId);
     const files = await Array.fromAsync(this.store.list(`${prefix}part-`));
     const sha256 = "0".repeat(64);
     const parts = files.map(({ key, bytes }) => ({ file: key.slice(prefix.length), rows: 1, bytes, sha256 }));
     const stored = parts.map(({ bytes }) => ({ bytes, sha256 }));
     const counts = { ...manifest.counts, listed: parts.length + 5, events: parts.length };
-    await this.put(layout.manifest(account, snapshotId), [{ ...manifest, parts, stored, counts }]);
+    await this.put(layout(account).manifest(snapshotId), [{ ...manifest, parts, stored, counts }]);
   }
 
   /** A snapshot that has no manifest yet gets one without lifted columns. */
   async publish(account: string, over: Partial<Publication>): Promise<void> {
     const publication = aPublication(over);
     await this.manifest(aManifest({ account, snapshot_id: publication.snapshot_id }));
-    await publish(this.store, account, publication);
+    await publish(accountStore(this.store, account), publication);
   }
 }
 

@@ -10,31 +10,31 @@ const PAGE = "warehouse-format.md";
 const [ACCOUNT, SNAPSHOT, PUBLICATION, RUN] = ["<account>", "<snapshot_id>", "<publication>", "<run_id>"];
 const FOLDERS = ["snapshots", "snapshot", "changes", "publications", "runLogs", "runs", "run"];
 
-const KEYS: Readonly<Partial<Record<keyof typeof layout, string>>> = {
-  part: layout.part(ACCOUNT, SNAPSHOT, 0),
-  manifest: layout.manifest(ACCOUNT, SNAPSHOT),
-  leftOut: layout.leftOut(ACCOUNT, SNAPSHOT),
-  digests: layout.digests(ACCOUNT, SNAPSHOT),
-  held: layout.held(ACCOUNT, SNAPSHOT),
-  retired: layout.retired(ACCOUNT, SNAPSHOT),
-  changesPart: layout.changesPart(ACCOUNT, PUBLICATION, SNAPSHOT, 0),
-  lost: layout.lost(ACCOUNT, PUBLICATION, SNAPSHOT),
-  publication: layout.publication(ACCOUNT, PUBLICATION),
-  runLog: layout.runLog(ACCOUNT, RUN, 1).replace("-1.", "-<attempt>."),
-  plan: layout.plan(ACCOUNT, RUN),
-  rows: layout.rows(ACCOUNT, RUN, 0, "<token>"),
-  record: layout.record(ACCOUNT, RUN, 0),
-  handOver: layout.handOver(ACCOUNT, RUN),
-  outcome: layout.outcome(ACCOUNT, RUN),
-  writeCheck: layout.writeCheck(ACCOUNT, "<token>"),
-  lease: layout.lease(ACCOUNT),
-  loginRefused: layout.loginRefused(ACCOUNT),
+const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> = {
+  part: layout(ACCOUNT).part(SNAPSHOT, 0),
+  manifest: layout(ACCOUNT).manifest(SNAPSHOT),
+  leftOut: layout(ACCOUNT).leftOut(SNAPSHOT),
+  digests: layout(ACCOUNT).digests(SNAPSHOT),
+  held: layout(ACCOUNT).held(SNAPSHOT),
+  retired: layout(ACCOUNT).retired(SNAPSHOT),
+  changesPart: layout(ACCOUNT).changesPart(PUBLICATION, SNAPSHOT, 0),
+  lost: layout(ACCOUNT).lost(PUBLICATION, SNAPSHOT),
+  publication: layout(ACCOUNT).publication(PUBLICATION),
+  runLog: layout(ACCOUNT).runLog(RUN, 1).replace("-1.", "-<attempt>."),
+  plan: layout(ACCOUNT).plan(RUN),
+  rows: layout(ACCOUNT).rows(RUN, 0, "<token>"),
+  record: layout(ACCOUNT).record(RUN, 0),
+  handOver: layout(ACCOUNT).handOver(RUN),
+  outcome: layout(ACCOUNT).outcome(RUN),
+  writeCheck: layout(ACCOUNT).writeCheck("<token>"),
+  lease: layout(ACCOUNT).lease,
+  loginRefused: layout(ACCOUNT).loginRefused,
 };
 
 test("the table of files has every key of the layout, and no other", () => {
   const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
 
-  expect(Object.keys(KEYS)).toEqual(Object.keys(layout).filter((name) => !FOLDERS.includes(name)));
+  expect(Object.keys(KEYS)).toEqual(Object.keys(layout(ACCOUNT)).filter((name) => !FOLDERS.includes(name)));
   const expected = [...Object.values(KEYS), COLUMNS_FILE, VIEWS_FILE].map((key) =>
     key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"),
   );

@@ -82,7 +82,7 @@ onEmulator("the deployed function, day by day", () => {
       logins: 1,
       requests: 102,
     });
-    const manifest = await deployed.store.read(layout.manifest(account, runIds[0] ?? ""));
+    const manifest = await deployed.store.read(layout(account).manifest(runIds[0] ?? ""));
     expect(JSON.parse(Buffer.from(manifest?.bytes ?? []).toString())).toMatchObject({
       snapshot_id: runIds[0],
       counts: { listed: 100, events: 100 },

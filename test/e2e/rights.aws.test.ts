@@ -79,8 +79,8 @@ onEmulator("the deployed function, which uses all its rights", () => {
 
     expect(before).toHaveLength(100);
     expect(retired).toEqual([]);
-    expect(filesOfRetired).toContain(layout.part("old", oldest, 0));
-    expect(filesOfDeleted).toEqual([layout.retired("old", oldest)]);
+    expect(filesOfRetired).toContain(layout("old").part(oldest, 0));
+    expect(filesOfDeleted).toEqual([layout("old").retired(oldest)]);
     expect(events).toEqual(deployed.truth("old"));
   });
 
@@ -172,16 +172,16 @@ onEmulator("the deployed function, which uses all its rights", () => {
     const now = Date.now();
     const oldest = formatRunId(now - 10 * DAY_MS);
     const files = async (): Promise<readonly string[]> =>
-      (await Array.fromAsync(deployed.store.list(layout.snapshot(account, oldest)))).map(({ key }) => key);
+      (await Array.fromAsync(deployed.store.list(layout(account).snapshot(oldest)))).map(({ key }) => key);
     await deployed.run(account, now - 10 * DAY_MS);
     await deployed.run(account, now - 5 * DAY_MS);
-    await deployed.backdate(layout.publication(account, "0000000002"), "published_at", now - 5 * DAY_MS);
+    await deployed.backdate(layout(account).publication("0000000002"), "published_at", now - 5 * DAY_MS);
 
     const before = await deployed.rows("event_snapshots", account, oldest);
     await deployed.run(account, now - 3 * MINUTE_MS);
     const retired = await deployed.rows("event_snapshots", account, oldest);
     const filesOfRetired = await files();
-    await deployed.backdate(layout.retired(account, oldest), "retired_at", now - 2 * DAY_MS);
+    await deployed.backdate(layout(account).retired(oldest), "retired_at", now - 2 * DAY_MS);
     const newest = formatRunId(now - 2 * MINUTE_MS);
     await deployed.run(account, now - 2 * MINUTE_MS);
     const filesOfDeleted = await files();

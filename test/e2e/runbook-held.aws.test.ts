@@ -58,7 +58,7 @@ onEmulator(`the runbook, "${HEADING.slice(4)}"`, () => {
     const { what, effect } = mail.parse(event?.detail["mail"]);
     expect([what, effect].map((line) => asShown(line, story))).toEqual(mailBelow(HEADING));
     expect(await answerTo('diff\\"', account, story)).toEqual(shown('diff\\"'));
-    const left = await deployed.store.read(layout.leftOut(account, story.held));
+    const left = await deployed.store.read(layout(account).leftOut(story.held));
     expect(
       Buffer.from(left?.bytes ?? [])
         .toString()

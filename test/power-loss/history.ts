@@ -9,10 +9,9 @@ import { FileTokenStore } from "../../lambdas/job/credentials/tokens/file-token-
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import type { AcceptOrRollback } from "../../lambdas/job/run/accept-or-rollback.ts";
 import { removeAccount } from "../../lambdas/job/run/remove/remove-account.ts";
-import type { RunPorts } from "../../lambdas/job/run/run-ports.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { sampleTokens } from "../job/credentials/tokens/sample-tokens.ts";
-import { ACCOUNT, DAY_MS, type SmallWorld } from "../job/run/small-world.ts";
+import { DAY_MS, type PortChanges, type SmallWorld } from "../job/run/small-world.ts";
 import { reached } from "./record.ts";
 import { type Done, newWorld } from "./recorded.ts";
 
@@ -57,7 +56,7 @@ async function runs(): Promise<void> {
     const done: Done = { outcome, atMs: world.clock.now(), events: [...world.events] };
     reached(JSON.stringify(done));
   };
-  const run = async (changes: Partial<RunPorts> = {}): Promise<string> => {
+  const run = async (changes: PortChanges = {}): Promise<string> => {
     const { row } = await world.run({}, { ...ports, ...changes });
     ended(row.outcome);
     return row.run_id;
@@ -81,11 +80,11 @@ async function runs(): Promise<void> {
     world.show(10, days + 10);
     await run();
   }
-  ended(String(await removeAccount({ ...world.ports(), ...ports }, ACCOUNT)));
+  ended(String(await removeAccount(world.ports(ports))));
 }
 
 /** The run is stopped when it asks for so many details. */
-function stoppedAt(world: SmallWorld, details: number): Partial<RunPorts> {
+function stoppedAt(world: SmallWorld, details: number): PortChanges {
   const stop = new AbortController();
   const { openService } = world.ports();
   let asked = 0;

@@ -71,7 +71,7 @@ describe("the job and the model do the same", () => {
   });
 
   test("in a removal", async () => {
-    const job = await jobDoes({ events: 10 }, (world) => removeAccount(world.ports(), ACCOUNT));
+    const job = await jobDoes({ events: 10 }, (world) => removeAccount(world.ports()));
 
     expect(job).toEqual(modelDoes({ sizes: { 1: 10 } }, (start) => removeProgram(5, start, RULES)));
     expect(job).toContain("deletes the lease");

@@ -79,7 +79,7 @@ describe("the event Run Started", () => {
   test("is not sent by a start that does not work, nor by a dry run", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
     await sandbox.invoke({ dryRun: true });
-    const lease = layout.lease("uk");
+    const lease = layout("uk").lease;
     sandbox.store.put(lease, livingLease(sandbox.clock.now()));
 
     const skipped = await sandbox.invoke({ scheduledAt: SCHEDULED_AT });

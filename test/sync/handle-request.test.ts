@@ -30,7 +30,7 @@ describe("a run", () => {
     await using sandbox = await FunctionSandbox.start();
     const holders: unknown[] = [];
     const store = interposed(sandbox.store, async () => {
-      holders.push(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "{}").holder);
+      holders.push(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "{}").holder);
     });
 
     await sandbox.invoke({}, { store });
@@ -44,7 +44,7 @@ describe("a run", () => {
     let first: object | undefined;
     // The first delivery does all of its work between the second one's first look and its lease.
     const store = interposed(sandbox.store, async (key) => {
-      if (first === undefined && key === layout.lease("uk")) {
+      if (first === undefined && key === layout("uk").lease) {
         first = {};
         first = await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
       }

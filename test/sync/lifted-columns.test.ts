@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { readHead } from "../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../lambdas/job/storage/store.ts";
 import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "./function-sandbox.ts";
@@ -24,7 +25,9 @@ test("a deployment without lifted columns keeps those that are there", async () 
   const response = await sandbox.invoke({});
 
   expect(response).toMatchObject({ outcome: "PUBLISHED" });
-  const head = await readHead(sandbox.store, "uk");
+  const head = await readHead(accountStore(sandbox.store, "uk"));
   expect(head?.publication).toBe("0000000002");
-  expect((await readManifest(sandbox.store, "uk", head?.snapshot_id ?? "")).lifted).toEqual(lifted);
+  expect((await readManifest(accountStore(sandbox.store, "uk"), head?.snapshot_id ?? "")).lifted).toEqual(
+    lifted,
+  );
 });

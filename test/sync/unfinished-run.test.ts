@@ -44,7 +44,7 @@ describe("a run", () => {
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
 
     expect(sandbox.simulator.counts.details).toBe(0);
-    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+    expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   });
 
   test("is aborted in the middle of its work when its time is over, and frees the lease", async () => {
@@ -58,6 +58,6 @@ describe("a run", () => {
 
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
 
-    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+    expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   });
 });

@@ -5,6 +5,7 @@ import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import { describeHead } from "../output/describe-status.ts";
@@ -54,12 +55,13 @@ async function publish(
   context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
-  const { account, json } = values;
-  const { store, catalog } = await openWarehouse(values, context);
+  const { json } = values;
+  const warehouse = await openWarehouse(values, context);
+  const store = accountStore(warehouse.store, values.account);
   await refuseMissingWarehouse(store, values, context.cwd, "SNAPSHOT_NOT_FOUND");
   const ports = {
     store,
-    catalog,
+    catalog: warehouse.catalog,
     clock: systemClock,
     random: systemRandom,
     logger: new Display({
@@ -70,9 +72,9 @@ async function publish(
     version: VERSION,
     signal: context.signal,
   };
-  const exitCode = reportRun(context, await acceptOrRollback(ports, account, request), values);
+  const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
   if (!json) {
-    const head = await readHead(store, account);
+    const head = await readHead(store);
     context.stdout.lines(describeHead(head, systemClock.now()));
   }
   return exitCode;

@@ -3,6 +3,7 @@
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { diff, FirstChanges } from "../../../lambdas/job/run/compare/diff.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { formatResult } from "../formats/format-result.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
@@ -31,12 +32,12 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { account, json, limit = DEFAULT_ROWS } = values;
     const format = formOf(values);
     if (limit > MOST_ROWS) throw tooMany(limit);
-    const { store } = await openWarehouse(values, context);
+    const store = accountStore((await openWarehouse(values, context)).store, account);
     await refuseMissingWarehouse(store, values, context.cwd);
-    await refuseUnknownAccount(store, account);
+    await refuseUnknownAccount(store);
     const first = new FirstChanges(limit);
     const { signal } = context;
-    const compared = await diff({ store, signal }, account, { a, b }, (change) => first.add(change));
+    const compared = await diff({ store, signal }, { a, b }, (change) => first.add(change));
     const { counts, rows } = first;
     context.result({ json: { ...compared, ...counts, rows }, line: changeCounts(counts) });
     if (json) return EXIT.done;

@@ -12,7 +12,7 @@ import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { refusedText } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -35,10 +35,11 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   example: "remove uk --yes",
   execute: async (values, context, argument) => {
     const account = parseAccount(argument);
-    const { store, catalog } = await openWarehouse(values, context);
+    const { store: all, catalog } = await openWarehouse(values, context);
+    const store = accountStore(all, account);
     await refuseMissingWarehouse(store, values, context.cwd);
-    const files = await countFiles(store, account);
-    if (files.files === 0) throw await missingAccount(store, account);
+    const files = await countFiles(store);
+    if (files.files === 0) throw await missingAccount(store);
     if (files.refusedLink !== undefined) {
       throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
     }
@@ -54,7 +55,7 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const clock = systemClock;
     const logger = new Display({ terminal: stderr, clock, level: values.logLevel });
     const ports = { store, catalog, clock, random: systemRandom, logger, signal: context.signal };
-    const result = await removeAccount({ ...ports, process: thisProcess(), isGone }, account);
+    const result = await removeAccount({ ...ports, process: thisProcess(), isGone });
     if (result !== "removed") {
       answer(false, []);
       stderr.message(`${result.outcome}: ${result.explanation}`);
@@ -79,14 +80,11 @@ function parseAccount(text: string): string {
   }
 }
 
-async function missingAccount(
-  store: Parameters<typeof refuseUnknownAccount>[0],
-  account: string,
-): Promise<SyncError> {
-  await refuseUnknownAccount(store, account);
+async function missingAccount(store: AccountStore): Promise<SyncError> {
+  await refuseUnknownAccount(store);
   return new SyncError(
     "CONFIG_INVALID",
-    `The warehouse has no account ${account}, and no other one. Check --warehouse.`,
+    `The warehouse has no account ${store.account}, and no other one. Check --warehouse.`,
   );
 }
 

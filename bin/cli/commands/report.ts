@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import { heldCommands } from "../output/describe-held.ts";
 import { EXIT } from "../output/exit-code.ts";
@@ -32,7 +33,8 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { store } = await openWarehouse(values, context);
     const all = await warehouseAccounts(store, values, context);
     const isOne = context.isGiven("account");
-    if (isOne && !all.includes(values.account)) await refuseUnknownAccount(store, values.account);
+    if (isOne && !all.includes(values.account))
+      await refuseUnknownAccount(accountStore(store, values.account));
     const file = await OutFile.in(resolve(cwd, values.out ?? DEFAULT_FILE), {
       warehouse: isS3(values.warehouse) ? undefined : resolve(cwd, values.warehouse),
       failure: "STORE_FAILED",

@@ -2,6 +2,7 @@
 
 import { retire } from "../../../lambdas/job/run/retire.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import { Display } from "../output/display.ts";
@@ -22,8 +23,8 @@ export const retireCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { stdout, stderr, signal } = context;
     const { store, catalog } = await openWarehouse(values, context);
     const logger = new Display({ terminal: stderr, clock: systemClock, level: logLevel });
-    const ports = { store, catalog, clock: systemClock, logger, signal };
-    const { ok, explanation } = await retire(ports, account, { snapshotId, yes });
+    const ports = { store: accountStore(store, account), catalog, clock: systemClock, logger, signal };
+    const { ok, explanation } = await retire(ports, { snapshotId, yes });
     const command = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);
     if (json) stdout.json({ ok, explanation });
     (json ? stderr : stdout).lines([

@@ -5,7 +5,7 @@ import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/r
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { Notifier } from "../notify/notifier.ts";
 import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -49,7 +49,7 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const exitCode = reportRun(context, result, values);
     await notifier.ended(
       result,
-      async () => (await publicationOf(store, values.account, result.row))?.publication,
+      async () => (await publicationOf(accountStore(store, values.account), result.row))?.publication,
     );
     return exitCode;
   },
@@ -72,7 +72,7 @@ async function started(
   const { store, directory } = warehouse;
   const nowMs = systemClock.now();
   await directory?.tidy(nowMs, display);
-  if (directory) await expireRuns(directory, settings.account, nowMs, display);
+  if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, display);
   const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
   const result = await run(ports, settings, {
     trigger: "manual",

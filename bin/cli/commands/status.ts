@@ -5,7 +5,7 @@ import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -40,7 +40,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
-    if (isOne) await nameDamaged(store, values.account, context);
+    if (isOne) await nameDamaged(accountStore(store, values.account), context);
     return report(context, found, nowMs, values);
   },
 };
@@ -51,15 +51,16 @@ async function statusOfOne(store: Store, { account, config }: Values, nowMs: num
   if ("damage" in found) throw found.damage;
   const { head, lease, held, runs } = found;
   const isUnknown = !head && !lease && held.length + runs.length === 0;
-  if (isUnknown && !config?.accounts.includes(account)) await refuseUnknownAccount(store, account);
+  if (isUnknown && !config?.accounts.includes(account))
+    await refuseUnknownAccount(accountStore(store, account));
   return found;
 }
 
 /** Of the others only the log is looked at. */
-async function nameDamaged(store: Store, account: string, { stderr }: Output): Promise<void> {
+async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<void> {
   for (const other of await knownAccounts(store)) {
-    if (other === account) continue;
-    const head = await orDamage(other, () => readHead(store, other));
+    if (other === store.account) continue;
+    const head = await orDamage(other, () => readHead(accountStore(store, other)));
     if (head && "damage" in head) stderr.message(damagedAccountText(head));
   }
 }

@@ -20,7 +20,7 @@ import {
   verifySnapshot,
 } from "../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { newModes } from "../../../lambdas/job/storage/directory/directory-store.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
 export interface VerifyTablesOptions {
   readonly store: Store;
@@ -56,7 +56,7 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<readon
   const found: DamagedUnit[] = [];
   for (const [folder, unit] of needed) {
     try {
-      await verified.once(folder, () => verify(store, unit, proceed));
+      await verified.once(folder, () => verify(accountStore(store, unit.account), unit, proceed));
     } catch (error) {
       if (!isDamage(error)) throw error;
       found.push({ ...unit, damage: error });
@@ -69,13 +69,9 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<readon
   return found.length === 0 ? [] : [...incomplete, ...found];
 }
 
-async function verify(
-  store: Store,
-  { account, holds, publication }: Unit,
-  proceed: () => void,
-): Promise<void> {
-  if (holds === "changes") return verifyChanges(store, account, publication, proceed);
-  await checkForeign(store, await verifySnapshot(store, account, publication.snapshot_id, proceed), isInView);
+async function verify(store: AccountStore, { holds, publication }: Unit, proceed: () => void): Promise<void> {
+  if (holds === "changes") return verifyChanges(store, publication, proceed);
+  await checkForeign(store, await verifySnapshot(store, publication.snapshot_id, proceed), isInView);
 }
 
 /** The views name the files by this pattern. */

@@ -1,7 +1,7 @@
 // Reads what the warehouse says of its accounts and makes the page of it.
 
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import type { CommandsFor } from "./account-section.ts";
 import { type ReportedAccount, type RequestLimit, readAccount } from "./data/account-report.ts";
 import { reportPage } from "./report-page.ts";
@@ -27,7 +27,7 @@ export interface Report {
 export async function makeReport({ store, limitOf, nowMs, ...options }: ReportOptions): Promise<Report> {
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    accounts.push(await readAccount(store, account, limitOf(account), nowMs));
+    accounts.push(await readAccount(accountStore(store, account), limitOf(account), nowMs));
   }
   const { warehouse, commandsFor } = options;
   const page = reportPage({ accounts, warehouse, nowMs, commandsFor });

@@ -7,9 +7,9 @@ import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import { type DamagedAccount, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { layout, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { deletable, type Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, deletable, type Store } from "../../../lambdas/job/storage/store.ts";
 import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -67,12 +67,12 @@ export function missingWarehouse(
 }
 
 /** Throws `CONFIG_INVALID` where the warehouse has other accounts but not this one. */
-export async function refuseUnknownAccount(store: Store, account: string): Promise<void> {
+export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
   const known = await knownAccounts(store);
-  if (known.length === 0 || known.includes(account)) return;
+  if (known.length === 0 || known.includes(store.account)) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The warehouse has no account ${account}. Its accounts are: ${known.join(", ")}. Check --account and --warehouse.`,
+    `The warehouse has no account ${store.account}. Its accounts are: ${known.join(", ")}. Check --account and --warehouse.`,
   );
 }
 
@@ -81,13 +81,12 @@ const RUN_FILES_KEPT_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Nothing can be resumed after that time, and no table reads these files. */
 export async function expireRuns(
-  store: Store,
-  account: string,
+  store: AccountStore,
   nowMs: number,
   logger: Pick<Logger, "warn">,
 ): Promise<void> {
   const mayDelete = deletable(logger);
-  const prefix = layout.runs(account);
+  const prefix = store.keys.runs;
   for await (const file of store.list(prefix)) {
     const startedAtMs = runInstant(file.key.slice(prefix.length).split("/")[0] ?? "");
     // Keys come in the order of the instants, so the first that is young ends the search.

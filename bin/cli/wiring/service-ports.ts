@@ -11,6 +11,7 @@ import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import { AUTHORIZE_OPTIONS, type SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -85,7 +86,7 @@ export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
     version: VERSION,
   });
   return {
-    store: warehouse.store,
+    store: accountStore(warehouse.store, settings.account),
     catalog: warehouse.catalog,
     clock: systemClock,
     random: systemRandom,

@@ -3,7 +3,7 @@
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { formatRunId } from "../storage/layout.ts";
 import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
-import type { Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/held-snapshots.ts";
 import { baseOfNext } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
@@ -42,31 +42,29 @@ type AcceptOrRollbackPorts = Pick<
 /** Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome. */
 export async function acceptOrRollback(
   ports: AcceptOrRollbackPorts,
-  account: string,
   request: AcceptOrRollback,
 ): Promise<RunResult> {
   const started = startNow(ports.clock);
   const runId = formatRunId(started.atMs);
   const state: RunState = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
-  const end = await publishAgain(ports, account, request, state).catch((error: unknown) => ({ error }));
-  return recordAttempt({ ports, account, trigger: request.action, started, state }, end);
+  const end = await publishAgain(ports, request, state).catch((error: unknown) => ({ error }));
+  return recordAttempt({ ports, trigger: request.action, started, state }, end);
 }
 
 async function publishAgain(
   ports: AcceptOrRollbackPorts,
-  account: string,
   request: AcceptOrRollback,
   state: RunState,
 ): Promise<RunEnd> {
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
-  const baseOf = baseOfNext(ports, account, request.overDamaged === true);
-  const first = await readEnd(store, account);
+  const baseOf = baseOfNext(ports, request.overDamaged === true);
+  const first = await readEnd(store);
   const standing = first.head;
-  await catalog.refresh(account);
+  await catalog.refresh(ports.store.account);
   // A run may be about to record its own.
-  if (standing && standing.action !== "run") await recordUnrecorded(ports, account, standing);
-  const manifest = await requirePublishable(store, account, request);
+  if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
+  const manifest = await requirePublishable(store, request);
   state.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
@@ -84,18 +82,17 @@ async function publishAgain(
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   state.publication = published.publication;
   state.counts = countsOf(manifest, published);
-  await catalog.refresh(account);
-  return publishedEnd(store, account, published);
+  await catalog.refresh(ports.store.account);
+  return publishedEnd(store, published);
 }
 
 /** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */
 async function requirePublishable(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const manifest = await keptSnapshot(store, account, snapshotId);
-  const { publications, removal } = await readLogSince(store, account, "");
+  const manifest = await keptSnapshot(store, snapshotId);
+  const { publications, removal } = await readLogSince(store, "");
   if (publications.some(({ snapshot_id }) => snapshot_id === snapshotId)) return manifest;
   // A removal that was stopped has not deleted it yet.
   if (removal && snapshotId <= removal.run_id)
@@ -103,7 +100,7 @@ async function requirePublishable(
       snapshotId,
       "was removed with its account. To delete the rest of it, start remove again",
     );
-  const isHeld = (await readHold(store, account, snapshotId)) !== undefined;
+  const isHeld = (await readHold(store, snapshotId)) !== undefined;
   if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
   if (action === "rollback")
     throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");

@@ -13,10 +13,9 @@ import {
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import { layout } from "../storage/layout.ts";
 import { type LogSince, readLog, readLogSince } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
-import type { Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
 import type { Skipped } from "./lease/acquire-lease.ts";
@@ -83,7 +82,7 @@ export async function check(
   };
 
   const unused = unusedRateLimiter(ports, settings);
-  const openWithoutLease: OpenService = () => openAccount(ports, settings.account, unused, "manual");
+  const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const skipped = await withLease(ports, settings, "check", async (open, leased, budget) => {
     const listed = await tryService(leased, open, budget, runCheck);
     if (listed !== undefined) onEstimate(estimateText(listed, budget));
@@ -101,10 +100,10 @@ export async function check(
     if (checks.length === 0) await runCheck("credentials", async () => (await openWithoutLease()).close());
     checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
   }
-  const isStoreWritable = await runCheck("store", () => tryStore(ports, settings.account));
+  const isStoreWritable = await runCheck("store", () => tryStore(ports));
   if (isStoreWritable) {
     await runCheck("catalog", () => tryCatalog(ports, settings));
-    await runCheck("snapshot", () => (deep ? checkEverything : checkHead)(ports, settings.account));
+    await runCheck("snapshot", () => (deep ? checkEverything : checkHead)(ports));
   }
   return checks;
 }
@@ -160,8 +159,8 @@ async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void>
   await columnsOfRun(ports, settings);
 }
 
-async function tryStore(ports: RunPorts, account: string): Promise<true> {
-  const key = layout.writeCheck(account, ports.random.token());
+async function tryStore(ports: RunPorts): Promise<true> {
+  const key = ports.store.keys.writeCheck(ports.random.token());
   await ports.store.create(key, Buffer.from("{}\n"));
   await ports.store.delete(key);
   return true;
@@ -188,51 +187,47 @@ interface Damage extends Partial<Pick<Unit, "holds">> {
  * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
  * publication, have their files. Throws `STORE_CORRUPT` naming all that is damaged, `INTERRUPTED` where time runs out.
  */
-async function checkHead(ports: SnapshotCheckPorts, account: string): Promise<void> {
+async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
   const { store } = ports;
-  const log = await readLog(store, account);
+  const log = await readLog(store);
   const head = log.at(-1)?.snapshot_id;
   if (head === undefined) return;
-  const found = await damageOfSnapshot(ports, account, head);
-  const units = await incompleteUnits(store, account, log, await listSnapshots(store, account));
+  const found = await damageOfSnapshot(ports, head);
+  const units = await incompleteUnits(store, log, await listSnapshots(store));
   for (const { holds, publication, damage: error } of units) {
     if (holds === "changes" || publication.snapshot_id !== head)
       found.push({ error, holds, of: publication.snapshot_id });
   }
-  found.push(...(await foreignNames(store, account)));
-  throwIfAny(found, account, head);
+  found.push(...(await foreignNames(store)));
+  throwIfAny(found, ports.store.account, head);
 }
 
 /** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
-export async function checkEverything(ports: SnapshotCheckPorts, account: string): Promise<void> {
+export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> {
   const { store } = ports;
-  const since = await readLogSince(store, account, "");
+  const since = await readLogSince(store, "");
   const log = since.publications;
   const found: Damage[] = [];
-  for (const snapshotId of await keptSnapshots(ports, account, since))
-    found.push(...(await damageOfSnapshot(ports, account, snapshotId)));
-  const lost = await lostChanges(store, account);
+  for (const snapshotId of await keptSnapshots(ports, since))
+    found.push(...(await damageOfSnapshot(ports, snapshotId)));
+  const lost = await lostChanges(store);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
-    const error = await damageIn(verifyChanges(store, account, publication, () => proceed(ports)));
+    const error = await damageIn(verifyChanges(store, publication, () => proceed(ports)));
     if (error) found.push({ error, holds: "changes", of: publication.snapshot_id });
   }
-  found.push(...(await foreignNames(store, account)));
-  throwIfAny(found, account, log.at(-1)?.snapshot_id);
+  found.push(...(await foreignNames(store)));
+  throwIfAny(found, ports.store.account, log.at(-1)?.snapshot_id);
 }
 
-async function foreignNames(store: Store, account: string): Promise<Damage[]> {
-  const error = await damageIn(checkNames(store, account));
+async function foreignNames(store: AccountStore): Promise<Damage[]> {
+  const error = await damageIn(checkNames(store));
   return error ? [{ error }] : [];
 }
 
-async function damageOfSnapshot(
-  ports: SnapshotCheckPorts,
-  account: string,
-  snapshotId: string,
-): Promise<Damage[]> {
+async function damageOfSnapshot(ports: SnapshotCheckPorts, snapshotId: string): Promise<Damage[]> {
   const { store } = ports;
   try {
-    const manifest = await verifySnapshot(store, account, snapshotId, () => proceed(ports));
+    const manifest = await verifySnapshot(store, snapshotId, () => proceed(ports));
     const digests = await damageIn(verifyDigests(store, manifest));
     const leftOut = await damageIn(verifyLeftOut(store, manifest));
     const foreign = await damageIn(checkForeign(store, manifest));
@@ -259,12 +254,11 @@ async function damageIn(work: Promise<void>): Promise<SyncError | undefined> {
 
 async function keptSnapshots(
   { store }: SnapshotCheckPorts,
-  account: string,
   { publications, removal }: LogSince,
 ): Promise<readonly string[]> {
   const kept = new Set(publications.map(({ snapshot_id }) => snapshot_id));
   const head = publications.at(-1)?.snapshot_id;
-  for (const { snapshotId, isHeld, isRetired } of await listSnapshots(store, account)) {
+  for (const { snapshotId, isHeld, isRetired } of await listSnapshots(store)) {
     if (isHeld && snapshotId > (removal?.run_id ?? "")) kept.add(snapshotId);
     if (isRetired && snapshotId !== head) kept.delete(snapshotId);
   }

@@ -73,13 +73,10 @@ function withType(
   return isTyped ? column : { ...column, type: typeAt(pointer) };
 }
 
-async function presentColumns(
-  ports: RunPorts,
-  { account, lifted }: RunSettings,
-): Promise<readonly WarehouseColumn[]> {
+async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise<readonly WarehouseColumn[]> {
   if (lifted.length > 0)
     return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], isOwn: true, type }));
-  return warehouseColumns(ports, account);
+  return warehouseColumns(ports);
 }
 
 async function readSample(

@@ -7,6 +7,7 @@ import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { Publication } from "../storage/publication-log.ts";
+
 import { fetchResults } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
@@ -69,14 +70,11 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
 
   const changes = { added: 0, changed: 0, removed: 0 };
   try {
-    const before = rowsOf(
-      ports.store,
-      base === null ? undefined : await readManifest(ports.store, settings.account, base),
-    );
+    const before = rowsOf(ports.store, base === null ? undefined : await readManifest(ports.store, base));
     if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
     else for await (const _ of rows());
   } catch (error) {
-    throw await explainDamage(error, ports, settings.account, { base });
+    throw await explainDamage(error, ports, { base });
   }
 
   const rejected = list.rejected + left.oversize + left.too_deep;

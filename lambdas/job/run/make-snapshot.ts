@@ -3,8 +3,8 @@
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
-import { layout } from "../storage/layout.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
+
 import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate.ts";
@@ -34,16 +34,15 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
   const { head, removal } = end;
   const { ports, state } = session;
   const { store } = ports;
-  const { account } = session.settings;
 
-  const published = await publishedRun(store, account, state.runId);
+  const published = await publishedRun(store, state.runId);
   if (published) {
     state.snapshotId = state.runId;
     state.counts = published.counts;
     if (published.publication !== undefined) state.publication = published.publication;
     return published.end;
   }
-  if (head) await recordUnrecorded(ports, account, head);
+  if (head) await recordUnrecorded(ports, head);
   if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
   if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
@@ -60,7 +59,7 @@ export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
     notice.begin(chain.plan.header.events - chain.end);
     return stageAndPublish(task, chain, { service, notice });
   }
-  await announceStart({ ports, account, runId: state.runId, trigger: session.trigger });
+  await announceStart({ ports, runId: state.runId, trigger: session.trigger });
   const plan = await listAndPlan(session, service);
   session.isPlanned = true;
   notice.begin(plan.header.events);
@@ -122,14 +121,13 @@ async function findWork(
 ): Promise<UnfinishedRun | "other-version" | undefined> {
   const { ports, settings } = session;
   const { store, clock } = ports;
-  const { account } = settings;
-  const own = await findOwnWork(store, account, session.state.runId, fingerprints);
+  const own = await findOwnWork(store, session.state.runId, fingerprints);
   if (own || !mayAdopt) return own;
-  const unfinished = await findAdoptable(store, account, {
+  const unfinished = await findAdoptable(store, {
     fingerprints,
     after: end.head?.snapshot_id ?? end.removal?.run_id,
     progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
-    settle: (runId) => recordPublishedRun(ports, account, runId),
+    settle: (runId) => recordPublishedRun(ports, runId),
   });
   if (unfinished === undefined) return undefined;
   await session.adopt(unfinished.plan.header.run_id);
@@ -153,7 +151,7 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
   const listed = events.length + rejected;
   state.counts = { ...state.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
-  return createPlan(store, layout.plan(settings.account, state.runId), {
+  return createPlan(store, store.keys.plan(state.runId), {
     run_id: state.runId,
     account: settings.account,
     fingerprint: fingerprint(settings),

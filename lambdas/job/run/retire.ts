@@ -2,10 +2,10 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { incompleteChanges } from "../snapshot/files/units.ts";
-import { layout, runInstant } from "../storage/layout.ts";
+import { runInstant } from "../storage/layout.ts";
 import { type Publication, readHead, readLog } from "../storage/publication-log.ts";
 import { dateRetired, markLost, markRetired, readRetired } from "../storage/snapshot-marks.ts";
-import type { Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { snapshotNotFound } from "./compare/held-snapshots.ts";
 import { readHold } from "./publish/guard.ts";
 import { remakeChanges } from "./publish/mend-changes.ts";
@@ -29,49 +29,44 @@ export interface Retired {
  * As retention does it: its files are deleted by a run at least a day later. Changes of its publications that lack files
  * are made again or given up as lost. Throws `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
  */
-export async function retire(
-  ports: RetirePorts,
-  account: string,
-  { snapshotId, yes }: Retire,
-): Promise<Retired> {
+export async function retire(ports: RetirePorts, { snapshotId, yes }: Retire): Promise<Retired> {
   const { store, catalog, clock, logger } = ports;
-  const log = await readLog(store, account);
+  const log = await readLog(store);
   const own = log.filter(({ snapshot_id }) => snapshot_id === snapshotId);
-  if (own.length === 0) await requireHeld(store, account, snapshotId);
+  if (own.length === 0) await requireHeld(store, snapshotId);
   if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");
-  const incomplete = (await incompleteChanges(store, account, own)).map(({ publication }) => publication);
-  const isRetired = typeof (await readRetired(store, account, snapshotId)) === "number";
+  const incomplete = (await incompleteChanges(store, own)).map(({ publication }) => publication);
+  const isRetired = typeof (await readRetired(store, snapshotId)) === "number";
   if (isRetired && incomplete.length === 0)
     return { ok: true, explanation: `The snapshot ${snapshotId} is retired already.` };
   if (!yes) return { ok: false, explanation: plan(snapshotId, isRetired, incomplete) };
 
-  await markRetired(store, account, snapshotId);
-  await catalog.refresh(account);
-  if ((await readHead(store, account))?.snapshot_id === snapshotId) {
-    await store.delete(layout.retired(account, snapshotId));
-    await catalog.refresh(account);
+  await markRetired(store, snapshotId);
+  await catalog.refresh(ports.store.account);
+  if ((await readHead(store))?.snapshot_id === snapshotId) {
+    await store.delete(ports.store.keys.retired(snapshotId));
+    await catalog.refresh(ports.store.account);
     throw isHead(snapshotId, "Meanwhile a person has published the snapshot");
   }
   const lost: Publication[] = [];
   for (const publication of incomplete) {
-    if (await remakeChanges(ports, account, publication)) continue;
-    await markLost(store, account, publication, clock.now());
+    if (await remakeChanges(ports, publication)) continue;
+    await markLost(store, publication, clock.now());
     lost.push(publication);
   }
-  if (incomplete.length > 0) await catalog.refresh(account);
-  await dateRetired(store, account, snapshotId, clock.now());
+  if (incomplete.length > 0) await catalog.refresh(ports.store.account);
+  await dateRetired(store, snapshotId, clock.now());
   logger.info(`retires the snapshot ${snapshotId}, as a person has said`);
   return { ok: true, explanation: result(snapshotId, lost) };
 }
 
 /** Of a snapshot that no publication names. */
-async function requireHeld(store: Store, account: string, snapshotId: string): Promise<void> {
+async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
   const isMarked = async (): Promise<boolean> =>
-    (await readHold(store, account, snapshotId)) !== undefined ||
-    (await readRetired(store, account, snapshotId)) !== undefined;
+    (await readHold(store, snapshotId)) !== undefined || (await readRetired(store, snapshotId)) !== undefined;
   const isId = runInstant(snapshotId) !== undefined;
   if (isId && (await isMarked())) return;
-  const isMade = isId && (await store.read(layout.manifest(account, snapshotId))) !== undefined;
+  const isMade = isId && (await store.read(store.keys.manifest(snapshotId))) !== undefined;
   throw snapshotNotFound(
     snapshotId,
     isMade

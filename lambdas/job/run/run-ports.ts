@@ -7,7 +7,7 @@ import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/sender.ts";
-import type { Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 import type { StartedRun } from "./record/bus-event.ts";
@@ -21,7 +21,7 @@ export type CountingService = EventService & {
 };
 
 export interface RunPorts {
-  readonly store: Store;
+  readonly store: AccountStore;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly random: Random;

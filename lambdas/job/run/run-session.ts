@@ -5,6 +5,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
+
 import { TimeBudget } from "./collect/time-budget.ts";
 import { askExecution } from "./hand-over/abandon-run.ts";
 import { skippedAsLost, skippedAsTaken } from "./lease/acquire-lease.ts";
@@ -89,10 +90,10 @@ export class RunSession {
   /** Brings the catalog up to the head, before anything is sent to the service. */
   async openWarehouse(overDamaged: boolean): Promise<Baseline> {
     const { account } = this.settings;
-    const end = await readEnd(this.#ports.store, account);
+    const end = await readEnd(this.#ports.store);
     // This process may have been stopped since it took the lease, and the removal may still be deleting.
     if (end.removal) await this.heldLease.confirm();
-    const baseOf = baseOfNext(this.#ports, account, overDamaged);
+    const baseOf = baseOfNext(this.#ports, overDamaged);
     await this.#ports.catalog.refresh(account);
     return { end, baseOf };
   }
@@ -100,7 +101,7 @@ export class RunSession {
   /** Sends nothing yet. Needs the lease. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
   async openService(): Promise<CountingService> {
     const { rateLimiter } = this.#held;
-    const service = await openAccount(this.#ports, this.settings.account, rateLimiter, this.trigger);
+    const service = await openAccount(this.#ports, rateLimiter, this.trigger);
     this.#service = service;
     this.state.service = () => service.counts;
     return service;

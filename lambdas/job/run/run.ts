@@ -2,7 +2,7 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { formatRunId } from "../storage/layout.ts";
-import type { Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
@@ -34,7 +34,6 @@ export interface RunStart {
  * no `SyncError`.
  */
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const { account } = settings;
   const { trigger } = start;
   const started = startNow(ports.clock);
   const session = new RunSession(ports, settings, trigger, start.runId ?? formatRunId(started.atMs));
@@ -45,7 +44,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
     if ("row" in end) return end;
     const { state } = session;
     const confirmedEnd = (error: unknown) => session.confirmedEndOf(error);
-    const result = await recordAttempt({ ports, account, trigger, started, state, confirmedEnd }, end);
+    const result = await recordAttempt({ ports, trigger, started, state, confirmedEnd }, end);
     // The execution retries, or is started again: until then the run is still its own.
     if (start.execution && result.error?.isRetryable) await session.leaveLease();
     return result;
@@ -64,13 +63,12 @@ async function endEarly(session: RunSession, start: RunStart, error: unknown): P
 /** How the attempt ended, or the recorded result of a run that is finished. */
 async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunResult> {
   const { store } = session.ports;
-  const { account } = session.settings;
-  const finished = await resultBefore(store, account, start);
+  const finished = await resultBefore(store, start);
   if (finished) return finished;
   const skipped = await session.takeLease(start.runId !== undefined, start.execution?.arn);
   if (skipped) return skipped;
   // A second delivery of the trigger may have waited for the first one, which has finished the run.
-  const meanwhile = await resultBefore(store, account, start);
+  const meanwhile = await resultBefore(store, start);
   if (meanwhile) return meanwhile;
 
   const baseline = await session.openWarehouse(start.overDamaged === true);
@@ -83,17 +81,13 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
 }
 
 /** The result of a run that is finished; only a run that its trigger names can be. */
-async function resultBefore(
-  store: Store,
-  account: string,
-  { runId }: RunStart,
-): Promise<RunResult | undefined> {
-  const finished = runId === undefined ? undefined : await readRunResult(store, account, runId);
+async function resultBefore(store: AccountStore, { runId }: RunStart): Promise<RunResult | undefined> {
+  const finished = runId === undefined ? undefined : await readRunResult(store, runId);
   return finished && { ...finished, isRepeat: true };
 }
 
 /** A failure here must not fail the run, which has made its snapshot: the next run tries again. */
-async function cleanUp({ ports, settings: { account, retainDays } }: RunSession): Promise<void> {
+async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {
   const orWarn = async (what: string, work: Promise<void>): Promise<void> => {
     try {
       await work;
@@ -102,6 +96,6 @@ async function cleanUp({ ports, settings: { account, retainDays } }: RunSession)
       ports.logger.warn(`${what}: ${error.message}`, { error_code: error.code });
     }
   };
-  await orWarn("lost changes could not be made again", mendChanges(ports, account));
-  await orWarn("old snapshots could not be deleted", applyRetention({ ports, account, retainDays }));
+  await orWarn("lost changes could not be made again", mendChanges(ports));
+  await orWarn("old snapshots could not be deleted", applyRetention({ ports, retainDays }));
 }

@@ -4,7 +4,7 @@ import { isDamage } from "../errors/sync-error.ts";
 import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
 import { type DamagedAccount, orDamage } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
-import type { Store } from "../storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../storage/store.ts";
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
 import { publishedFieldChanges } from "./publish/log-field-changes.ts";
@@ -35,16 +35,16 @@ interface StatusLease {
 }
 
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
-export async function status(store: Store, account: string, nowMs: number): Promise<Status> {
-  const lease = (await readLease(store, account))?.lease;
-  const head = await readHead(store, account);
+export async function status(store: AccountStore, nowMs: number): Promise<Status> {
+  const lease = (await readLease(store))?.lease;
+  const head = await readHead(store);
   return {
-    account,
+    account: store.account,
     head: head ?? null,
     lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
-    held: await heldSnapshots(store, account),
-    runs: (await lastRuns(store, account, LAST_RUNS)).runs,
-    fieldChanges: head && (await newsOf(store, account, head)),
+    held: await heldSnapshots(store),
+    runs: (await lastRuns(store, LAST_RUNS)).runs,
+    fieldChanges: head && (await newsOf(store, head)),
   };
 }
 
@@ -56,9 +56,9 @@ function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
   return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
 }
 
-async function newsOf(store: Store, account: string, head: Publication): Promise<FieldChanges | undefined> {
+async function newsOf(store: AccountStore, head: Publication): Promise<FieldChanges | undefined> {
   try {
-    return await publishedFieldChanges(store, account, head);
+    return await publishedFieldChanges(store, head);
   } catch (error) {
     // check and run report a damaged manifest: here it must not hide everything else.
     if (!isDamage(error)) throw error;
@@ -82,7 +82,9 @@ export async function statusOfAll(
   for (let at = 0; at < accounts.length; at += AT_ONCE) {
     const some = accounts.slice(at, at + AT_ONCE);
     found.push(
-      ...(await Promise.all(some.map((account) => orDamage(account, () => status(store, account, nowMs))))),
+      ...(await Promise.all(
+        some.map((account) => orDamage(account, () => status(accountStore(store, account), nowMs))),
+      )),
     );
   }
   return found;

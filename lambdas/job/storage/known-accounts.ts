@@ -2,9 +2,9 @@
 // them, but for the entry of the log and the lines of runs that the removal has ended.
 
 import { isDamage, type SyncError } from "../errors/sync-error.ts";
-import { FOLDERS, isOfLayout, layout } from "./layout.ts";
+import { FOLDERS, isOfLayout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
-import type { Store } from "./store.ts";
+import { type AccountStore, accountStore, type Store } from "./store.ts";
 
 const OF_AN_ACCOUNT = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
 
@@ -22,18 +22,18 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
     }
   }
   const living = await Array.fromAsync([...found].sort(), async (account) =>
-    (await isRemoved(store, account)) ? [] : [account],
+    (await isRemoved(accountStore(store, account))) ? [] : [account],
   );
   return living.flat();
 }
 
 /** Reads the log only where there is no lease: every start makes one, and a removal deletes it last. */
-async function isRemoved(store: Store, account: string): Promise<boolean> {
-  for await (const _ of store.list(`${FOLDERS.accounts}${account}/`)) return false;
+async function isRemoved(store: AccountStore): Promise<boolean> {
+  for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return false;
   try {
-    const { removal } = await readEnd(store, account);
+    const { removal } = await readEnd(store);
     if (removal === undefined) return false;
-    const runLogs = layout.runLogs(account);
+    const runLogs = store.keys.runLogs;
     for await (const _ of store.list(runLogs, `${runLogs}${removal.run_id}.`)) return false;
     return true;
   } catch (error) {

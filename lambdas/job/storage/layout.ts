@@ -42,60 +42,57 @@ const eight = (n: number): string => String(n).padStart(8, "0");
 /** The ten digits that number a publication everywhere: `0000000001`. */
 export const publicationId = (n: number): string => String(n).padStart(10, "0");
 
-const snapshots = (account: string): string => `${FOLDERS.snapshots}${account}/`;
-const snapshot = (account: string, snapshotId: string): string => `${snapshots(account)}${snapshotId}/`;
-const changes = (account: string, publication: string, snapshotId: string): string =>
-  `${FOLDERS.changes}${account}/${publication}/${snapshotId}/`;
-const publications = (account: string): string => `${FOLDERS.publications}${account}/`;
-const runLogs = (account: string): string => `${FOLDERS.runLogs}${account}/`;
-const runs = (account: string): string => `${FOLDERS.runs}${account}/`;
-const run = (account: string, runId: string): string => `${runs(account)}${runId}/`;
+/** The keys of one account. Names of folders end in a slash. */
+export function layout(account: string) {
+  const snapshots = `${FOLDERS.snapshots}${account}/`;
+  const snapshot = (snapshotId: string): string => `${snapshots}${snapshotId}/`;
+  const changes = (publication: string, snapshotId: string): string =>
+    `${FOLDERS.changes}${account}/${publication}/${snapshotId}/`;
+  const publications = `${FOLDERS.publications}${account}/`;
+  const runLogs = `${FOLDERS.runLogs}${account}/`;
+  const runs = `${FOLDERS.runs}${account}/`;
+  const run = (runId: string): string => `${runs}${runId}/`;
+  return {
+    snapshots,
+    snapshot,
+    part: (snapshotId: string, index: number) => `${snapshot(snapshotId)}part-${five(index)}.ndjson.gz`,
+    manifest: (snapshotId: string) => `${snapshot(snapshotId)}_manifest.json`,
+    leftOut: (snapshotId: string) => `${snapshot(snapshotId)}_left_out.ndjson`,
+    digests: (snapshotId: string) => `${snapshot(snapshotId)}_digests.bin`,
+    held: (snapshotId: string) => `${snapshot(snapshotId)}_held.json`,
+    retired: (snapshotId: string) => `${snapshot(snapshotId)}_retired.json`,
 
-/** Names of folders end in a slash. */
-export const layout = {
-  snapshots,
-  snapshot,
-  part: (account: string, snapshotId: string, index: number) =>
-    `${snapshot(account, snapshotId)}part-${five(index)}.ndjson.gz`,
-  manifest: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_manifest.json`,
-  leftOut: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_left_out.ndjson`,
-  digests: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_digests.bin`,
-  held: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_held.json`,
-  retired: (account: string, snapshotId: string) => `${snapshot(account, snapshotId)}_retired.json`,
+    /** What one publication changed. */
+    changes,
+    changesPart: (publication: string, snapshotId: string, index: number) =>
+      `${changes(publication, snapshotId)}part-${five(index)}.ndjson.gz`,
+    lost: (publication: string, snapshotId: string) => `${changes(publication, snapshotId)}_lost.json`,
 
-  /** What one publication changed. */
-  changes,
-  changesPart: (account: string, publication: string, snapshotId: string, index: number) =>
-    `${changes(account, publication, snapshotId)}part-${five(index)}.ndjson.gz`,
-  lost: (account: string, publication: string, snapshotId: string) =>
-    `${changes(account, publication, snapshotId)}_lost.json`,
+    publications,
+    publication: (publication: string) => `${publications}${publication}.ndjson`,
 
-  publications,
-  publication: (account: string, publication: string) => `${publications(account)}${publication}.ndjson`,
+    runLogs,
+    runLog: (runId: string, attempt: number) => `${runLogs}${runId}-${attempt}.ndjson`,
 
-  runLogs,
-  runLog: (account: string, runId: string, attempt: number) =>
-    `${runLogs(account)}${runId}-${attempt}.ndjson`,
+    runs,
+    run,
+    plan: (runId: string) => `${run(runId)}plan.ndjson.gz`,
+    /** Rows of the planned events from a place on; the token is the writer's own. */
+    rows: (runId: string, place: number, token: string) =>
+      `${run(runId)}rows-${eight(place)}-${token}.ndjson.gz`,
+    /** Says which rows those of the events from a place on are, and where the next record begins. */
+    record: (runId: string, place: number) => `${run(runId)}record-${eight(place)}.json`,
+    /** What started a run that was handed over. */
+    handOver: (runId: string) => `${run(runId)}hand-over.json`,
+    outcome: (runId: string) => `${run(runId)}outcome.json`,
 
-  runs,
-  run,
-  plan: (account: string, runId: string) => `${run(account, runId)}plan.ndjson.gz`,
-  /** Rows of the planned events from a place on; the token is the writer's own. */
-  rows: (account: string, runId: string, place: number, token: string) =>
-    `${run(account, runId)}rows-${eight(place)}-${token}.ndjson.gz`,
-  /** Says which rows those of the events from a place on are, and where the next record begins. */
-  record: (account: string, runId: string, place: number) =>
-    `${run(account, runId)}record-${eight(place)}.json`,
-  /** What started a run that was handed over. */
-  handOver: (account: string, runId: string) => `${run(account, runId)}hand-over.json`,
-  outcome: (account: string, runId: string) => `${run(account, runId)}outcome.json`,
+    /** A file that `check` creates and deletes to see whether it may. */
+    writeCheck: (token: string) => `${runs}check-${token}.json`,
 
-  /** A file that `check` creates and deletes to see whether it may. */
-  writeCheck: (account: string, token: string) => `${runs(account)}check-${token}.json`,
-
-  lease: (account: string) => `${FOLDERS.accounts}${account}/lease.json`,
-  loginRefused: (account: string) => `${FOLDERS.accounts}${account}/login-refused.json`,
-} as const;
+    lease: `${FOLDERS.accounts}${account}/lease.json`,
+    loginRefused: `${FOLDERS.accounts}${account}/login-refused.json`,
+  } as const;
+}
 
 /** `2026-11-21T06-00-00.000Z`. Sorting names sorts instants. */
 export function formatRunId(instantMs: number): string {

@@ -4,8 +4,8 @@
 import * as z from "zod";
 import { isDamage, SyncError } from "../errors/sync-error.ts";
 import { SELDOM_PARSED } from "./json-object.ts";
-import { FOLDERS, isOfLayout, layout, publicationId, runInstant } from "./layout.ts";
-import type { Store } from "./store.ts";
+import { FOLDERS, isOfLayout, publicationId, runInstant } from "./layout.ts";
+import type { AccountStore, Store } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -65,19 +65,19 @@ export interface LogSince {
 }
 
 /** The account's publications, oldest first. Throws `STORE_CORRUPT` for a gap or a damaged file. */
-export async function readLog(store: Store, account: string): Promise<readonly Publication[]> {
-  return (await readLogSince(store, account, "")).publications;
+export async function readLog(store: AccountStore): Promise<readonly Publication[]> {
+  return (await readLogSince(store, "")).publications;
 }
 
 /** All that came after an entry. Throws as `readLog` does. */
-export async function readLogSince(store: Store, account: string, after: string): Promise<LogSince> {
-  const ids = await entryIds(store, account);
+export async function readLogSince(store: AccountStore, after: string): Promise<LogSince> {
+  const ids = await entryIds(store);
   const publications: Publication[] = [];
   const found = { last: ids.at(-1) ?? "", publications };
   for (const id of ids.toReversed()) {
     if (id <= after) break;
-    const entry = await readEntry(store, account, id);
-    if (entry === undefined) return readLogSince(store, account, after);
+    const entry = await readEntry(store, id);
+    if (entry === undefined) return readLogSince(store, after);
     if (entry.action === "remove") return { ...found, removal: entry };
     publications.unshift(entry);
   }
@@ -85,19 +85,19 @@ export async function readLogSince(store: Store, account: string, after: string)
 }
 
 /** Reads the newest entry's file only, and throws `STORE_CORRUPT` if the numbers have a gap. */
-export async function readEnd(store: Store, account: string): Promise<LogEnd> {
-  const last = (await entryIds(store, account)).at(-1);
+export async function readEnd(store: AccountStore): Promise<LogEnd> {
+  const last = (await entryIds(store)).at(-1);
   if (last === undefined) return { last: "", head: undefined, removal: undefined };
-  const entry = await readEntry(store, account, last);
-  if (entry === undefined) return readEnd(store, account);
+  const entry = await readEntry(store, last);
+  if (entry === undefined) return readEnd(store);
   return entry.action === "remove"
     ? { last, head: undefined, removal: entry }
     : { last, head: entry, removal: undefined };
 }
 
 /** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
-export async function readHead(store: Store, account: string): Promise<Publication | undefined> {
-  return (await readEnd(store, account)).head;
+export async function readHead(store: AccountStore): Promise<Publication | undefined> {
+  return (await readEnd(store)).head;
 }
 
 /**
@@ -105,11 +105,10 @@ export async function readHead(store: Store, account: string): Promise<Publicati
  * do not search for a run that certainly has none.
  */
 export async function findPublicationOf(
-  store: Store,
-  account: string,
+  store: AccountStore,
   runId: string,
 ): Promise<Publication | undefined> {
-  for await (const publication of newestFirst(store, account)) {
+  for await (const publication of newestFirst(store)) {
     if (isOfRun(publication, runId)) return publication;
   }
   return undefined;
@@ -117,11 +116,10 @@ export async function findPublicationOf(
 
 /** The newest publication of this snapshot, by its run or by a person; searches as far back. */
 export async function findPublicationOfSnapshot(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
 ): Promise<Publication | undefined> {
-  for await (const publication of newestFirst(store, account)) {
+  for await (const publication of newestFirst(store)) {
     if (publication.snapshot_id === snapshotId) return publication;
   }
   return undefined;
@@ -136,13 +134,9 @@ export function isOfRun({ action, run_id }: Publication, runId: string): boolean
  * The publications that are probably of the run or of its snapshot, newest first, each read on demand. Where it ends
  * depends on clocks, so use it only where a wrong clock does no harm.
  */
-export async function* publicationsSince(
-  store: Store,
-  account: string,
-  runId: string,
-): AsyncGenerator<Publication> {
+export async function* publicationsSince(store: AccountStore, runId: string): AsyncGenerator<Publication> {
   const startedAtMs = runInstant(runId) ?? 0;
-  for await (const publication of newestFirst(store, account)) {
+  for await (const publication of newestFirst(store)) {
     yield publication;
     // No run is published before it starts, by clocks that differ by less than a day.
     if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return;
@@ -150,19 +144,19 @@ export async function* publicationsSince(
 }
 
 /** All publications, each read on demand. Throws `STORE_CORRUPT` as `readLog` does. */
-async function* newestFirst(store: Store, account: string): AsyncGenerator<Publication> {
-  for (const id of (await entryIds(store, account)).toReversed()) {
-    const entry = await readEntry(store, account, id);
+async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
+  for (const id of (await entryIds(store)).toReversed()) {
+    const entry = await readEntry(store, id);
     if (entry === undefined || entry.action === "remove") return;
     yield entry;
   }
 }
 
 /** Those of them that can be read, whatever is damaged beside them: for what no snapshot depends on. */
-export async function* newestReadable(store: Store, account: string): AsyncGenerator<Publication> {
-  for (const id of (await listIds(store, account)).toReversed()) {
+export async function* newestReadable(store: AccountStore): AsyncGenerator<Publication> {
+  for (const id of (await listIds(store)).toReversed()) {
     try {
-      const entry = await readEntry(store, account, id);
+      const entry = await readEntry(store, id);
       if (entry?.action === "remove") return;
       if (entry) yield entry;
     } catch (error) {
@@ -175,18 +169,14 @@ export async function* newestReadable(store: Store, account: string): AsyncGener
  * The commit. "lost": another writer took the number first, or the account was removed with a number above. A publication
  * that exists with our own `write_id` was made by an earlier try whose response was lost, so it counts as committed.
  */
-export async function publish(
-  store: Store,
-  account: string,
-  publication: Publication,
-): Promise<"committed" | "lost"> {
+export async function publish(store: AccountStore, publication: Publication): Promise<"committed" | "lost"> {
   const id = publication.publication;
-  if ((await createEntry(store, account, publication)) === undefined) {
-    const standing = await readEntry(store, account, id);
+  if ((await createEntry(store, publication)) === undefined) {
+    const standing = await readEntry(store, id);
     if (standing?.write_id !== publication.write_id) return "lost";
   }
   // A number below a removal may have been free because its publication is deleted: this process was stopped meanwhile.
-  const { removal } = await readLogSince(store, account, id);
+  const { removal } = await readLogSince(store, id);
   return removal === undefined ? "committed" : "lost";
 }
 
@@ -195,15 +185,14 @@ export async function publish(
  * @param runId names the removal as a run is named
  */
 export async function createRemoval(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { runId, atMs, writeId }: { readonly runId: string; readonly atMs: number; readonly writeId: string },
 ): Promise<string> {
   for (;;) {
-    const last = (await listIds(store, account)).at(-1) ?? "0";
+    const last = (await listIds(store)).at(-1) ?? "0";
     const publication = publicationId(Number(last) + 1);
     const counts = { events: 0, added: 0, changed: 0, removed: 0 };
-    const created = await createEntry(store, account, {
+    const created = await createEntry(store, {
       publication,
       action: "remove",
       snapshot_id: null,
@@ -216,15 +205,15 @@ export async function createRemoval(
     });
     if (created !== undefined) return publication;
     // Made by an earlier try whose response was lost.
-    const standing = await store.read(layout.publication(account, publication));
+    const standing = await store.read(store.keys.publication(publication));
     if (standing && parse(standing.bytes)?.write_id === writeId) return publication;
   }
 }
 
-async function createEntry(store: Store, account: string, entry: Entry): Promise<string | undefined> {
+async function createEntry(store: AccountStore, entry: Entry): Promise<string | undefined> {
   // Parsing puts the keys in the table's order and refuses what could not be read back.
   const line = `${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`;
-  return store.create(layout.publication(account, entry.publication), new TextEncoder().encode(line));
+  return store.create(store.keys.publication(entry.publication), new TextEncoder().encode(line));
 }
 
 /** The accounts that have a log, removed ones among them, sorted. */
@@ -239,37 +228,36 @@ export async function accounts(store: Store): Promise<readonly string[]> {
 
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */
 export async function publicationBefore(
-  store: Store,
-  account: string,
+  store: AccountStore,
   publication: string,
 ): Promise<Publication | undefined> {
   const number = Number(publication) - 1;
-  const entry = number === 0 ? undefined : await readEntry(store, account, publicationId(number));
+  const entry = number === 0 ? undefined : await readEntry(store, publicationId(number));
   return entry?.action === "remove" ? undefined : entry;
 }
 
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
-export async function entryIds(store: Store, account: string): Promise<readonly string[]> {
-  const ids = await listIds(store, account);
+export async function entryIds(store: AccountStore): Promise<readonly string[]> {
+  const ids = await listIds(store);
   const start = ids.findLastIndex((id, at) => Number(id) !== Number(ids[at - 1] ?? "0") + 1);
   if (start === -1) return ids;
   const whole = ids.slice(start);
   for (const id of whole) {
-    const stored = await store.read(layout.publication(account, id));
+    const stored = await store.read(store.keys.publication(id));
     if (stored && parse(stored.bytes)?.action === "remove") return whole;
   }
   // Another removal may have deleted some of them since they were listed.
-  if ((await listIds(store, account)).length !== ids.length) return entryIds(store, account);
+  if ((await listIds(store)).length !== ids.length) return entryIds(store);
   const missing = publicationId(Number(ids[start - 1] ?? "0") + 1);
-  throw incomplete(layout.publication(account, missing), layout.publication(account, whole[0] ?? ""), start);
+  throw incomplete(store.keys.publication(missing), store.keys.publication(whole[0] ?? ""), start);
 }
 
 /** In order, whatever is missing between them. */
-async function listIds(store: Store, account: string): Promise<readonly string[]> {
+async function listIds(store: AccountStore): Promise<readonly string[]> {
   const ids: string[] = [];
-  for await (const { key } of store.list(layout.publications(account))) {
+  for await (const { key } of store.list(store.keys.publications)) {
     if (!isOfLayout(key)) continue;
-    const id = key.slice(layout.publications(account).length).replace(/\.ndjson$/, "");
+    const id = key.slice(store.keys.publications.length).replace(/\.ndjson$/, "");
     ids.push(id);
   }
   return ids;
@@ -279,11 +267,11 @@ async function listIds(store: Store, account: string): Promise<readonly string[]
  * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`
  * where it does not exist otherwise, or is damaged.
  */
-export async function readEntry(store: Store, account: string, id: string): Promise<Entry | undefined> {
-  const key = layout.publication(account, id);
+export async function readEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
+  const key = store.keys.publication(id);
   const stored = await store.read(key);
   if (stored === undefined) {
-    const ids = await entryIds(store, account);
+    const ids = await entryIds(store);
     if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists");
     return undefined;
   }

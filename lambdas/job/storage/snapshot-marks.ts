@@ -3,9 +3,9 @@
 import * as z from "zod";
 import { isDamage } from "../errors/sync-error.ts";
 import { ensureJson, readJson } from "./json-object.ts";
-import { isOfLayout, layout } from "./layout.ts";
+import { isOfLayout } from "./layout.ts";
 import type { Publication } from "./publication-log.ts";
-import type { Store, StoredKey } from "./store.ts";
+import type { AccountStore, StoredKey } from "./store.ts";
 
 /** The files of the layout below one snapshot's prefix. */
 export interface SnapshotFiles {
@@ -22,9 +22,9 @@ const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 const lostSchema = z.object({ lost_at: z.iso.datetime() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
-export async function listSnapshots(store: Store, account: string): Promise<readonly SnapshotFiles[]> {
+export async function listSnapshots(store: AccountStore): Promise<readonly SnapshotFiles[]> {
   const bySnapshot = new Map<string, StoredKey[]>();
-  const prefix = layout.snapshots(account);
+  const prefix = store.keys.snapshots;
   for await (const file of store.list(prefix)) {
     if (!isOfLayout(file.key)) continue;
     const snapshotId = file.key.slice(prefix.length).split("/")[0] ?? "";
@@ -37,8 +37,8 @@ export async function listSnapshots(store: Store, account: string): Promise<read
     return {
       snapshotId,
       files,
-      isHeld: keys.includes(layout.held(account, snapshotId)),
-      isRetired: keys.includes(layout.retired(account, snapshotId)),
+      isHeld: keys.includes(store.keys.held(snapshotId)),
+      isRetired: keys.includes(store.keys.retired(snapshotId)),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     };
   });
@@ -49,12 +49,11 @@ export async function listSnapshots(store: Store, account: string): Promise<read
  * that is damaged has lost the instant.
  */
 export async function readRetired(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
 ): Promise<number | "undated" | undefined> {
   try {
-    const mark = await readJson(store, layout.retired(account, snapshotId), retiredSchema);
+    const mark = await readJson(store, store.keys.retired(snapshotId), retiredSchema);
     if (mark === undefined) return undefined;
     return mark.retired_at === undefined ? "undated" : Date.parse(mark.retired_at);
   } catch (error) {
@@ -64,31 +63,25 @@ export async function readRetired(
 }
 
 /** The next refresh of the catalog takes the snapshot out of the tables. Keeps an existing mark unless it is damaged. */
-export async function markRetired(store: Store, account: string, snapshotId: string): Promise<void> {
-  await ensureJson(store, layout.retired(account, snapshotId), retiredSchema, {});
+export async function markRetired(store: AccountStore, snapshotId: string): Promise<void> {
+  await ensureJson(store, store.keys.retired(snapshotId), retiredSchema, {});
 }
 
 /** From this instant on no table shows the snapshot. Nothing is changed where another process says so as well. */
-export async function dateRetired(
-  store: Store,
-  account: string,
-  snapshotId: string,
-  nowMs: number,
-): Promise<void> {
-  const key = layout.retired(account, snapshotId);
+export async function dateRetired(store: AccountStore, snapshotId: string, nowMs: number): Promise<void> {
+  const key = store.keys.retired(snapshotId);
   const mark = await store.read(key);
-  if (mark === undefined || (await readRetired(store, account, snapshotId)) !== "undated") return;
+  if (mark === undefined || (await readRetired(store, snapshotId)) !== "undated") return;
   const dated = { retired_at: new Date(nowMs).toISOString() };
   await store.replace(key, Buffer.from(`${JSON.stringify(dated)}\n`), mark.version);
 }
 
 /** The next refresh of the catalog leaves the changes out. */
 export async function markLost(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { publication, snapshot_id: snapshotId }: Publication,
   nowMs: number,
 ): Promise<void> {
   const mark = { lost_at: new Date(nowMs).toISOString() };
-  await ensureJson(store, layout.lost(account, publication, snapshotId), lostSchema, mark);
+  await ensureJson(store, store.keys.lost(publication, snapshotId), lostSchema, mark);
 }

@@ -1,7 +1,7 @@
 // The object store a warehouse lives in: a directory on a laptop, S3 in AWS, a map in tests.
 
 import type { Logger } from "../runtime/logger.ts";
-import { isOfLayout } from "./layout.ts";
+import { isOfLayout, layout } from "./layout.ts";
 
 /** What a key holds, read whole. `version` changes whenever the content is replaced. */
 export interface StoredObject {
@@ -46,6 +46,27 @@ export interface Store {
   list(prefix: string, after?: string): AsyncIterable<StoredKey>;
   /** Deletes the object; a key without one is no error. */
   delete(key: string): Promise<void>;
+}
+
+/** A store as one account's job sees it. */
+export interface AccountStore extends Store {
+  readonly account: string;
+  readonly keys: ReturnType<typeof layout>;
+}
+
+/** Made once, where the account is known. */
+export function accountStore(store: Store, account: string): AccountStore {
+  return {
+    account,
+    keys: layout(account),
+    read: (key) => store.read(key),
+    open: (key) => store.open(key),
+    create: (key, body) => store.create(key, body),
+    copy: (from, to) => store.copy(from, to),
+    replace: (key, bytes, version) => store.replace(key, bytes, version),
+    list: (prefix, after) => store.list(prefix, after),
+    delete: (key) => store.delete(key),
+  };
 }
 
 /** Which keys a store takes: relative, `/`-separated, with no segment that a file system would read in a special way. */

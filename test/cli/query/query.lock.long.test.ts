@@ -11,7 +11,7 @@ import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
 
 const SNAPSHOT = "2026-11-21T06-00-00.000Z";
 const PARTS = `snapshots/uk/${SNAPSHOT}/part-*.ndjson.gz`;
-const LOG = layout.publication("uk", "0000000001");
+const LOG = layout("uk").publication("0000000001");
 
 async function warehouseWithEvents(name: string): Promise<Warehouse> {
   const made = await warehouse(name);

@@ -29,8 +29,8 @@ const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
 const RECORD = ".verified.ndjson";
 
-const part = (snapshotId: string): string => layout.part("uk", snapshotId, 0);
-const CHANGES = layout.changesPart("uk", "0000000002", TWO, 0);
+const part = (snapshotId: string): string => layout("uk").part(snapshotId, 0);
+const CHANGES = layout("uk").changesPart("0000000002", TWO, 0);
 
 /** Two publications of uk: a and b, then b is changed. The manifests are those of the files. */
 async function twoPublications(): Promise<Warehouse> {
@@ -41,7 +41,7 @@ async function twoPublications(): Promise<Warehouse> {
   const change = { uuid: "b", change: "changed", fields: '["/scope"]', before: "{}", after: "{}" } as const;
   await writeParts({
     store: made.store,
-    key: (index) => layout.changesPart("uk", "0000000002", TWO, index),
+    key: (index) => layout("uk").changesPart("0000000002", TWO, index),
     lines: linesOf([changeLine(change)]),
   });
   await made.publish("uk", {
@@ -58,9 +58,9 @@ async function twoPublications(): Promise<Warehouse> {
 
 async function snapshot({ store, directory }: Warehouse, id: string, rows: readonly object[]): Promise<void> {
   const lines = linesOf(rows.map((row) => JSON.stringify(row)));
-  const parts = await writeParts({ store, key: (i) => layout.part("uk", id, i), lines });
+  const parts = await writeParts({ store, key: (i) => layout("uk").part(id, i), lines });
   // Stored, not compressed, so that a flipped bit leaves something that can be unzipped.
-  const file = join(directory, layout.part("uk", id, 0));
+  const file = join(directory, layout("uk").part(id, 0));
   await writeFile(file, gzipSync(gunzipSync(await readFile(file)), { level: 0 }));
   const counts = {
     listed: 2,
@@ -74,7 +74,7 @@ async function snapshot({ store, directory }: Warehouse, id: string, rows: reado
   };
   const stored = [{ bytes: (await stat(file)).size, sha256: "0".repeat(64) }];
   const manifest = aManifest({ snapshot_id: id, run_id: id, parts, stored, counts });
-  await store.create(layout.manifest("uk", id), Buffer.from(`${JSON.stringify(manifest)}\n`));
+  await store.create(layout("uk").manifest(id), Buffer.from(`${JSON.stringify(manifest)}\n`));
 }
 
 async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
@@ -199,12 +199,12 @@ describe("a query", () => {
 
   it("fails on a part that the manifest does not have, and not on a file that no view reads", async () => {
     const made = await twoPublications();
-    const copy = `${layout.snapshot("uk", TWO)}part-00000 copy.ndjson.gz`;
-    await writeFile(join(made.directory, layout.snapshot("uk", TWO), "desktop.ini"), "x");
+    const copy = `${layout("uk").snapshot(TWO)}part-00000 copy.ndjson.gz`;
+    await writeFile(join(made.directory, layout("uk").snapshot(TWO), "desktop.ini"), "x");
     await writeFile(join(made.directory, copy), await readFile(join(made.directory, part(TWO))));
     expect((await ask(made, "FROM events").result).rows).toHaveLength(2);
 
-    const foreign = layout.part("uk", TWO, 1);
+    const foreign = layout("uk").part(TWO, 1);
     await writeFile(join(made.directory, foreign), gzipSync("{}\n"));
     await expect(ask(made, "FROM events").result).rejects.toMatchObject({ fields: { key: foreign } });
   });
@@ -246,9 +246,9 @@ describe("each file is verified once", () => {
 
   test("a part that was deleted since then is missing", async () => {
     const made = await twoPublications();
-    await writeFile(join(made.directory, layout.part("uk", TWO, 1)), gzipSync("{}\n"));
+    await writeFile(join(made.directory, layout("uk").part(TWO, 1)), gzipSync("{}\n"));
     await expect(ask(made, "FROM events").result).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-    await rm(join(made.directory, layout.part("uk", TWO, 1)));
+    await rm(join(made.directory, layout("uk").part(TWO, 1)));
     await opened(made, "FROM events");
 
     await rm(join(made.directory, part(TWO)));

@@ -103,7 +103,7 @@ export class AccountDays {
       removed,
       ...day.publication,
     });
-    this.#put(layout.publication(this.account, publication.publication), publication);
+    this.#put(layout(this.account).publication(publication.publication), publication);
     this.#head = id;
     this.run({
       listed: counts.listed,
@@ -131,7 +131,7 @@ export class AccountDays {
         too_deep: 0,
       },
     });
-    this.#put(layout.held(this.account, id), { reason, explanation, held_at: instant, preview });
+    this.#put(layout(this.account).held(id), { reason, explanation, held_at: instant, preview });
     this.run({
       outcome: "HELD",
       reason,
@@ -163,7 +163,7 @@ export class AccountDays {
       started_at: new Date(this.clock.nowMs).toISOString(),
       ...over,
     });
-    this.#put(layout.runLog(this.account, id, row.attempt), row);
+    this.#put(layout(this.account).runLog(id, row.attempt), row);
   }
 
   snapshot(id: string, over: Partial<Manifest>): void {
@@ -182,9 +182,9 @@ export class AccountDays {
       ...over,
     });
     // Always as large, whatever a manifest holds: sizes are on the page.
-    this.store.put(layout.manifest(this.account, id), JSON.stringify(manifest).padEnd(4_096));
+    this.store.put(layout(this.account).manifest(id), JSON.stringify(manifest).padEnd(4_096));
     if (parts.length > 0)
-      this.store.put(layout.part(this.account, id, 0), new Uint8Array(counts.events * 310));
+      this.store.put(layout(this.account).part(id, 0), new Uint8Array(counts.events * 310));
   }
 
   #begin(): { readonly id: string; readonly instant: string } {

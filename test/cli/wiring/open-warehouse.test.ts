@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expireRuns } from "../../../bin/cli/wiring/open-warehouse.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import type { StoredKey } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type StoredKey } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 6);
@@ -24,7 +24,7 @@ test("what a run staged is deleted after 14 days, and nothing else is", async ()
   ];
   for (const key of [...kept, ...old]) store.put(key, "x");
 
-  await expireRuns(store, "uk", NOW, silent);
+  await expireRuns(accountStore(store, "uk"), NOW, silent);
 
   expect(store.keys()).toEqual(kept.toSorted());
 });
@@ -38,11 +38,11 @@ test("what lies behind a refused link stays, each link is named once, and the re
     }
   }
   const store = new Linked();
-  const kept = [0, 1].map((index) => layout.record("uk", "2026-01-02T00-00-00.000Z", index));
-  for (const key of [...kept, layout.plan("uk", "2026-01-01T00-00-00.000Z")]) store.put(key, "x");
+  const kept = [0, 1].map((index) => layout("uk").record("2026-01-02T00-00-00.000Z", index));
+  for (const key of [...kept, layout("uk").plan("2026-01-01T00-00-00.000Z")]) store.put(key, "x");
   const warnings: string[] = [];
 
-  await expireRuns(store, "uk", NOW, { warn: (message) => warnings.push(message) });
+  await expireRuns(accountStore(store, "uk"), NOW, { warn: (message) => warnings.push(message) });
 
   expect(store.keys()).toEqual(kept);
   expect(warnings).toEqual([

@@ -170,8 +170,8 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       await catalog.refresh("uk");
       await catalog.refresh("uk-2");
       await store.create("publications/uk/0000000003.ndjson", Buffer.from("damaged\n"));
-      await store.delete(layout.manifest("uk-2", FIRST));
-      await store.create(layout.manifest("uk-2", FIRST), Buffer.from("damaged\n"));
+      await store.delete(layout("uk-2").manifest(FIRST));
+      await store.create(layout("uk-2").manifest(FIRST), Buffer.from("damaged\n"));
 
       await other.day(2, ["x", "y"]);
       await catalog.refresh("uk-2");

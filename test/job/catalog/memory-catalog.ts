@@ -6,7 +6,7 @@ import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
 export class MemoryCatalog implements Catalog {
   readonly #store: Store;
@@ -18,9 +18,9 @@ export class MemoryCatalog implements Catalog {
   }
 
   async refresh(account: string): Promise<void> {
-    const log = await readLog(this.#store, account);
+    const log = await readLog(accountStore(this.#store, account));
     const shown = new Set(log.slice(-1).map(({ snapshot_id }) => snapshot_id));
-    for (const { snapshotId, isRetired } of await listSnapshots(this.#store, account)) {
+    for (const { snapshotId, isRetired } of await listSnapshots(accountStore(this.#store, account))) {
       if (!isRetired && log.some(({ snapshot_id }) => snapshot_id === snapshotId)) shown.add(snapshotId);
     }
     this.#logs.set(account, log);
@@ -50,7 +50,7 @@ export class MemoryCatalog implements Catalog {
 
   /** The rows of one snapshot in the table `event_snapshots`. */
   async snapshot(account: string, snapshotId: string): Promise<readonly Row[]> {
-    return (await this.#lines(layout.snapshot(account, snapshotId))).map(parseRow);
+    return (await this.#lines(layout(account).snapshot(snapshotId))).map(parseRow);
   }
 
   /** The table `event_changes`, oldest publication first. */
@@ -64,7 +64,7 @@ export class MemoryCatalog implements Catalog {
   /** The rows of one publication in the table `event_changes`. */
   async changesOf(account: string, publication: string): Promise<readonly string[]> {
     const found = this.log(account).find((each) => each.publication === publication);
-    return found ? this.#lines(layout.changes(account, publication, found.snapshot_id)) : [];
+    return found ? this.#lines(layout(account).changes(publication, found.snapshot_id)) : [];
   }
 
   async #lines(prefix: string): Promise<readonly string[]> {

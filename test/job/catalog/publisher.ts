@@ -11,7 +11,7 @@ import {
   readEnd,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
 import { aPublication } from "../storage/publications.ts";
 
@@ -35,7 +35,7 @@ export class Publisher {
   async make(snapshotId: string, names: readonly string[]): Promise<void> {
     const parts = await writeParts({
       store: this.#store,
-      key: (index) => layout.part(this.#account, snapshotId, index),
+      key: (index) => layout(this.#account).part(snapshotId, index),
       lines: lines(names.map((name) => rowLine(rowOf(name)))),
     });
     const count = names.length;
@@ -51,7 +51,7 @@ export class Publisher {
     };
     const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };
     const manifest = aManifest({ ...of, counts, parts, fields: [] });
-    await createManifest(this.#store, layout.manifest(this.#account, snapshotId), manifest);
+    await createManifest(this.#store, layout(this.#account).manifest(snapshotId), manifest);
   }
 
   /** The next publication, with one added event for each name of `changed`. */
@@ -60,11 +60,11 @@ export class Publisher {
     changed: readonly string[] = [],
     over: Partial<Publication> = {},
   ): Promise<void> {
-    const { last } = await readEnd(this.#store, this.#account);
+    const { last } = await readEnd(accountStore(this.#store, this.#account));
     const publication = publicationId(Number(last) + 1);
     await writeParts({
       store: this.#store,
-      key: (index) => layout.changesPart(this.#account, publication, snapshotId, index),
+      key: (index) => layout(this.#account).changesPart(publication, snapshotId, index),
       lines: lines(changed.map((name) => JSON.stringify({ uuid: name, change: "added" }))),
     });
     const line = aPublication({
@@ -77,7 +77,7 @@ export class Publisher {
       write_id: `write ${publication}`,
       ...over,
     });
-    await publish(this.#store, this.#account, line);
+    await publish(accountStore(this.#store, this.#account), line);
   }
 
   /** Makes and publishes a snapshot of the day; all its events are new. */
@@ -87,13 +87,13 @@ export class Publisher {
   }
 
   async retire(snapshotId: string): Promise<void> {
-    await markRetired(this.#store, this.#account, snapshotId);
+    await markRetired(accountStore(this.#store, this.#account), snapshotId);
   }
 
   /** What it deletes is not deleted yet. */
   async remove(day: number): Promise<void> {
     const runId = snapshotOfDay(day);
-    await createRemoval(this.#store, this.#account, {
+    await createRemoval(accountStore(this.#store, this.#account), {
       runId,
       atMs: Date.UTC(2026, 10, day),
       writeId: `day ${day}`,
@@ -101,7 +101,7 @@ export class Publisher {
   }
 
   async giveBack(snapshotId: string): Promise<void> {
-    await this.#store.delete(layout.retired(this.#account, snapshotId));
+    await this.#store.delete(layout(this.#account).retired(snapshotId));
   }
 }
 

@@ -3,10 +3,11 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { status } from "../../../lambdas/job/run/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type HeldWorld, heldWorld } from "./held-world.ts";
 import { ACCOUNT, type SmallWorld } from "./small-world.ts";
 
-const head = (world: SmallWorld) => readHead(world.store, ACCOUNT);
+const head = (world: SmallWorld) => readHead(accountStore(world.store, ACCOUNT));
 
 describe("accept", () => {
   test("publishes a held snapshot without a request, with its changes against the present head", async () => {
@@ -35,7 +36,7 @@ describe("accept", () => {
     });
     expect(await world.seen()).toEqual(world.truth());
     expect(world.details).toBe(details);
-    expect((await status(world.store, ACCOUNT, world.clock.now())).held).toEqual([]);
+    expect((await status(accountStore(world.store, ACCOUNT), world.clock.now())).held).toEqual([]);
   });
 
   test("takes an older snapshot only with force", async () => {
@@ -84,13 +85,9 @@ describe("rollback", () => {
     expect(heldRun.row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
     expect(accepted.row).toMatchObject({ outcome: "PUBLISHED" });
     expect(next.row).toMatchObject({ outcome: "PUBLISHED" });
-    expect((await readLog(world.store, ACCOUNT)).map(({ action, pinned }) => `${action} ${pinned}`)).toEqual([
-      "run false",
-      "run false",
-      "rollback true",
-      "accept false",
-      "run false",
-    ]);
+    expect(
+      (await readLog(accountStore(world.store, ACCOUNT))).map(({ action, pinned }) => `${action} ${pinned}`),
+    ).toEqual(["run false", "run false", "rollback true", "accept false", "run false"]);
   });
 
   test("without a pin lets the next run replace it", async () => {
@@ -120,7 +117,7 @@ describe("rollback", () => {
     const runId = "2026-01-01T12-00-00.000Z";
     world.show(10, 7);
     await world.run({ runId });
-    await world.store.delete(layout.outcome(ACCOUNT, runId));
+    await world.store.delete(layout(ACCOUNT).outcome(runId));
     await world.rollback(first);
 
     const again = await world.run({ runId });
@@ -148,7 +145,7 @@ describe("accept or rollback is refused with the remedy", () => {
       says: "Make a new one with run",
       act: async ({ world, first }) => {
         const retired_at = new Date(world.clock.now()).toISOString();
-        world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
+        world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
         return world.accept(first, true);
       },
     },
@@ -156,7 +153,7 @@ describe("accept or rollback is refused with the remedy", () => {
       what: "rollback to a published one whose files are lost",
       says: "Restore them from a backup",
       act: async ({ world, first }) => {
-        for (const key of world.store.keys(layout.snapshot(ACCOUNT, first))) await world.store.delete(key);
+        for (const key of world.store.keys(layout(ACCOUNT).snapshot(first))) await world.store.delete(key);
         return world.rollback(first);
       },
     },
@@ -164,13 +161,13 @@ describe("accept or rollback is refused with the remedy", () => {
       what: "accept of one whose run is not finished",
       says: "run again",
       act: async ({ world, held }) => {
-        await world.store.delete(layout.held(ACCOUNT, held));
+        await world.store.delete(layout(ACCOUNT).held(held));
         return world.accept(held);
       },
     },
   ])("$what", async ({ says, act }) => {
     const of = await heldWorld();
-    const before = await readLog(of.world.store, ACCOUNT);
+    const before = await readLog(accountStore(of.world.store, ACCOUNT));
 
     const result = await act(of);
 
@@ -178,13 +175,13 @@ describe("accept or rollback is refused with the remedy", () => {
       row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
       error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
     });
-    expect(await readLog(of.world.store, ACCOUNT)).toEqual(before);
+    expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
   });
 
   test("a snapshot with a damaged part is not published", async () => {
     const { world, held } = await heldWorld();
     const [part = ""] = world.store
-      .keys(layout.snapshot(ACCOUNT, held))
+      .keys(layout(ACCOUNT).snapshot(held))
       .filter((key) => key.includes("part-"));
     world.store.put(part, "nonsense");
 
@@ -192,6 +189,6 @@ describe("accept or rollback is refused with the remedy", () => {
 
     expect(error).toBeInstanceOf(SyncError);
     expect(error?.code).toBe("STORE_CORRUPT");
-    expect(await readLog(world.store, ACCOUNT)).toHaveLength(2);
+    expect(await readLog(accountStore(world.store, ACCOUNT))).toHaveLength(2);
   });
 });

@@ -1,9 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { ACCOUNT, SmallWorld } from "./small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "./small-world.ts";
 
 let world: SmallWorld;
 
@@ -13,7 +12,7 @@ beforeEach(() => {
 });
 
 /** The last line of `check`. */
-async function snapshotLine(deep = false, changes: Partial<RunPorts> = {}): Promise<Check | undefined> {
+async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Check | undefined> {
   const checks = await check(world.ports(changes), world.settings, { deep });
   return checks.find(({ name }) => name === "snapshot");
 }
@@ -68,22 +67,22 @@ describe("the line snapshot of check", () => {
 
   it("names the damaged file of the head, and how to publish over it", async () => {
     const head = await publish(1);
-    await changeRows(layout.part(ACCOUNT, head, 0));
+    await changeRows(layout(ACCOUNT).part(head, 0));
 
     for (const deep of [false, true]) {
       const line = await snapshotLine(deep);
 
       expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
-      expect(line?.remedy).toContain(layout.part(ACCOUNT, head, 0));
+      expect(line?.remedy).toContain(layout(ACCOUNT).part(head, 0));
       expect(line?.remedy).toContain("start a run with --over-damaged");
     }
   });
 
   it("names a file in the head's folder that readers would take for a part", async () => {
     const head = await publish(1);
-    const stray = `${layout.snapshot(ACCOUNT, head)}part-00007.ndjson.gz`;
+    const stray = `${layout(ACCOUNT).snapshot(head)}part-00007.ndjson.gz`;
     world.store.put(stray, "");
-    world.store.put(`${layout.snapshot(ACCOUNT, head)}.DS_Store`, "");
+    world.store.put(`${layout(ACCOUNT).snapshot(head)}.DS_Store`, "");
 
     const line = await snapshotLine();
 
@@ -98,7 +97,7 @@ describe("the line snapshot of check", () => {
 
     beforeEach(async () => {
       world.gone.add(3);
-      key = layout.leftOut(ACCOUNT, await publish(1));
+      key = layout(ACCOUNT).leftOut(await publish(1));
       expect(await snapshotLine()).toEqual(OK);
     });
 
@@ -156,7 +155,7 @@ describe("the line snapshot of check", () => {
   it("does not read older snapshots and changes, unless it is asked for everything", async () => {
     const older = await publish(1);
     await publish(2);
-    const damage = [layout.part(ACCOUNT, older, 0), layout.changesPart(ACCOUNT, "0000000001", older, 0)];
+    const damage = [layout(ACCOUNT).part(older, 0), layout(ACCOUNT).changesPart("0000000001", older, 0)];
     for (const key of damage) await flipByte(key);
 
     expect(await snapshotLine()).toEqual(OK);
@@ -168,9 +167,9 @@ describe("the line snapshot of check", () => {
   });
 
   it.each<[string, (older: string) => string]>([
-    ["manifest of an older snapshot", (older) => layout.manifest(ACCOUNT, older)],
-    ["part of an older snapshot", (older) => layout.part(ACCOUNT, older, 0)],
-    ["file of changes", (older) => layout.changesPart(ACCOUNT, "0000000001", older, 0)],
+    ["manifest of an older snapshot", (older) => layout(ACCOUNT).manifest(older)],
+    ["part of an older snapshot", (older) => layout(ACCOUNT).part(older, 0)],
+    ["file of changes", (older) => layout(ACCOUNT).changesPart("0000000001", older, 0)],
   ])("misses a %s, and says how to retire the snapshot, until the file is restored", async (_, keyOf) => {
     const older = await publish(1);
     await publish(2);
@@ -193,7 +192,7 @@ describe("the line snapshot of check", () => {
 
   it("offers no retirement of what readers see", async () => {
     const head = await publish(1);
-    await world.store.delete(layout.changesPart(ACCOUNT, "0000000001", head, 0));
+    await world.store.delete(layout(ACCOUNT).changesPart("0000000001", head, 0));
 
     const line = await snapshotLine();
 
@@ -205,12 +204,12 @@ describe("the line snapshot of check", () => {
     await publish(1);
     world.show(2);
     const { row } = await world.run();
-    await world.store.delete(layout.part(ACCOUNT, row.snapshot_id ?? "", 0));
+    await world.store.delete(layout(ACCOUNT).part(row.snapshot_id ?? "", 0));
 
     const line = await snapshotLine(true);
 
     expect(row).toMatchObject({ outcome: "HELD" });
-    expect(line?.remedy).toContain(layout.part(ACCOUNT, row.snapshot_id ?? "", 0));
+    expect(line?.remedy).toContain(layout(ACCOUNT).part(row.snapshot_id ?? "", 0));
   });
 
   it.each([
@@ -218,11 +217,11 @@ describe("the line snapshot of check", () => {
     ["cut short", async (key: string) => world.store.put(key, gzipSync('{"change":"added"}\n'))],
   ])("notices changes that are %s when it is asked for everything", async (_, damage) => {
     const head = await publish(1);
-    await damage(layout.changesPart(ACCOUNT, "0000000001", head, 0));
+    await damage(layout(ACCOUNT).changesPart("0000000001", head, 0));
 
     const line = await snapshotLine(true);
 
-    expect(line?.remedy).toContain(layout.changes(ACCOUNT, "0000000001", head));
+    expect(line?.remedy).toContain(layout(ACCOUNT).changes("0000000001", head));
   });
 
   it("does not miss the files of retired snapshots", async () => {
@@ -235,7 +234,7 @@ describe("the line snapshot of check", () => {
     world.clock.advance(2 * 24 * 60 * 60 * 1000);
     await publish(4);
 
-    expect(world.store.keys(layout.snapshot(ACCOUNT, retired))).toEqual([layout.retired(ACCOUNT, retired)]);
+    expect(world.store.keys(layout(ACCOUNT).snapshot(retired))).toEqual([layout(ACCOUNT).retired(retired)]);
     expect(await snapshotLine(true)).toEqual(OK);
   });
 

@@ -1,8 +1,12 @@
 // A process that crashes at one of its effects: that effect happens or not, and nothing after it does.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+
+interface CrashingPorts {
+  readonly store: Store;
+  readonly catalog: Catalog;
+}
 
 export type Moment = "before" | "after";
 
@@ -29,7 +33,7 @@ export class CrashPoint {
   }
 
   /** The two ports that have effects, behind this point. */
-  wrap({ store, catalog }: Pick<RunPorts, "store" | "catalog">): Pick<RunPorts, "store" | "catalog"> {
+  wrap({ store, catalog }: CrashingPorts): CrashingPorts {
     const guarded: Store = {
       read: (key) => this.alive(() => store.read(key)),
       open: (key) => this.alive(() => store.open(key)),

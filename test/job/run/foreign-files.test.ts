@@ -5,6 +5,7 @@ import { attemptsOf } from "../../../lambdas/job/run/record/run-log.ts";
 import { status } from "../../../lambdas/job/run/status.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accounts } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
 test("runs, retention and status go by them", async () => {
@@ -34,12 +35,12 @@ test("runs, retention and status go by them", async () => {
   world.show(6, 2);
 
   const { row } = await world.run();
-  const { runs, head } = await status(world.store, ACCOUNT, world.clock.now());
+  const { runs, head } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 6 });
   expect(head).toMatchObject({ publication: "0000000002" });
   expect(runs).toHaveLength(2);
-  expect(await Array.fromAsync(attemptsOf(world.store, ACCOUNT, first))).toHaveLength(1);
+  expect(await Array.fromAsync(attemptsOf(accountStore(world.store, ACCOUNT), first))).toHaveLength(1);
   expect(await accounts(world.store)).toEqual([ACCOUNT]);
   expect(await knownAccounts(world.store)).toEqual([ACCOUNT]);
   expect(world.store.keys().filter((key) => foreign.includes(key))).toEqual(foreign);

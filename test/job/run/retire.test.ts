@@ -4,11 +4,10 @@ import { gunzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
 import { type Retired, retire } from "../../../lambdas/job/run/retire.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { interposed } from "./interposed-store.ts";
 import { DamagedWorld, partOf } from "./scenarios/publishing/damaged-world.ts";
-import { ACCOUNT, DAY_MS } from "./small-world.ts";
+import { ACCOUNT, DAY_MS, type PortChanges } from "./small-world.ts";
 
 const SECOND = "0000000002";
 
@@ -25,17 +24,17 @@ beforeEach(async () => {
   third = await world.publish(10, 3);
 });
 
-function retireNow(snapshotId: string, yes = true, changes: Partial<RunPorts> = {}): Promise<Retired> {
-  return retire(world.ports(changes), ACCOUNT, { snapshotId, yes });
+function retireNow(snapshotId: string, yes = true, changes: PortChanges = {}): Promise<Retired> {
+  return retire(world.ports(changes), { snapshotId, yes });
 }
 
 async function snapshotCheck(deep = false): Promise<Check | undefined> {
   return (await check(world.ports(), world.settings, { deep })).find(({ name }) => name === "snapshot");
 }
 
-const changesOfSecond = (): string => layout.changesPart(ACCOUNT, SECOND, second, 0);
+const changesOfSecond = (): string => layout(ACCOUNT).changesPart(SECOND, second, 0);
 const mark = async (snapshotId: string): Promise<unknown> => {
-  const stored = await world.store.read(layout.retired(ACCOUNT, snapshotId));
+  const stored = await world.store.read(layout(ACCOUNT).retired(snapshotId));
   return stored && JSON.parse(Buffer.from(stored.bytes).toString());
 };
 
@@ -50,10 +49,10 @@ describe("retire", () => {
     expect(await mark(second)).toEqual({ retired_at: now });
     expect(world.catalog.snapshots(ACCOUNT)).toEqual([first, third]);
     await world.run();
-    expect(world.store.keys(layout.snapshot(ACCOUNT, second))).toContain(partOf(second));
+    expect(world.store.keys(layout(ACCOUNT).snapshot(second))).toContain(partOf(second));
     world.clock.advance(DAY_MS + 1000);
     await world.run();
-    expect(world.store.keys(layout.snapshot(ACCOUNT, second))).toEqual([layout.retired(ACCOUNT, second)]);
+    expect(world.store.keys(layout(ACCOUNT).snapshot(second))).toEqual([layout(ACCOUNT).retired(second)]);
   });
 
   it("changes nothing without a yes, and says what it would do", async () => {
@@ -97,7 +96,7 @@ describe("retire", () => {
   it("takes its mark away again where a person has published the snapshot meanwhile", async () => {
     let published = false;
     const store = interposed(world.store, async (key) => {
-      if (published || key !== layout.retired(ACCOUNT, second)) return;
+      if (published || key !== layout(ACCOUNT).retired(second)) return;
       published = true;
       await world.rollback(second);
     });
@@ -140,7 +139,7 @@ describe("retire", () => {
 
   it("refuses a snapshot that is not finished", async () => {
     const unfinished = "2026-02-01T00-00-00.000Z";
-    world.store.put(layout.manifest(ACCOUNT, unfinished), "{}");
+    world.store.put(layout(ACCOUNT).manifest(unfinished), "{}");
 
     await expect(retireNow(unfinished)).rejects.toThrow("is not finished");
   });
@@ -169,7 +168,7 @@ describe("changes that are lost", () => {
   });
 
   it("of the first publication are made again from nothing", async () => {
-    const key = layout.changesPart(ACCOUNT, "0000000001", first, 0);
+    const key = layout(ACCOUNT).changesPart("0000000001", first, 0);
     const lost = await linesOf(key);
     await world.store.delete(key);
 
@@ -234,7 +233,7 @@ describe("changes that are lost", () => {
   });
 
   it("leave the columns of the tables to the run that begins again with nothing", async () => {
-    await world.store.delete(layout.changesPart(ACCOUNT, "0000000001", first, 0));
+    await world.store.delete(layout(ACCOUNT).changesPart("0000000001", first, 0));
     await world.damage(first);
     const lifted = [{ name: "day", pointer: "/date" }];
     world.settings = { ...world.settings, lifted };
@@ -272,10 +271,10 @@ async function linesOf(key: string): Promise<string> {
   return gunzipSync((await world.store.read(key))?.bytes ?? "").toString();
 }
 
-const stray = (): string => layout.changesPart(ACCOUNT, SECOND, second, 1);
+const stray = (): string => layout(ACCOUNT).changesPart(SECOND, second, 1);
 
 async function sayOtherCounts(): Promise<void> {
-  const key = layout.publication(ACCOUNT, SECOND);
+  const key = layout(ACCOUNT).publication(SECOND);
   const text = Buffer.from((await world.store.read(key))?.bytes ?? "").toString();
   world.store.put(key, text.replace('"changed":10', '"changed":9'));
 }

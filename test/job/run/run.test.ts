@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { status } from "../../../lambdas/job/run/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 
@@ -75,7 +76,7 @@ describe("a run", () => {
     const { row } = await sandbox.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 101, added: 2, changed: 1, removed: 1 });
-    const head = (await status(sandbox.store, ACCOUNT, sandbox.clock.now())).head;
+    const head = (await status(accountStore(sandbox.store, ACCOUNT), sandbox.clock.now())).head;
     expect(head).toMatchObject({
       publication: "0000000002",
       action: "run",
@@ -123,7 +124,7 @@ describe("a run", () => {
         },
       },
     );
-    const lease = (await status(sandbox.store, ACCOUNT, sandbox.clock.now())).lease;
+    const lease = (await status(accountStore(sandbox.store, ACCOUNT), sandbox.clock.now())).lease;
     sandbox.simulator.reset();
     const next = await sandbox.run();
 
@@ -142,7 +143,7 @@ describe("a run", () => {
     const running = sandbox.run({ runId: RUN }, { openService: () => Promise.reject(defect) });
 
     await expect(running).rejects.toBe(defect);
-    const line = sandbox.store.text(layout.runLog(ACCOUNT, RUN, 1)) ?? "";
+    const line = sandbox.store.text(layout(ACCOUNT).runLog(RUN, 1)) ?? "";
     expect(JSON.parse(line)).toMatchObject({ outcome: "FAILED", error_code: null });
     expect(line).toContain("TypeError");
     expect(line).not.toContain("canary");

@@ -10,7 +10,7 @@ import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";
 import { Simulator } from "../../simulator/simulator.ts";
@@ -19,6 +19,7 @@ import { MemoryTokenStore } from "../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 import { AUTHORIZE, Authorized } from "../service/auth/oauth/authorized.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import type { PortChanges } from "./small-world.ts";
 
 export const ACCOUNT = "uk";
 
@@ -96,10 +97,10 @@ export class Sandbox {
   }
 
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
-  ports(changes: Partial<RunPorts> = {}): RunPorts {
+  ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
     return {
-      store: this.store,
+      store: accountStore(store, this.settings.account),
       catalog: this.catalog,
       clock: this.clock,
       random,
@@ -125,7 +126,7 @@ export class Sandbox {
     };
   }
 
-  async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  async run(start: Partial<RunStart> = {}, changes: PortChanges = {}): Promise<RunResult> {
     return run(this.ports(changes), this.settings, {
       trigger: start.runId ? "schedule" : "manual",
       ...start,
@@ -133,7 +134,7 @@ export class Sandbox {
   }
 
   async decide(request: AcceptOrRollback): Promise<RunResult> {
-    return acceptOrRollback(this.ports(), this.settings.account, request);
+    return acceptOrRollback(this.ports(), request);
   }
 
   /** The table `events`: uuid and detail text. */

@@ -6,6 +6,7 @@ import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
@@ -15,6 +16,9 @@ import { MemoryStore } from "../storage/memory-store.ts";
 export const ACCOUNT = "uk";
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** What a test puts in the place of a port. */
+export type PortChanges = Omit<Partial<RunPorts>, "store"> & { readonly store?: Store };
 
 const NO_REQUESTS = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
 
@@ -66,10 +70,10 @@ export class SmallWorld {
     return new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  ports(changes: Partial<RunPorts> = {}): RunPorts {
+  ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
     return {
-      store: this.store,
+      store: accountStore(store, this.settings.account),
       catalog: this.catalog,
       clock: this.clock,
       random: { next: () => 0.5, token: () => randomUUID() },
@@ -85,7 +89,7 @@ export class SmallWorld {
   }
 
   /** No two starts share an instant, as no two share one in life. */
-  async run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  async run(start: Partial<RunStart> = {}, changes: PortChanges = {}): Promise<RunResult> {
     this.clock.advance(1);
     return run(this.ports(changes), this.settings, {
       trigger: start.runId ? "schedule" : "manual",
@@ -93,9 +97,9 @@ export class SmallWorld {
     });
   }
 
-  async acceptOrRollback(request: AcceptOrRollback, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  async acceptOrRollback(request: AcceptOrRollback, changes: PortChanges = {}): Promise<RunResult> {
     this.clock.advance(1);
-    return acceptOrRollback(this.ports(changes), ACCOUNT, request);
+    return acceptOrRollback(this.ports(changes), request);
   }
 
   accept(snapshotId: string | null, force = false): Promise<RunResult> {

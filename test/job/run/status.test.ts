@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/run/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { heldWorld } from "./held-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
@@ -12,7 +13,7 @@ describe("status", () => {
     world.fieldOfNote = "colour";
     await world.run();
 
-    const { fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
+    const { fieldChanges } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
 
     expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
     expect(fieldChanges?.gone).toEqual([]);
@@ -23,9 +24,9 @@ describe("status", () => {
     const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
     const at = "2020-01-01T00:00:00.000Z";
     const lease = { run_id: "run-1", holder: null, renewed_at: at, expires_at: null, execution, use: [] };
-    world.store.put(layout.lease(ACCOUNT), JSON.stringify(lease));
+    world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
 
-    const found = await status(world.store, ACCOUNT, world.clock.now());
+    const found = await status(accountStore(world.store, ACCOUNT), world.clock.now());
 
     expect(found.lease).toEqual({ run_id: "run-1", expires_at: null, execution });
   });
@@ -35,7 +36,7 @@ describe("status", () => {
     await world.rollback(first);
     world.clock.advance(DAY_MS);
 
-    const found = await status(world.store, ACCOUNT, world.clock.now());
+    const found = await status(accountStore(world.store, ACCOUNT), world.clock.now());
 
     expect(found.head).toMatchObject({ snapshot_id: first, pinned: true });
     expect(found.held).toMatchObject([

@@ -4,25 +4,25 @@ import { formatRunId, isOfLayout, layout, runInstant } from "../../../lambdas/jo
 const RUN = "2026-11-21T06-00-00.000Z";
 
 test.each([
-  layout.part("uk", RUN, 7),
-  layout.manifest("uk", RUN),
-  layout.leftOut("uk", RUN),
-  layout.digests("uk", RUN),
-  layout.held("uk", RUN),
-  layout.retired("uk", RUN),
-  layout.changesPart("uk", "0000000012", RUN, 0),
-  layout.publication("uk", "0000000012"),
-  layout.runLog("uk", RUN, 10),
-  layout.plan("uk", RUN),
-  layout.record("uk", RUN, 99_999),
-  `${layout.run("uk", RUN)}shard-99999.ndjson.gz`, // of earlier versions
-  layout.rows("uk", RUN, 1, "0b9e-4c"),
-  layout.lost("uk", "0000000001", RUN),
-  layout.handOver("uk", RUN),
-  layout.outcome("uk", RUN),
-  layout.writeCheck("uk", "5e0b63b6-4b0a-4f3c-9a86-0f3d63a1f0f5"),
-  layout.lease("a-b_c"),
-  layout.loginRefused("uk"),
+  layout("uk").part(RUN, 7),
+  layout("uk").manifest(RUN),
+  layout("uk").leftOut(RUN),
+  layout("uk").digests(RUN),
+  layout("uk").held(RUN),
+  layout("uk").retired(RUN),
+  layout("uk").changesPart("0000000012", RUN, 0),
+  layout("uk").publication("0000000012"),
+  layout("uk").runLog(RUN, 10),
+  layout("uk").plan(RUN),
+  layout("uk").record(RUN, 99_999),
+  `${layout("uk").run(RUN)}shard-99999.ndjson.gz`, // of earlier versions
+  layout("uk").rows(RUN, 1, "0b9e-4c"),
+  layout("uk").lost("0000000001", RUN),
+  layout("uk").handOver(RUN),
+  layout("uk").outcome(RUN),
+  layout("uk").writeCheck("5e0b63b6-4b0a-4f3c-9a86-0f3d63a1f0f5"),
+  layout("a-b_c").lease,
+  layout("uk").loginRefused,
 ])("%s is of the layout", (key) => {
   expect(isOfLayout(key)).toBe(true);
 });

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { accounts, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
@@ -24,7 +25,7 @@ describe("a damaged publication log", () => {
     store.put("publications/uk/0000000002.ndjson", content);
 
     for (const read of [readLog, readHead]) {
-      const error: unknown = await read(store, "uk").catch((thrown: unknown) => thrown);
+      const error: unknown = await read(accountStore(store, "uk")).catch((thrown: unknown) => thrown);
 
       expect(error).toMatchObject({
         code: "STORE_CORRUPT",
@@ -48,7 +49,7 @@ describe("a damaged publication log", () => {
     }
 
     for (const read of [readLog, readHead]) {
-      await expect(read(store, "uk")).rejects.toMatchObject({
+      await expect(read(accountStore(store, "uk"))).rejects.toMatchObject({
         code: "STORE_CORRUPT",
         fields: { key: `publications/uk/${missing}.ndjson` },
       });
@@ -61,8 +62,8 @@ describe("a damaged publication log", () => {
       const store = await logOf(FIRST);
       store.put(`publications/uk/${name}`, LINE);
 
-      expect(await readLog(store, "uk")).toEqual([FIRST]);
-      expect(await readHead(store, "uk")).toEqual(FIRST);
+      expect(await readLog(accountStore(store, "uk"))).toEqual([FIRST]);
+      expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
     },
   );
 
@@ -78,6 +79,6 @@ describe("a damaged publication log", () => {
     const store = await logOf(FIRST, SECOND);
     store.put("publications/uk/0000000001.ndjson", "damaged");
 
-    expect(await readHead(store, "uk")).toEqual(SECOND);
+    expect(await readHead(accountStore(store, "uk"))).toEqual(SECOND);
   });
 });

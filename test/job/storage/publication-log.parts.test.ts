@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { publicationsSince, publish, readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication } from "./publications.ts";
 
@@ -18,7 +18,10 @@ async function logOf(count: number): Promise<{ readonly store: Store; readonly r
   const store = new WatchedStore();
   for (let day = 1; day <= count; day += 1) {
     const publication = `000000000${day}`;
-    await publish(store, "uk", aPublication({ publication, published_at: `2026-11-0${day}T12:00:00.000Z` }));
+    await publish(
+      accountStore(store, "uk"),
+      aPublication({ publication, published_at: `2026-11-0${day}T12:00:00.000Z` }),
+    );
   }
   return { store, reads };
 }
@@ -26,7 +29,7 @@ async function logOf(count: number): Promise<{ readonly store: Store; readonly r
 it("reads only the publications after the one that is named", async () => {
   const { store, reads } = await logOf(4);
 
-  const { publications } = await readLogSince(store, "uk", "0000000002");
+  const { publications } = await readLogSince(accountStore(store, "uk"), "0000000002");
 
   expect(publications.map(({ publication }) => publication)).toEqual(["0000000003", "0000000004"]);
   expect(reads).toEqual(["0000000004.ndjson", "0000000003.ndjson"]);
@@ -36,13 +39,17 @@ it("finds a gap also before the one that is named", async () => {
   const { store } = await logOf(4);
   await store.delete("publications/uk/0000000001.ndjson");
 
-  await expect(readLogSince(store, "uk", "0000000002")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  await expect(readLogSince(accountStore(store, "uk"), "0000000002")).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+  });
 });
 
 it("gives the publications since a run, newest first, and ends a day before it began", async () => {
   const { store } = await logOf(6);
 
-  const since = await Array.fromAsync(publicationsSince(store, "uk", "2026-11-05T06-00-00.000Z"));
+  const since = await Array.fromAsync(
+    publicationsSince(accountStore(store, "uk"), "2026-11-05T06-00-00.000Z"),
+  );
 
   expect(since.map(({ publication }) => publication)).toEqual([
     "0000000006",
@@ -55,7 +62,10 @@ it("gives the publications since a run, newest first, and ends a day before it b
 it("reads a publication when it is asked for, and none before", async () => {
   const { store, reads } = await logOf(6);
 
-  for await (const { publication } of publicationsSince(store, "uk", "2026-11-01T06-00-00.000Z")) {
+  for await (const { publication } of publicationsSince(
+    accountStore(store, "uk"),
+    "2026-11-01T06-00-00.000Z",
+  )) {
     if (publication === "0000000005") break;
   }
 

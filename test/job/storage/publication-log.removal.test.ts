@@ -11,7 +11,7 @@ import {
   readLog,
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
@@ -35,7 +35,7 @@ const callsOf = (store: Store): Store => ({
 
 async function removed(): Promise<MemoryStore> {
   const store = await logOf(FIRST, SECOND);
-  await createRemoval(store, "uk", NAMED);
+  await createRemoval(accountStore(store, "uk"), NAMED);
   return store;
 }
 
@@ -50,13 +50,16 @@ it("takes the next number, and has the keys of a publication", async () => {
 it("leaves no head and no publications, and the next number follows it", async () => {
   const store = await removed();
 
-  expect(await readHead(store, "uk")).toBeUndefined();
-  expect(await readLog(store, "uk")).toEqual([]);
-  expect(await findPublicationOfSnapshot(store, "uk", SECOND.snapshot_id)).toBeUndefined();
-  expect(await readEnd(store, "uk")).toMatchObject({ last: "0000000003", removal: { action: "remove" } });
-  expect(await publish(store, "uk", AFTER)).toBe("committed");
-  expect(await readLog(store, "uk")).toEqual([AFTER]);
-  expect(await publicationBefore(store, "uk", "0000000004")).toBeUndefined();
+  expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
+  expect(await readLog(accountStore(store, "uk"))).toEqual([]);
+  expect(await findPublicationOfSnapshot(accountStore(store, "uk"), SECOND.snapshot_id)).toBeUndefined();
+  expect(await readEnd(accountStore(store, "uk"))).toMatchObject({
+    last: "0000000003",
+    removal: { action: "remove" },
+  });
+  expect(await publish(accountStore(store, "uk"), AFTER)).toBe("committed");
+  expect(await readLog(accountStore(store, "uk"))).toEqual([AFTER]);
+  expect(await publicationBefore(accountStore(store, "uk"), "0000000004")).toBeUndefined();
 });
 
 it.each([
@@ -65,11 +68,11 @@ it.each([
   ["the older one", ["0000000001"]],
 ])("cuts the log where of the publications below it are deleted: %s", async (_, deleted) => {
   const store = await removed();
-  await publish(store, "uk", AFTER);
+  await publish(accountStore(store, "uk"), AFTER);
   for (const id of deleted) await store.delete(`publications/uk/${id}.ndjson`);
 
-  expect(await readLog(store, "uk")).toEqual([AFTER]);
-  expect(await readHead(store, "uk")).toEqual(AFTER);
+  expect(await readLog(accountStore(store, "uk"))).toEqual([AFTER]);
+  expect(await readHead(accountStore(store, "uk"))).toEqual(AFTER);
 });
 
 it("excuses no gap above it", async () => {
@@ -79,7 +82,7 @@ it("excuses no gap above it", async () => {
     `${JSON.stringify({ ...AFTER, publication: "0000000005" })}\n`,
   );
 
-  await expect(readLog(store, "uk")).rejects.toMatchObject({
+  await expect(readLog(accountStore(store, "uk"))).rejects.toMatchObject({
     code: "STORE_CORRUPT",
     fields: { key: "publications/uk/0000000004.ndjson" },
   });
@@ -89,8 +92,11 @@ it("is found whatever the log holds: damaged files, and a beginning that is miss
   const store = new MemoryStore();
   store.put("publications/uk/0000000003.ndjson", "damaged");
 
-  expect(await createRemoval(store, "uk", NAMED)).toBe("0000000004");
-  expect(await readLogSince(store, "uk", "")).toMatchObject({ last: "0000000004", publications: [] });
+  expect(await createRemoval(accountStore(store, "uk"), NAMED)).toBe("0000000004");
+  expect(await readLogSince(accountStore(store, "uk"), "")).toMatchObject({
+    last: "0000000004",
+    publications: [],
+  });
 });
 
 it("takes the number after that of a publication which comes between", async () => {
@@ -99,21 +105,21 @@ it("takes the number after that of a publication which comes between", async () 
   const raced: Store = {
     ...callsOf(store),
     create: async (key, body) => {
-      if (isFirst) await publish(store, "uk", SECOND);
+      if (isFirst) await publish(accountStore(store, "uk"), SECOND);
       isFirst = false;
       return store.create(key, body);
     },
   };
 
-  expect(await createRemoval(raced, "uk", NAMED)).toBe("0000000003");
+  expect(await createRemoval(accountStore(raced, "uk"), NAMED)).toBe("0000000003");
 });
 
 it("makes a publication that is created below it a lost one", async () => {
   const store = await removed();
   await store.delete("publications/uk/0000000002.ndjson");
 
-  expect(await publish(store, "uk", { ...SECOND, write_id: "late" })).toBe("lost");
-  expect(await readLog(store, "uk")).toEqual([]);
+  expect(await publish(accountStore(store, "uk"), { ...SECOND, write_id: "late" })).toBe("lost");
+  expect(await readLog(accountStore(store, "uk"))).toEqual([]);
 });
 
 it("is no damage to a reader that had listed what it has deleted meanwhile", async () => {
@@ -124,12 +130,12 @@ it("is no damage to a reader that had listed what it has deleted meanwhile", asy
     read: async (key) => {
       if (isFirst) {
         isFirst = false;
-        await createRemoval(store, "uk", NAMED);
+        await createRemoval(accountStore(store, "uk"), NAMED);
         for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
       }
       return store.read(key);
     },
   };
 
-  expect(await readLog(slow, "uk")).toEqual([]);
+  expect(await readLog(accountStore(slow, "uk"))).toEqual([]);
 });

@@ -10,7 +10,7 @@ import {
   readHead,
   readLog,
 } from "../../../lambdas/job/storage/publication-log.ts";
-import type { Body } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Body } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { FIRST, logOf, SECOND } from "./publications.ts";
 
@@ -18,30 +18,30 @@ describe("the publication log", () => {
   it("is empty before the first publication", async () => {
     const store = new MemoryStore();
 
-    expect(await readLog(store, "uk")).toEqual([]);
-    expect(await readHead(store, "uk")).toBeUndefined();
-    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+    expect(await readLog(accountStore(store, "uk"))).toEqual([]);
+    expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
+    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toBeUndefined();
     expect(await accounts(store)).toEqual([]);
   });
 
   it("gives all publications in order, and the newest as the head", async () => {
     const store = await logOf(FIRST, SECOND);
 
-    expect(await readLog(store, "uk")).toEqual([FIRST, SECOND]);
-    expect(await readHead(store, "uk")).toEqual(SECOND);
+    expect(await readLog(accountStore(store, "uk"))).toEqual([FIRST, SECOND]);
+    expect(await readHead(accountStore(store, "uk"))).toEqual(SECOND);
   });
 
   it("finds the publication that carries a run", async () => {
     const store = await logOf(FIRST, SECOND);
 
-    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
-    expect(await findPublicationOf(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
+    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toEqual(FIRST);
+    expect(await findPublicationOf(accountStore(store, "uk"), "2026-11-23T06-00-00.000Z")).toBeUndefined();
   });
 
   it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
     const store = await logOf({ ...FIRST, action: "accept" });
 
-    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toBeUndefined();
+    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toBeUndefined();
   });
 
   it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
@@ -52,15 +52,17 @@ describe("the publication log", () => {
     } as const;
     const store = await logOf(FIRST, { ...SECOND, ...later });
 
-    expect(await findPublicationOf(store, "uk", FIRST.run_id)).toEqual(FIRST);
+    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toEqual(FIRST);
   });
 
   it("finds the newest publication of a snapshot, by a run or a person", async () => {
     const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
     const store = await logOf(FIRST, SECOND, again);
 
-    expect(await findPublicationOfSnapshot(store, "uk", FIRST.snapshot_id)).toEqual(again);
-    expect(await findPublicationOfSnapshot(store, "uk", "2026-11-23T06-00-00.000Z")).toBeUndefined();
+    expect(await findPublicationOfSnapshot(accountStore(store, "uk"), FIRST.snapshot_id)).toEqual(again);
+    expect(
+      await findPublicationOfSnapshot(accountStore(store, "uk"), "2026-11-23T06-00-00.000Z"),
+    ).toBeUndefined();
   });
 
   it("writes one line with the keys in the table's order, whatever the object's", async () => {
@@ -81,12 +83,12 @@ describe("the publication log", () => {
     const store = new MemoryStore();
     store.put("publications/uk/0000000001.ndjson", `${JSON.stringify({ ...FIRST, later: 1 })}\n`);
 
-    expect(await readHead(store, "uk")).toEqual(FIRST);
+    expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
   });
 
   it("names the accounts with a publication, sorted", async () => {
     const store = new MemoryStore();
-    for (const account of ["uk", "a-b", "a"]) await publish(store, account, FIRST);
+    for (const account of ["uk", "a-b", "a"]) await publish(accountStore(store, account), FIRST);
     store.put("publications-of-others/x/0000000001.ndjson", "");
 
     expect(await accounts(store)).toEqual(["a", "a-b", "uk"]);
@@ -95,20 +97,20 @@ describe("the publication log", () => {
 
 describe("publish", () => {
   it("commits a free number", async () => {
-    expect(await publish(new MemoryStore(), "uk", FIRST)).toBe("committed");
+    expect(await publish(accountStore(new MemoryStore(), "uk"), FIRST)).toBe("committed");
   });
 
   it("is lost when another writer has the number, and leaves that one's publication", async () => {
     const store = await logOf(FIRST);
 
-    expect(await publish(store, "uk", { ...SECOND, publication: "0000000001" })).toBe("lost");
-    expect(await readHead(store, "uk")).toEqual(FIRST);
+    expect(await publish(accountStore(store, "uk"), { ...SECOND, publication: "0000000001" })).toBe("lost");
+    expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
   });
 
   it("is committed when the file that exists is its own earlier write", async () => {
     const store = await logOf(FIRST);
 
-    expect(await publish(store, "uk", FIRST)).toBe("committed");
+    expect(await publish(accountStore(store, "uk"), FIRST)).toBe("committed");
   });
 
   it("is committed by one of many writers at once", async () => {
@@ -116,7 +118,7 @@ describe("publish", () => {
 
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        publish(store, "uk", { ...FIRST, write_id: `write-${index}` }),
+        publish(accountStore(store, "uk"), { ...FIRST, write_id: `write-${index}` }),
       ),
     );
 
@@ -131,13 +133,15 @@ describe("publish", () => {
       }
     }
 
-    await expect(publish(new FailingStore(), "uk", FIRST)).rejects.toBe(failure);
+    await expect(publish(accountStore(new FailingStore(), "uk"), FIRST)).rejects.toBe(failure);
   });
 
   it("writes nothing that could not be read back", async () => {
     const store = new MemoryStore();
 
-    await expect(publish(store, "uk", { ...FIRST, snapshot_id: "../elsewhere" })).rejects.toThrow();
+    await expect(
+      publish(accountStore(store, "uk"), { ...FIRST, snapshot_id: "../elsewhere" }),
+    ).rejects.toThrow();
     expect(store.keys()).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 // Publications as tests need them: a valid one, with what matters to the test put in its place.
 
 import { type Publication, publish } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 export const aPublication = (over: Partial<Publication> = {}): Publication => ({
@@ -31,6 +32,6 @@ export const SECOND = aPublication({
 /** A store with these publications of the account `uk`. */
 export async function logOf(...publications: readonly Publication[]): Promise<MemoryStore> {
   const store = new MemoryStore();
-  for (const publication of publications) await publish(store, "uk", publication);
+  for (const publication of publications) await publish(accountStore(store, "uk"), publication);
   return store;
 }

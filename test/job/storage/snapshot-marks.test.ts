@@ -6,6 +6,7 @@ import {
   markRetired,
   readRetired,
 } from "../../../lambdas/job/storage/snapshot-marks.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const [FIRST, SECOND] = ["2026-01-05T06-00-05.000Z", "2026-01-06T06-00-05.000Z"];
@@ -18,18 +19,18 @@ beforeEach(() => {
 });
 
 it("lists an account's snapshots with their files and marks, oldest first", async () => {
-  const parts = [FIRST, SECOND].map((id) => layout.part("uk", id, 0));
-  for (const key of [...parts, layout.held("uk", SECOND), layout.part("us", FIRST, 0)]) store.put(key, "x");
+  const parts = [FIRST, SECOND].map((id) => layout("uk").part(id, 0));
+  for (const key of [...parts, layout("uk").held(SECOND), layout("us").part(FIRST, 0)]) store.put(key, "x");
   for (const name of ["part-00000 (1).ndjson.gz", "z/part-00000.ndjson.gz", "notes"]) {
-    store.put(`${layout.snapshot("uk", FIRST)}${name}`, "not ours");
+    store.put(`${layout("uk").snapshot(FIRST)}${name}`, "not ours");
   }
-  await markRetired(store, "uk", FIRST);
+  await markRetired(accountStore(store, "uk"), FIRST);
 
-  expect(await listSnapshots(store, "uk")).toMatchObject([
+  expect(await listSnapshots(accountStore(store, "uk"))).toMatchObject([
     {
       snapshotId: FIRST,
       files: [
-        { key: layout.retired("uk", FIRST), bytes: 3 },
+        { key: layout("uk").retired(FIRST), bytes: 3 },
         { key: parts[0], bytes: 1 },
       ],
       isHeld: false,
@@ -38,7 +39,7 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
     },
     {
       snapshotId: SECOND,
-      files: [{ key: layout.held("uk", SECOND) }, { key: parts[1] }],
+      files: [{ key: layout("uk").held(SECOND) }, { key: parts[1] }],
       isHeld: true,
       isRetired: false,
       bytes: 2,
@@ -47,29 +48,29 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
 });
 
 it("knows since when no table shows a snapshot; the first instant is kept", async () => {
-  const found = [await readRetired(store, "uk", FIRST)];
+  const found = [await readRetired(accountStore(store, "uk"), FIRST)];
 
-  await markRetired(store, "uk", FIRST);
-  found.push(await readRetired(store, "uk", FIRST));
-  await dateRetired(store, "uk", FIRST, AT);
-  await markRetired(store, "uk", FIRST);
-  await dateRetired(store, "uk", FIRST, AT + 1);
-  found.push(await readRetired(store, "uk", FIRST));
+  await markRetired(accountStore(store, "uk"), FIRST);
+  found.push(await readRetired(accountStore(store, "uk"), FIRST));
+  await dateRetired(accountStore(store, "uk"), FIRST, AT);
+  await markRetired(accountStore(store, "uk"), FIRST);
+  await dateRetired(accountStore(store, "uk"), FIRST, AT + 1);
+  found.push(await readRetired(accountStore(store, "uk"), FIRST));
 
   expect(found).toEqual([undefined, "undated", AT]);
 });
 
 it("gives no instant to a snapshot that is not retired", async () => {
-  await dateRetired(store, "uk", FIRST, AT);
+  await dateRetired(accountStore(store, "uk"), FIRST, AT);
 
-  expect(await readRetired(store, "uk", FIRST)).toBeUndefined();
+  expect(await readRetired(accountStore(store, "uk"), FIRST)).toBeUndefined();
 });
 
 it("dates a damaged mark again", async () => {
-  store.put(layout.retired("uk", FIRST), "{");
-  const damaged = await readRetired(store, "uk", FIRST);
+  store.put(layout("uk").retired(FIRST), "{");
+  const damaged = await readRetired(accountStore(store, "uk"), FIRST);
 
-  await dateRetired(store, "uk", FIRST, AT);
+  await dateRetired(accountStore(store, "uk"), FIRST, AT);
 
-  expect([damaged, await readRetired(store, "uk", FIRST)]).toEqual(["undated", AT]);
+  expect([damaged, await readRetired(accountStore(store, "uk"), FIRST)]).toEqual(["undated", AT]);
 });

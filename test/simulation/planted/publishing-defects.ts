@@ -64,8 +64,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a held snapshot is published when the run is tried again",
     file: "run/publish/publish.ts",
-    from: "const mark = await readHold(ports.store, account, snapshotId);",
-    to: 'const mark = await readHold(ports.store, account, snapshotId.replace("Z", ""));',
+    from: "const mark = await readHold(ports.store, snapshotId);",
+    to: 'const mark = await readHold(ports.store, snapshotId.replace("Z", ""));',
   },
   {
     name: "an accept without force replaces a later head",

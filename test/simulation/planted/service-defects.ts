@@ -38,7 +38,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     name: "the schedule does not remember a refused login",
     file: "run/login/open-account.ts",
     from: "if (isSchedule || ports.requestId !== undefined) {",
-    to: "if (ports.requestId === account) {",
+    to: "if (ports.requestId === ports.store.account) {",
   },
   {
     name: "each late 401 of an old session logs in again",

@@ -6,8 +6,8 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "rows that another process has staged are taken for one's own",
     file: "run/collect/collect.ts",
-    from: "layout.rows(account, runId, place, random.token())",
-    to: 'layout.rows(account, runId, place, "rows")',
+    from: "store.keys.rows(runId, place, random.token())",
+    to: 'store.keys.rows(runId, place, "rows")',
   },
   {
     name: "rows that another process has staged are not verified",

@@ -62,14 +62,12 @@ async function work(
     case "accept": {
       const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, name, { action: "accept", snapshotId, force: command.force }),
+        await acceptOrRollback(ports, { action: "accept", snapshotId, force: command.force }),
       );
     }
     case "rollback": {
       const snapshotId = snapshotAt(account, command.pick);
-      return endOfResult(
-        await acceptOrRollback(ports, name, { action: "rollback", snapshotId, pin: command.pin }),
-      );
+      return endOfResult(await acceptOrRollback(ports, { action: "rollback", snapshotId, pin: command.pin }));
     }
     case "check": {
       const checks = await check(ports, settings, { deep: command.deep });
@@ -77,11 +75,11 @@ async function work(
       return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false };
     }
     case "remove": {
-      const removed = await removeAccount(ports, name);
+      const removed = await removeAccount(ports);
       return { text: removed === "removed" ? removed : removed.outcome, isFailure: false };
     }
     case "retire": {
-      const { ok, explanation } = await retire(ports, name, {
+      const { ok, explanation } = await retire(ports, {
         snapshotId: snapshotAt(account, command.pick),
         yes: true,
       });

@@ -7,7 +7,7 @@ import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import { VirtualTransport } from "../network/virtual-transport.ts";
@@ -43,8 +43,10 @@ export function processPorts(of: ProcessOf): RunPorts {
   const logger: Logger = { debug: () => undefined, info: tell, warn: tell, error: tell };
   const transport = new VirtualTransport({ process, service, timeline, story, observer: model });
   const credentials = account.credentialsOf(process);
+  const { store, catalog } = warehouseOf(of, random);
   return {
-    ...warehouseOf(of, random),
+    store: accountStore(store, settings.account),
+    catalog,
     ...host,
     clock,
     random,

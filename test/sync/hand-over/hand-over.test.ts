@@ -48,13 +48,13 @@ test("a run that stops early is handed over: the response names the execution an
   expect(sandbox.metrics).toMatchObject([{ values: { Published: 0, Skipped: 0 } }]);
   expect(sandbox.metrics[0]?.values).not.toHaveProperty("Failed");
   expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started"]);
-  expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({
+  expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({
     run_id: RUN,
     holder: null,
     execution: arn,
     expires_at: null,
   });
-  expect(sandbox.store.text(layout.outcome("uk", RUN))).toBeUndefined();
+  expect(sandbox.store.text(layout("uk").outcome(RUN))).toBeUndefined();
 });
 
 test("a turn of the execution finishes the run, reports it and frees the lease; another one is done at once", async () => {
@@ -73,7 +73,7 @@ test("a turn of the execution finishes the run, reports it and frees the lease; 
     { detailType: "Snapshot Published" },
   ]);
   expect(sandbox.simulator.counts).toMatchObject({ requests: 23, logins: 2, details: 20 });
-  expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+  expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   expect(sandbox.log.known).toMatchObject({ run_id: RUN });
 });
 
@@ -82,14 +82,14 @@ test("a turn that stops early asks for the next one, and has its own line in the
   await using _ = sandbox;
   let isStaged = false;
   sandbox.timeLeft = () => {
-    isStaged ||= sandbox.store.keys(layout.run("uk", RUN)).some((key) => key.includes("/record-"));
+    isStaged ||= sandbox.store.keys(layout("uk").run(RUN)).some((key) => key.includes("/record-"));
     return isStaged ? 1_000 : 900_000;
   };
 
   const turn = await sandbox.invoke(turnOf(arn, 4), ports);
 
   expect(turn).toEqual({ done: false, waitSeconds: 0, turn: 5 });
-  const line = JSON.parse(sandbox.store.text(layout.runLog("uk", RUN, 2)) ?? "");
+  const line = JSON.parse(sandbox.store.text(layout("uk").runLog(RUN, 2)) ?? "");
   expect(line).toMatchObject({ outcome: "HANDED_OVER", trigger: "schedule", requests: 21, logins: 1 });
 });
 
@@ -101,8 +101,8 @@ describe("a turn that fails", () => {
 
     await expect(sandbox.invoke(turnOf(arn), ports)).rejects.toMatchObject({ name: "LOGIN_REFUSED" });
 
-    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
-    expect(sandbox.store.text(layout.outcome("uk", RUN))).toContain("LOGIN_REFUSED");
+    expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
+    expect(sandbox.store.text(layout("uk").outcome(RUN))).toContain("LOGIN_REFUSED");
   });
 });
 
@@ -127,14 +127,14 @@ describe("an execution that ended without success", () => {
         detail: { error_code: "SERVICE_UNAVAILABLE", finished: false, trigger: "schedule" },
       },
     ]);
-    const line = JSON.parse(sandbox.store.text(layout.runLog("uk", RUN, 2)) ?? "");
+    const line = JSON.parse(sandbox.store.text(layout("uk").runLog(RUN, 2)) ?? "");
     expect(line).toMatchObject({
       outcome: "FAILED",
       error_code: "SERVICE_UNAVAILABLE",
       error_message: expect.stringContaining("The service is down. The execution"),
     });
-    expect(sandbox.store.text(layout.outcome("uk", RUN))).toBeUndefined();
-    expect(JSON.parse(sandbox.store.text(layout.lease("uk")) ?? "")).toMatchObject({ run_id: null });
+    expect(sandbox.store.text(layout("uk").outcome(RUN))).toBeUndefined();
+    expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   });
 
   test("and is started again takes the free lease and finishes the run", async () => {

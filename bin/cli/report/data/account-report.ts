@@ -9,10 +9,10 @@ import { type FieldChanges, fieldChanges } from "../../../../lambdas/job/snapsho
 import type { Profile } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { type DamagedAccount, orDamage } from "../../../../lambdas/job/storage/known-accounts.ts";
-import { FOLDERS, layout } from "../../../../lambdas/job/storage/layout.ts";
+import { FOLDERS } from "../../../../lambdas/job/storage/layout.ts";
 import { entryIds, type Publication, readEntry } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";
-import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import type { AccountStore, Store } from "../../../../lambdas/job/storage/store.ts";
 
 export interface RequestLimit {
   readonly requestsPerMinute: Limit;
@@ -40,25 +40,24 @@ const MOST_RUNS = 60;
 
 /** Reads only, and no event. Throws `STORE_FAILED`. */
 export async function readAccount(
-  store: Store,
-  account: string,
+  store: AccountStore,
   limit: RequestLimit,
   nowMs: number,
 ): Promise<ReportedAccount> {
-  return await orDamage(account, async () => {
-    const found = await status(store, account, nowMs);
-    const publications = await readLastPublications(store, account, found.head);
-    const { runs, total } = await lastRuns(store, account, MOST_RUNS);
+  return await orDamage(store.account, async () => {
+    const found = await status(store, nowMs);
+    const publications = await readLastPublications(store, found.head);
+    const { runs, total } = await lastRuns(store, MOST_RUNS);
     return {
-      account,
+      account: store.account,
       status: found,
       publications,
       runs: runs.filter(({ trigger }) => isRun(trigger)).toReversed(),
       allAttempts: total,
       limit,
-      fieldNews: await readFieldNews(store, account, publications.shown),
-      leftOut: await readLeftOut(store, account, found.head),
-      storage: await readStorage(store, account, found, publications.shown),
+      fieldNews: await readFieldNews(store, publications.shown),
+      leftOut: await readLeftOut(store, found.head),
+      storage: await readStorage(store, found, publications.shown),
     };
   });
 }
@@ -81,16 +80,12 @@ export interface FieldNews {
 /** Each takes a read of a manifest, which may be large. */
 const MOST = 60;
 
-async function readFieldNews(
-  store: Store,
-  account: string,
-  publications: readonly Publication[],
-): Promise<FieldNews> {
+async function readFieldNews(store: AccountStore, publications: readonly Publication[]): Promise<FieldNews> {
   const changed: ChangedFields[] = [];
   let compared = 0;
   let last: { readonly snapshotId: string; readonly profile: Profile | undefined } | undefined;
   const profileOf = async (snapshotId: string): Promise<Profile | undefined> =>
-    last?.snapshotId === snapshotId ? last.profile : manifestIfWhole(store, account, snapshotId);
+    last?.snapshotId === snapshotId ? last.profile : manifestIfWhole(store, snapshotId);
   for (const publication of publications.slice(-MOST)) {
     const { base_snapshot_id: base, snapshot_id: snapshotId } = publication;
     const before = base === null ? undefined : await profileOf(base);
@@ -119,16 +114,15 @@ const AT_ONCE = 8;
 
 /** Up to the head. Throws `STORE_CORRUPT` for a damaged one. */
 async function readLastPublications(
-  store: Store,
-  account: string,
+  store: AccountStore,
   head: Publication | null,
 ): Promise<LastPublications> {
   if (head === null) return { shown: [], total: 0 };
-  const ids = (await entryIds(store, account)).filter((id) => id <= head.publication);
+  const ids = (await entryIds(store)).filter((id) => id <= head.publication);
   let shown: Publication[] = [];
   for (let end = ids.length; end > 0 && shown.length < MOST_PUBLICATIONS; end -= AT_ONCE) {
     const some = ids.slice(Math.max(0, end - AT_ONCE), end);
-    const entries = await Promise.all(some.map((id) => readEntry(store, account, id)));
+    const entries = await Promise.all(some.map((id) => readEntry(store, id)));
     const cut = entries.findLastIndex((entry) => entry === undefined || entry.action === "remove");
     const above = entries.slice(cut + 1).filter((entry) => entry !== undefined && entry.action !== "remove");
     shown = [...above, ...shown];
@@ -147,14 +141,13 @@ export interface LeftOutCounts {
 }
 
 async function readLeftOut(
-  store: Store,
-  account: string,
+  store: AccountStore,
   head: Publication | null,
 ): Promise<LeftOutCounts | undefined> {
   if (head === null) return undefined;
-  const now = (await manifestIfWhole(store, account, head.snapshot_id))?.counts;
+  const now = (await manifestIfWhole(store, head.snapshot_id))?.counts;
   const base = head.base_snapshot_id;
-  const before = base === null ? undefined : (await manifestIfWhole(store, account, base))?.counts;
+  const before = base === null ? undefined : (await manifestIfWhole(store, base))?.counts;
   return now && { now, before };
 }
 
@@ -178,8 +171,7 @@ export interface StorageUse {
 }
 
 async function readStorage(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { head, held }: Pick<Status, "head" | "held">,
   publications: readonly Publication[],
 ): Promise<StorageUse> {
@@ -193,16 +185,16 @@ async function readStorage(
     // Those before the publications that were read are most likely published.
     return published.has(snapshotId) || snapshotId < oldestKnown ? "published before" : "not published";
   };
-  const found = await listSnapshots(store, account);
+  const found = await listSnapshots(store);
   return {
     snapshots: found
       .filter(({ snapshotId, files }) => {
-        const marks = [layout.held(account, snapshotId), layout.retired(account, snapshotId)];
+        const marks = [store.keys.held(snapshotId), store.keys.retired(snapshotId)];
         return files.some(({ key }) => !marks.includes(key));
       })
       .map((files) => ({ snapshotId: files.snapshotId, state: stateOf(files), bytes: files.bytes })),
-    changesBytes: await bytesBelow(store, `${FOLDERS.changes}${account}/`),
-    stagedBytes: await bytesBelow(store, layout.runs(account)),
+    changesBytes: await bytesBelow(store, `${FOLDERS.changes}${store.account}/`),
+    stagedBytes: await bytesBelow(store, store.keys.runs),
   };
 }
 
@@ -213,13 +205,9 @@ async function bytesBelow(store: Store, prefix: string): Promise<number> {
 }
 
 /** Undefined where retention has deleted it, or it is damaged: `check` reports damage. */
-async function manifestIfWhole(
-  store: Store,
-  account: string,
-  snapshotId: string,
-): Promise<Manifest | undefined> {
+async function manifestIfWhole(store: AccountStore, snapshotId: string): Promise<Manifest | undefined> {
   try {
-    return await readManifest(store, account, snapshotId);
+    return await readManifest(store, snapshotId);
   } catch (error) {
     if (!isDamage(error)) throw error;
     return undefined;

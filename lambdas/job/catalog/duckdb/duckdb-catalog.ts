@@ -14,7 +14,7 @@ import type { DamagedAccount } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import type { Store, StoredObject } from "../../storage/store.ts";
+import { accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type AccountLog, listedIn } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
@@ -102,11 +102,16 @@ export class DuckdbCatalog implements Catalog {
       this.#report({ account, damage });
       return listed ?? { log: [], removal: undefined };
     });
-    const snapshots = await listSnapshots(this.#store, account);
+    const snapshots = await listSnapshots(accountStore(this.#store, account));
     const retired = new Set(
       snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId),
     );
-    const incomplete = await incompleteUnits(this.#store, account, log, snapshots, listed?.whole);
+    const incomplete = await incompleteUnits(
+      accountStore(this.#store, account),
+      log,
+      snapshots,
+      listed?.whole,
+    );
     const lacking = new Set(
       incomplete
         .filter(({ holds }) => holds === "snapshot")
@@ -116,12 +121,12 @@ export class DuckdbCatalog implements Catalog {
     const whole = snapshots
       .filter(({ snapshotId }) => kept.has(snapshotId) && !lacking.has(snapshotId))
       .map(({ snapshotId, files }) => [snapshotId, partSizes(files)] as const);
-    const lost = await lostChanges(this.#store, account);
+    const lost = await lostChanges(accountStore(this.#store, account));
     return { account, log, removal, retired, lost, incomplete, whole: new Map(whole), damage };
   }
 
   async #publicationsOf(account: string): Promise<Pick<AccountLog, "log" | "removal">> {
-    const { publications, removal } = await readLogSince(this.#store, account, "");
+    const { publications, removal } = await readLogSince(accountStore(this.#store, account), "");
     return { log: publications, removal: removal?.publication };
   }
 

@@ -12,7 +12,7 @@ import {
   readLogSince,
 } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import type { Store } from "../../storage/store.ts";
+import { accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type Columns, GlueDatabase } from "./glue-database.ts";
 import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
@@ -59,7 +59,7 @@ export class GlueCatalog implements Catalog {
     };
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { last, head, removal } = await readEnd(this.#store, account);
+      const { last, head, removal } = await readEnd(accountStore(this.#store, account));
       if (last === refreshed) return;
       if (removal) await this.#takeOut(account, removal);
       else await this.#ensureLines(account);
@@ -81,7 +81,7 @@ export class GlueCatalog implements Catalog {
     if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
       await this.#glue.remove("events", [[account]]);
     const snapshots = await this.#valuesOf("event_snapshots", account);
-    const since = await readLogSince(this.#store, account, publication);
+    const since = await readLogSince(accountStore(this.#store, account), publication);
     const later = new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId));
     await this.#glue.remove(
       "event_snapshots",
@@ -137,7 +137,10 @@ export class GlueCatalog implements Catalog {
   /** `events` is moved last: what it names is then there in the other two tables as well. */
   async #moveTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
     const shown = await this.#glue.find("events", [account]);
-    const since = await readLogSince(this.#store, account, shown?.parameters?.[PUBLICATION] ?? "");
+    const since = await readLogSince(
+      accountStore(this.#store, account),
+      shown?.parameters?.[PUBLICATION] ?? "",
+    );
     const behind = since.publications;
     // A process that was stopped before the removal may have put partitions back.
     if (since.removal) {
@@ -146,11 +149,11 @@ export class GlueCatalog implements Catalog {
     }
     const changes = behind.map(({ publication, snapshot_id }) => ({
       values: [account, publication],
-      location: this.#at(layout.changes(account, publication, snapshot_id)),
+      location: this.#at(layout(account).changes(publication, snapshot_id)),
     }));
     await this.#glue.put("event_changes", columns.event_changes, changes);
     await this.#refreshSnapshots(head, behind, account, columns.event_snapshots);
-    const location = this.#at(layout.snapshot(account, head.snapshot_id));
+    const location = this.#at(layout(account).snapshot(head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
     await this.#glue.put("events", columns.events, [{ values: [account], location, parameters }]);
@@ -163,11 +166,11 @@ export class GlueCatalog implements Catalog {
     account: string,
     columns: Columns,
   ): Promise<void> {
-    const locationOf = (snapshotId: string): string => this.#at(layout.snapshot(account, snapshotId));
+    const locationOf = (snapshotId: string): string => this.#at(layout(account).snapshot(snapshotId));
     const partitions = await this.#glue.list("event_snapshots", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
     const kept = new Set([head.snapshot_id]);
-    for (const { snapshotId, isRetired } of await listSnapshots(this.#store, account)) {
+    for (const { snapshotId, isRetired } of await listSnapshots(accountStore(this.#store, account))) {
       if (!isRetired) kept.add(snapshotId);
     }
     const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
@@ -196,7 +199,10 @@ export class GlueCatalog implements Catalog {
     const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
     const [oldest] = [...sought].sort();
     if (oldest === undefined) return found.sort();
-    for await (const { snapshot_id: snapshotId } of publicationsSince(this.#store, account, oldest)) {
+    for await (const { snapshot_id: snapshotId } of publicationsSince(
+      accountStore(this.#store, account),
+      oldest,
+    )) {
       if (sought.delete(snapshotId)) found.push(snapshotId);
       if (sought.size === 0) break;
     }

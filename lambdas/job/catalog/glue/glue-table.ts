@@ -19,8 +19,8 @@ export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies re
 
 /** The folder of the one partition that an account has in each table of single lines. */
 export const LINE_FOLDERS = {
-  publications: layout.publications,
-  sync_runs: layout.runLogs,
+  publications: (account) => layout(account).publications,
+  sync_runs: (account) => layout(account).runLogs,
 } as const satisfies Partial<Record<TableName, (account: string) => string>>;
 
 export type LineTable = keyof typeof LINE_FOLDERS;

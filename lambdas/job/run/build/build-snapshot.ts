@@ -13,7 +13,6 @@ import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
-import { layout } from "../../storage/layout.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -46,9 +45,8 @@ const AT_ONCE = 8;
  * verified and taken. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, and `SNAPSHOT_INCOMPLETE`.
  */
 export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
-  const { ports, settings, chain, facts, timeBudget, onAdvanced } = task;
+  const { ports, chain, facts, timeBudget, onAdvanced } = task;
   const { store, signal } = ports;
-  const { account } = settings;
   const { run_id: runId, events: planned } = chain.plan.header;
   const proceed = (): void => {
     signal.throwIfAborted();
@@ -62,7 +60,7 @@ export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
 
   const staged = chain.records.flatMap(({ rows }) => rows ?? []);
   const parts = staged.map(({ file: _, stored: __, ...content }, index) => {
-    const key = layout.part(account, runId, index);
+    const key = store.keys.part(runId, index);
     return { file: key.slice(key.lastIndexOf("/") + 1), ...content };
   });
   for (let at = 0; at < staged.length; at += AT_ONCE) {
@@ -72,16 +70,16 @@ export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
   const events = parts.reduce((sum, { rows }) => sum + rows, 0);
   if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
-  const left = await writeLeftOut(store, layout.leftOut(account, runId), leftOut);
+  const left = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
   const stored = staged.map((rows) => rows.stored);
-  await checkListed(store, { account, snapshot_id: runId, parts, stored });
+  await checkListed(store, { snapshot_id: runId, parts, stored });
   return {
     manifest: await writeManifest(task, { parts, stored, leftOut, left_out: left }),
     incomplete: facts.incomplete,
   };
 
   async function name(rows: RangeRows, index: number): Promise<void> {
-    const key = layout.part(account, runId, index);
+    const key = store.keys.part(runId, index);
     if (await store.copy(chain.keyOf(rows), key)) onAdvanced();
     else await verifyFile(store, key, rows, rows.stored, proceed);
   }
@@ -116,10 +114,10 @@ async function writeManifest(
 ): Promise<Manifest> {
   const { account } = settings;
   const { run_id: runId, ...header } = chain.plan.header;
-  const digests = await writeDigests(ports.store, layout.digests(account, runId), facts.digests);
+  const digests = await writeDigests(ports.store, ports.store.keys.digests(runId), facts.digests);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
   const [oversize, tooDeep] = [left("oversize"), left("too_deep")];
-  return createManifest(ports.store, layout.manifest(account, runId), {
+  return createManifest(ports.store, ports.store.keys.manifest(runId), {
     version: 1,
     account,
     snapshot_id: runId,

@@ -9,7 +9,6 @@ import { type LiftedColumn, lifter } from "../../snapshot/rows/lifted-column.ts"
 import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import { layout } from "../../storage/layout.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { mapOrdered } from "./map-ordered.ts";
@@ -162,7 +161,7 @@ async function collectRange(
   results: Results,
 ): Promise<{ readonly failure: { readonly error: unknown } | undefined; readonly isLost?: true }> {
   const { store, clock, random } = ports;
-  const { account, run_id: runId } = chain.plan.header;
+  const { run_id: runId } = chain.plan.header;
   const place = chain.end;
   const beganAtMs = clock.monotonicMs();
   const leftOut: LeftOut[] = [];
@@ -195,7 +194,7 @@ async function collectRange(
     for (let line = firstLine; line !== undefined; line = await next()) yield line;
   }
   let rows: RangeRows | null = null;
-  const key = layout.rows(account, runId, place, random.token());
+  const key = store.keys.rows(runId, place, random.token());
   if (firstLine !== undefined) {
     const { isNew: _, ...written } = await writeLines(store, key, lines());
     rows = { file: key.slice(key.lastIndexOf("/") + 1), ...written };

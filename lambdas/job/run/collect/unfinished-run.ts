@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { SyncError } from "../../errors/sync-error.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { type Plan, readPlan } from "../../snapshot/staging/plan.ts";
-import { isOfLayout, layout } from "../../storage/layout.ts";
-import type { Store, StoredKey } from "../../storage/store.ts";
+import { isOfLayout } from "../../storage/layout.ts";
+import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A run that has a plan but is not finished. */
@@ -20,13 +20,12 @@ export interface UnfinishedRun {
  * continued. Throws `CONFIG_INVALID` when settings that shape rows have changed since.
  */
 export async function findOwnWork(
-  store: Store,
-  account: string,
+  store: AccountStore,
   runId: string,
   fingerprints: ReadonlySet<string>,
 ): Promise<UnfinishedRun | "other-version" | undefined> {
-  const files = await Array.fromAsync(store.list(layout.run(account, runId)));
-  const unfinished = await open(store, account, runId, files);
+  const files = await Array.fromAsync(store.list(store.keys.run(runId)));
+  const unfinished = await open(store, runId, files);
   if (typeof unfinished === "object" && !fingerprints.has(unfinished.plan.header.fingerprint)) {
     throw new SyncError(
       "CONFIG_INVALID",
@@ -50,12 +49,11 @@ interface AdoptionTerms {
 
 /** The newest unfinished run of the account that a manual start may continue. */
 export async function findAdoptable(
-  store: Store,
-  account: string,
+  store: AccountStore,
   terms: AdoptionTerms,
 ): Promise<UnfinishedRun | undefined> {
   const byRun = new Map<string, StoredKey[]>();
-  const prefix = layout.runs(account);
+  const prefix = store.keys.runs;
   // From the head's own run on: it may have crashed right after its publication.
   const after = terms.after === undefined ? undefined : `${prefix}${terms.after}/`;
   for await (const file of store.list(prefix, after)) {
@@ -66,11 +64,11 @@ export async function findAdoptable(
     else byRun.set(runId, [file]);
   }
   for (const [runId, files] of [...byRun].reverse()) {
-    const finished = files.some(({ key }) => key === layout.outcome(account, runId));
+    const finished = files.some(({ key }) => key === store.keys.outcome(runId));
     const progressMs = files.reduce((latest, file) => Math.max(latest, file.modifiedAtMs), 0);
     if (finished || progressMs < terms.progressSinceMs) continue;
     if ((await terms.settle(runId)) || runId === terms.after) continue;
-    const unfinished = await open(store, account, runId, files);
+    const unfinished = await open(store, runId, files);
     if (typeof unfinished !== "object") continue;
     if (terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;
   }
@@ -78,12 +76,11 @@ export async function findAdoptable(
 }
 
 async function open(
-  store: Store,
-  account: string,
+  store: AccountStore,
   runId: string,
   files: readonly StoredKey[],
 ): Promise<UnfinishedRun | "other-version" | undefined> {
-  const planKey = layout.plan(account, runId);
+  const planKey = store.keys.plan(runId);
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
   return plan === undefined ? "other-version" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };

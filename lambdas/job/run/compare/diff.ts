@@ -7,6 +7,7 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { readHead } from "../../storage/publication-log.ts";
+
 import type { RunPorts } from "../run-ports.ts";
 import { keptSnapshot, newestHeld } from "./held-snapshots.ts";
 import { ChangeSample } from "./make-preview.ts";
@@ -39,15 +40,14 @@ const RESERVE_MS = 30_000;
  */
 export async function diff(
   ports: DiffPorts,
-  account: string,
   { a, b }: DiffTask,
   onChange: (change: Change) => void,
 ): Promise<Diff> {
   const { store } = ports;
   const snapshotOf = async (named: string): Promise<Manifest> =>
-    keptSnapshot(store, account, named === NEWEST_HELD ? await newestHeld(store, account) : named);
+    keptSnapshot(store, named === NEWEST_HELD ? await newestHeld(store) : named);
   const after = await snapshotOf(a);
-  const other = b ?? (await readHead(store, account))?.snapshot_id;
+  const other = b ?? (await readHead(store))?.snapshot_id;
   const before = other === undefined ? undefined : await snapshotOf(other);
   const proceed = (): void => checkTime(ports);
   try {
@@ -67,7 +67,7 @@ async function locatedDamage(
   for (const manifest of manifests) {
     if (manifest === undefined) continue;
     try {
-      await verifySnapshot(ports.store, manifest.account, manifest.snapshot_id, () => checkTime(ports));
+      await verifySnapshot(ports.store, manifest.snapshot_id, () => checkTime(ports));
     } catch (found) {
       if (isDamage(found)) return found;
       throw found;

@@ -2,10 +2,10 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { layout, runInstant } from "../../storage/layout.ts";
+import { runInstant } from "../../storage/layout.ts";
 import { readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readRetired } from "../../storage/snapshot-marks.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { type HeldMark, readHold } from "../publish/guard.ts";
 import type { RunLogEntry } from "../record/run-log.ts";
 import type { Preview } from "./preview.ts";
@@ -15,18 +15,15 @@ export interface HeldSnapshot extends HeldMark {
 }
 
 /** Oldest first. Retired ones, and those that a person has published or removed since, are not among them. */
-export async function heldSnapshots(store: Store, account: string): Promise<readonly HeldSnapshot[]> {
-  const marked = (await listSnapshots(store, account)).filter(
-    ({ isHeld, isRetired }) => isHeld && !isRetired,
-  );
+export async function heldSnapshots(store: AccountStore): Promise<readonly HeldSnapshot[]> {
+  const marked = (await listSnapshots(store)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
   if (marked.length === 0) return [];
-  const { publications, removal } = await readLogSince(store, account, "");
+  const { publications, removal } = await readLogSince(store, "");
   const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));
   const held: HeldSnapshot[] = [];
   for (const { snapshotId } of marked) {
     const isRemoved = removal !== undefined && snapshotId <= removal.run_id;
-    const mark =
-      isRemoved || published.has(snapshotId) ? undefined : await readHold(store, account, snapshotId);
+    const mark = isRemoved || published.has(snapshotId) ? undefined : await readHold(store, snapshotId);
     if (mark) held.push({ snapshotId, ...mark });
   }
   return held;
@@ -95,22 +92,22 @@ export function ifNotAccepted(isPinned: boolean): string {
 }
 
 /** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */
-export async function keptSnapshot(store: Store, account: string, snapshotId: string): Promise<Manifest> {
+export async function keptSnapshot(store: AccountStore, snapshotId: string): Promise<Manifest> {
   if (runInstant(snapshotId) === undefined) {
     throw snapshotNotFound(
       snapshotId,
       "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
     );
   }
-  if ((await readRetired(store, account, snapshotId)) !== undefined) {
+  if ((await readRetired(store, snapshotId)) !== undefined) {
     throw snapshotNotFound(
       snapshotId,
       "is retired: its files are deleted, or will be within a day. Make a new one with run",
     );
   }
-  if ((await store.read(layout.manifest(account, snapshotId))) !== undefined)
-    return readManifest(store, account, snapshotId);
-  const isPublished = (await readLog(store, account)).some(({ snapshot_id }) => snapshot_id === snapshotId);
+  if ((await store.read(store.keys.manifest(snapshotId))) !== undefined)
+    return readManifest(store, snapshotId);
+  const isPublished = (await readLog(store)).some(({ snapshot_id }) => snapshot_id === snapshotId);
   throw snapshotNotFound(
     snapshotId,
     isPublished
@@ -120,12 +117,12 @@ export async function keptSnapshot(store: Store, account: string, snapshotId: st
 }
 
 /** The id of the newest held snapshot. Throws `SNAPSHOT_NOT_FOUND`. */
-export async function newestHeld(store: Store, account: string): Promise<string> {
-  const newest = (await heldSnapshots(store, account)).at(-1);
+export async function newestHeld(store: AccountStore): Promise<string> {
+  const newest = (await heldSnapshots(store)).at(-1);
   if (newest) return newest.snapshotId;
   throw new SyncError(
     "SNAPSHOT_NOT_FOUND",
-    `No snapshot of the account ${account} is held. Name a snapshot by its id; status lists the ids.`,
+    `No snapshot of the account ${store.account} is held. Name a snapshot by its id; status lists the ids.`,
   );
 }
 

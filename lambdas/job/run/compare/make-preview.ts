@@ -6,7 +6,6 @@ import { readLeftOut } from "../../snapshot/files/left-out.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
-import { layout } from "../../storage/layout.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { Preview } from "./preview.ts";
@@ -25,7 +24,7 @@ export async function makePreview(
   base: string | null,
 ): Promise<Preview> {
   const { store, logger } = ports;
-  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const { snapshot_id: snapshotId, counts } = manifest;
   const unlessDamaged = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work;
@@ -41,7 +40,7 @@ export async function makePreview(
   );
   const missing = await unlessDamaged(
     "which events are missing is not known",
-    firstLeftOut(store, layout.leftOut(account, snapshotId)),
+    firstLeftOut(store, store.keys.leftOut(snapshotId)),
   );
   const { gone, forbidden, rejected, oversize, too_deep } = counts;
   return {
@@ -63,7 +62,7 @@ async function changesFrom(
   base: string | null,
   manifest: Manifest,
 ): Promise<ChangeSample> {
-  const before = base === null ? undefined : await readManifest(store, manifest.account, base);
+  const before = base === null ? undefined : await readManifest(store, base);
   const sample = new ChangeSample(MOST_UUIDS);
   const proceed = (): void => signal.throwIfAborted();
   for await (const change of compareSnapshots(store, before, manifest, proceed)) sample.add(change);

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
-import { layout } from "../../storage/layout.ts";
+
 import { endOfUncounted } from "../lease/acquire-lease.ts";
 import { earlierUse } from "../lease/lease-account.ts";
 import {
@@ -51,16 +51,16 @@ export async function abandonRun(
   let result: RunResult | undefined;
   for (;;) {
     // Read first: a turn of an execution that is started again writes the lease, which then is not freed.
-    const own = await readExecutionLease(ports, settings, execution);
+    const own = await readExecutionLease(ports, execution);
     const state = await executions.describe(execution);
     if (state.kind !== "ended") return { explanation: `The execution ${name} has not ended.` };
     if (state.status === "SUCCEEDED") return { explanation: `The execution ${name} has succeeded.` };
     if (own === undefined) {
       return { explanation: `The execution ${name} does not have the lease of the account any more.` };
     }
-    const isFinished = (await readRunResult(ports.store, settings.account, runId)) !== undefined;
+    const isFinished = (await readRunResult(ports.store, runId)) !== undefined;
     if (!isFinished && result === undefined) {
-      result = await record(ports, settings, runId, { state, name });
+      result = await record(ports, runId, { state, name });
       await ports.onAbandoned?.(result);
     }
     if (!(await freeLease(ports, settings, own))) continue;
@@ -74,17 +74,12 @@ interface End {
   readonly name: string;
 }
 
-async function record(
-  ports: RecordTask["ports"],
-  { account }: RunSettings,
-  runId: string,
-  { state, name }: End,
-): Promise<RunResult> {
-  const trigger = await readRunTrigger(ports.store, account, runId);
+async function record(ports: RecordTask["ports"], runId: string, { state, name }: End): Promise<RunResult> {
+  const trigger = await readRunTrigger(ports.store, runId);
   const attempt = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
   const { atMs, monotonicMs } = startNow(ports.clock);
   const started = { atMs: state.endedAtMs ?? atMs, monotonicMs };
-  const task = { ports, account, trigger, started, state: attempt, isAbandoned: true } as const;
+  const task = { ports, trigger, started, state: attempt, isAbandoned: true } as const;
   return recordAttempt(task, { error: errorOf(state, name) });
 }
 
@@ -164,10 +159,9 @@ interface ExecutionLease {
 /** Undefined where the lease is not, or no longer, this execution's. */
 export async function readExecutionLease(
   { store }: LeasePorts,
-  { account }: RunSettings,
   execution: string,
 ): Promise<ExecutionLease | undefined> {
-  const { version, lease } = (await readLease(store, account)) ?? {};
+  const { version, lease } = (await readLease(store)) ?? {};
   if (version === undefined || lease === undefined) return undefined;
   return executionOf(lease) === execution ? { version, lease } : undefined;
 }
@@ -187,5 +181,5 @@ export async function freeLease(
   const { handed_over } = lease;
   const use = earlierUse(known, nowMs, settings);
   const free = encodeLease(leaseOf({ run_id: null, holder: null, handed_over, use }, nowMs));
-  return (await store.replace(layout.lease(settings.account), free, version)) !== undefined;
+  return (await store.replace(store.keys.lease, free, version)) !== undefined;
 }

@@ -30,7 +30,7 @@ export async function continueRun(
   settings: RunSettings,
   { runId, execution, turn, maxTurns }: Turn,
 ): Promise<TurnEnd> {
-  const trigger = await readRunTrigger(ports.store, settings.account, runId);
+  const trigger = await readRunTrigger(ports.store, runId);
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = await run(ports, settings, { trigger, runId, execution: own });
   // The invocation before may have died between the outcome and the release of the lease.
@@ -42,7 +42,7 @@ export async function continueRun(
 
 async function freeLeaseOf(ports: RunPorts, settings: RunSettings, execution: string): Promise<void> {
   for (;;) {
-    const own = await readExecutionLease(ports, settings, execution);
+    const own = await readExecutionLease(ports, execution);
     if (own === undefined || (await freeLease(ports, settings, own))) return;
   }
 }

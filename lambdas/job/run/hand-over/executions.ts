@@ -4,8 +4,8 @@ import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import { isAccountName } from "../../settings/values.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
-import { layout, runInstant } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import { runInstant } from "../../storage/layout.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { triggerSchema } from "../record/run-log.ts";
 
 /** What an execution works on. Two with the same name and input are the same execution. */
@@ -81,18 +81,17 @@ type RunTrigger = z.infer<typeof schema>["trigger"];
 
 /** The first hand-over of a run decides. */
 export async function writeRunTrigger(
-  store: Store,
-  account: string,
+  store: AccountStore,
   runId: string,
   trigger: RunTrigger,
 ): Promise<void> {
-  await writeJsonOnce(store, layout.handOver(account, runId), { trigger });
+  await writeJsonOnce(store, store.keys.handOver(runId), { trigger });
 }
 
 /** `manual` where the file is missing or damaged: only the run log shows it. */
-export async function readRunTrigger(store: Store, account: string, runId: string): Promise<RunTrigger> {
+export async function readRunTrigger(store: AccountStore, runId: string): Promise<RunTrigger> {
   try {
-    return (await readJson(store, layout.handOver(account, runId), schema))?.trigger ?? "manual";
+    return (await readJson(store, store.keys.handOver(runId), schema))?.trigger ?? "manual";
   } catch (error) {
     if (!isDamage(error)) throw error;
     return "manual";

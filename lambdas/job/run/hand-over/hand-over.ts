@@ -4,6 +4,7 @@
 // execution is absent, and the next start starts it; one that dies later leaves an execution that runs.
 
 import { SyncError } from "../../errors/sync-error.ts";
+
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunEnd } from "../run-state.ts";
@@ -62,7 +63,7 @@ async function passOn(
   }
   const { account } = session.settings;
   const { runId } = session.state;
-  await writeRunTrigger(session.ports.store, account, runId, session.trigger);
+  await writeRunTrigger(session.ports.store, runId, session.trigger);
   for (let tries = 0; tries < MOST_TAKEN_NAMES; tries += 1) {
     const n = lease.nextHandOver;
     const name = executionName({ account, runId, n });

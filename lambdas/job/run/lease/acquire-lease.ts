@@ -1,7 +1,6 @@
 // Takes an account's lease if it is free, expired or damaged, or if its holder no longer exists or works for the same
 // execution.
 
-import { layout } from "../../storage/layout.ts";
 import { nameOfExecution } from "../hand-over/executions.ts";
 import { commandOf, Lease, type LeaseLost, type LeaseOptions, RENEWAL_MS, workOf } from "./lease.ts";
 import {
@@ -57,12 +56,12 @@ export async function acquireLease(
   options: AcquireOptions,
   request: LeaseRequest,
 ): Promise<Lease | LeaseTaken> {
-  const { store, account, clock, logger, holder, isGone } = options;
+  const { store, clock, logger, holder, isGone } = options;
   const { runId, execution } = request;
-  const key = layout.lease(account);
+  const key = store.keys.lease;
   let first: Sight | undefined;
   for (;;) {
-    const stored = await readLease(store, account);
+    const stored = await readLease(store);
     const found = stored?.lease;
     const nowMs = clock.now();
     const other = found && executionOf(found);

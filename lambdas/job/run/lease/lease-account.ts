@@ -29,7 +29,7 @@ export async function leaseAccount(
 ): Promise<LeasedAccount | LeaseTaken> {
   const { store, clock, logger, isGone, signal } = ports;
   const holder = { token: ports.random.token(), ...ports.process };
-  const options = { store, account: settings.account, clock, logger, holder, isGone };
+  const options = { store, clock, logger, holder, isGone };
   const lease = await acquireLease(options, { ...request, signal });
   if (!(lease instanceof Lease)) return lease;
   const rateLimiter = unusedRateLimiter(ports, settings);
@@ -67,11 +67,7 @@ export async function withLease<T>(
   const { lease, rateLimiter } = leased;
   const stoppable: RunPorts = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
   try {
-    return await work(
-      () => openAccount(stoppable, settings.account, rateLimiter, "manual"),
-      stoppable,
-      rateLimiter,
-    );
+    return await work(() => openAccount(stoppable, rateLimiter, "manual"), stoppable, rateLimiter);
   } catch (error) {
     if (error instanceof LoginWithheld) return error.end;
     if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;

@@ -6,8 +6,7 @@ import { isDamage } from "../../errors/sync-error.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
 import { parseJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 
 /** A lease that has not been renewed for so long is free. */
 export const EXPIRY_MS = 60_000;
@@ -63,8 +62,8 @@ interface StoredLease {
   readonly lease: LeaseFile | undefined;
 }
 
-export async function readLease(store: Store, account: string): Promise<StoredLease | undefined> {
-  const key = layout.lease(account);
+export async function readLease(store: AccountStore): Promise<StoredLease | undefined> {
+  const key = store.keys.lease;
   const stored = await store.read(key);
   if (stored === undefined) return undefined;
   try {

@@ -4,8 +4,8 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
-import { formatRunId, layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import { formatRunId } from "../../storage/layout.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import {
   EXPIRY_MS,
   encodeLease,
@@ -169,8 +169,8 @@ export class Lease {
    * a file that was damaged since.
    */
   async #replace(facts: LeaseFacts): Promise<void> {
-    const { store, account, holder, clock } = this.#options;
-    const key = layout.lease(account);
+    const { store, holder, clock } = this.#options;
+    const key = store.keys.lease;
     const sentAt = instantOf(clock);
     const written = (version: string): void => {
       this.#version = version;
@@ -180,7 +180,7 @@ export class Lease {
     const bytes = encodeLease(leaseOf(facts, sentAt.wallMs));
     const version = await store.replace(key, bytes, this.#version);
     if (version !== undefined) return written(version);
-    const stored = await readLease(store, account);
+    const stored = await readLease(store);
     const found = stored?.lease;
     const isDamaged = stored !== undefined && found === undefined;
     if (!stored || !(isDamaged || found?.holder?.token === holder.token)) {
@@ -205,8 +205,7 @@ function instantOf(clock: Clock): { readonly wallMs: number; readonly monotonicM
 
 /** What a lease begins with. */
 export interface LeaseOptions {
-  readonly store: Store;
-  readonly account: string;
+  readonly store: AccountStore;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly holder: Holder;

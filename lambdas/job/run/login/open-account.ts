@@ -4,8 +4,7 @@ import * as z from "zod";
 import { ERROR_CODES, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
 import type { Trigger } from "../record/run-log.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
@@ -24,7 +23,6 @@ export class LoginWithheld extends Error {
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule or a retry. */
 export async function openAccount(
   ports: RunPorts,
-  account: string,
   rateLimiter: RateLimiter,
   trigger: Trigger,
 ): Promise<CountingService> {
@@ -32,22 +30,21 @@ export async function openAccount(
   try {
     const isSchedule = trigger === "schedule";
     if (isSchedule || ports.requestId !== undefined) {
-      await withholdRefused(ports, account, isSchedule, service.credentialsVersion);
+      await withholdRefused(ports, isSchedule, service.credentialsVersion);
     }
   } catch (error) {
     await service.close();
     throw error;
   }
-  return recordLoginRefusals(service, ports, account);
+  return recordLoginRefusals(service, ports);
 }
 
 async function withholdRefused(
   { store, clock, requestId }: RunPorts,
-  account: string,
   isSchedule: boolean,
   version: string | undefined,
 ): Promise<void> {
-  const refusal = await readRefusal(store, account);
+  const refusal = await readRefusal(store);
   const untilMs = refusal && withheldUntil(refusal, version, clock.now());
   if (refusal === undefined || untilMs === undefined) return;
   const { code, refused_at, request_id } = refusal;
@@ -65,16 +62,20 @@ async function withholdRefused(
 function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
-  account: string,
 ): CountingService {
   const clear = once(async () => {
-    if (service.credentialsVersion !== undefined) await deleteRefusal(store, account);
+    if (service.credentialsVersion !== undefined) await deleteRefusal(store);
   });
   const record = once(async ({ code }: SyncError) => {
     const credentials_version = service.credentialsVersion;
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
-    await writeRefusal(store, account, { code, refused_at, credentials_version, request_id: requestId });
+    await writeRefusal(store, {
+      code,
+      refused_at,
+      credentials_version,
+      request_id: requestId,
+    });
   });
   const warnOnFailure = async (work: Promise<void>): Promise<void> => {
     try {
@@ -137,9 +138,9 @@ const schema = z.object({
 type LoginRefusal = Readonly<z.infer<typeof schema>>;
 
 /** The last refusal; undefined where there is none, or where the file is damaged, which costs one login at most. */
-async function readRefusal(store: Store, account: string): Promise<LoginRefusal | undefined> {
+async function readRefusal(store: AccountStore): Promise<LoginRefusal | undefined> {
   try {
-    return await readJson(store, layout.loginRefused(account), schema);
+    return await readJson(store, store.keys.loginRefused, schema);
   } catch (error) {
     if (error instanceof SyncError && error.code === "STORE_CORRUPT") return undefined;
     throw error;
@@ -147,8 +148,8 @@ async function readRefusal(store: Store, account: string): Promise<LoginRefusal 
 }
 
 /** Replaces the refusal before it, unless another process writes at the same time. */
-async function writeRefusal(store: Store, account: string, refusal: LoginRefusal): Promise<void> {
-  const key = layout.loginRefused(account);
+async function writeRefusal(store: AccountStore, refusal: LoginRefusal): Promise<void> {
+  const key = store.keys.loginRefused;
   const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
   const stored = await store.read(key);
   if (stored === undefined) await store.create(key, bytes);
@@ -156,8 +157,8 @@ async function writeRefusal(store: Store, account: string, refusal: LoginRefusal
 }
 
 /** Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key. */
-async function deleteRefusal(store: Store, account: string): Promise<void> {
-  const key = layout.loginRefused(account);
+async function deleteRefusal(store: AccountStore): Promise<void> {
+  const key = store.keys.loginRefused;
   if ((await store.read(key)) !== undefined) await store.delete(key);
 }
 

@@ -7,7 +7,7 @@ import { lostChanges } from "../../snapshot/files/units.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /** The snapshot to compare with, by the head of this moment; null for none, and then every event is `added`. */
@@ -20,12 +20,11 @@ export type BaseOf = (head: Publication | undefined) => Promise<string | null>;
  */
 export function baseOfNext(
   { store, signal, logger }: Pick<RunPorts, "store" | "signal" | "logger">,
-  account: string,
   isOverDamaged: boolean,
 ): BaseOf {
   const verified = new Map<string, Promise<SyncError | undefined>>();
   const damageOf = (snapshotId: string): Promise<SyncError | undefined> => {
-    const damage = verified.get(snapshotId) ?? findDamage(store, account, snapshotId, signal);
+    const damage = verified.get(snapshotId) ?? findDamage(store, snapshotId, signal);
     verified.set(snapshotId, damage);
     return damage;
   };
@@ -33,15 +32,15 @@ export function baseOfNext(
   return async (head) => {
     if (head === undefined) return null;
     const damage = isOverDamaged ? await damageOf(head.snapshot_id) : undefined;
-    const lost = await lostChanges(store, account);
+    const lost = await lostChanges(store);
     if (damage === undefined && lost.size === 0) return head.snapshot_id;
-    const log = await readLog(store, account);
+    const log = await readLog(store);
     const chain = chainTo(head, log);
     const oldestLost = chain.findLastIndex(({ publication }) => lost.has(publication));
     if (damage === undefined && oldestLost === -1) return head.snapshot_id;
     const named = newestOfEach(log);
     const below = chain.slice(oldestLost + 1).filter((each) => named.has(each));
-    const base = await newestWhole(store, account, below, damageOf);
+    const base = await newestWhole(store, below, damageOf);
     const why = damage
       ? `the snapshot ${head.snapshot_id}, which readers see, is damaged (${damage.fields["key"]})`
       : `the changes of the publication ${chain[oldestLost]?.publication} are lost`;
@@ -74,12 +73,11 @@ function newestOfEach(log: readonly Publication[]): ReadonlySet<Publication> {
 }
 
 async function newestWhole(
-  store: Store,
-  account: string,
+  store: AccountStore,
   chain: readonly Publication[],
   damageOf: (snapshotId: string) => Promise<SyncError | undefined>,
 ): Promise<string | null> {
-  const snapshots = await listSnapshots(store, account);
+  const snapshots = await listSnapshots(store);
   const kept = new Set(snapshots.filter(({ isRetired }) => !isRetired).map(({ snapshotId }) => snapshotId));
   for (const { snapshot_id: snapshotId } of chain) {
     if (kept.has(snapshotId) && (await damageOf(snapshotId)) === undefined) return snapshotId;
@@ -88,13 +86,12 @@ async function newestWhole(
 }
 
 async function findDamage(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
   signal: AbortSignal,
 ): Promise<SyncError | undefined> {
   try {
-    await verifySnapshot(store, account, snapshotId, () => signal.throwIfAborted());
+    await verifySnapshot(store, snapshotId, () => signal.throwIfAborted());
     return undefined;
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -109,20 +106,19 @@ async function findDamage(
 export async function explainDamage(
   error: unknown,
   { store, signal }: Pick<RunPorts, "store" | "signal">,
-  account: string,
   { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
 ): Promise<unknown> {
   if (!isDamage(error)) return error;
   const damageOf = async (id: string | null | undefined): Promise<unknown> => {
     if (id === null || id === undefined) return undefined;
     try {
-      await verifySnapshot(store, account, id, () => signal.throwIfAborted());
+      await verifySnapshot(store, id, () => signal.throwIfAborted());
       return undefined;
     } catch (found) {
       return found;
     }
   };
   const ofBase = await damageOf(base);
-  if (ofBase !== undefined) return addDamagedHeadRemedy(ofBase, account);
+  if (ofBase !== undefined) return addDamagedHeadRemedy(ofBase, store.account);
   return (await damageOf(snapshotId)) ?? error;
 }

@@ -30,9 +30,8 @@ export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "t
 /** In the order of the tables. */
 export async function warehouseColumns(
   ports: Pick<RunPorts, "store" | "catalog">,
-  account: string,
 ): Promise<readonly WarehouseColumn[]> {
-  return forAccount(await withDeployed(ports, await readColumns(ports.store)), account);
+  return forAccount(await withDeployed(ports, await readColumns(ports.store)), ports.store.account);
 }
 
 /**
@@ -41,9 +40,9 @@ export async function warehouseColumns(
  */
 export async function columnsOfRun(
   ports: Pick<RunPorts, "store" | "catalog" | "logger">,
-  { account, lifted }: Pick<RunSettings, "account" | "lifted">,
+  { lifted }: Pick<RunSettings, "lifted">,
 ): Promise<ColumnsOfRun> {
-  const there = await warehouseColumns(ports, account);
+  const there = await warehouseColumns(ports);
   if (lifted.length > 0) {
     checkColumns(there, lifted);
     // They begin with those that are there.
@@ -70,10 +69,10 @@ export async function recordColumnsOf(
   manifest: Manifest,
   isNew: boolean,
 ): Promise<void> {
-  const { account, lifted } = manifest;
+  const { lifted } = manifest;
   await recordColumns(ports.store, manifest, async (recorded) => {
     if (!isNew) return;
-    const there = forAccount(await withDeployed(ports, recorded), account);
+    const there = forAccount(await withDeployed(ports, recorded), ports.store.account);
     checkColumns(there.slice(0, lifted.length), lifted);
   });
 }

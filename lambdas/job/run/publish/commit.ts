@@ -8,7 +8,7 @@ import { type WritePartsOptions, writeParts } from "../../snapshot/files/parts.t
 import type { PartInfo, WrittenPart } from "../../snapshot/files/verify-part.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
-import { layout, publicationId } from "../../storage/layout.ts";
+import { publicationId } from "../../storage/layout.ts";
 import {
   type LogEnd,
   type Missing,
@@ -16,6 +16,7 @@ import {
   publish,
   readLogSince,
 } from "../../storage/publication-log.ts";
+
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { type BaseOf, explainDamage } from "./base.ts";
@@ -38,23 +39,23 @@ export async function commit<Decision>(
   baseOf: BaseOf,
 ): Promise<Decision | Publication> {
   const { store, clock, random, signal } = ports;
-  const { account, snapshot_id: snapshotId } = manifest;
+  const { snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
   for (;;) {
     signal.throwIfAborted();
-    const since = await readLogSince(store, account, first.last);
-    if (since.removal) throw removedMeanwhile(account, snapshotId);
+    const since = await readLogSince(store, first.last);
+    if (since.removal) throw removedMeanwhile(store.account, snapshotId);
     const head = since.publications.at(-1) ?? first.head;
     const decision = await decide(head);
     if (decision !== undefined) return decision;
 
     const number = publicationId(Number(since.last) + 1);
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
-    if (number === lost) throw unlisted(layout.publication(account, number));
+    if (number === lost) throw unlisted(store.keys.publication(number));
     const base = await baseOf(head);
-    const key = (index: number): string => layout.changesPart(account, number, snapshotId, index);
+    const key = (index: number): string => store.keys.changesPart(number, snapshotId, index);
     const changes = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
-      throw await explainDamage(error, ports, account, { base, snapshotId });
+      throw await explainDamage(error, ports, { base, snapshotId });
     });
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
     const publication: Publication = {
@@ -72,7 +73,7 @@ export async function commit<Decision>(
     await checkListed(store, action.action === "run" ? manifest : { ...manifest, stored: undefined });
     signal.throwIfAborted();
     await recordColumnsOf(ports, manifest, action.action === "run");
-    if ((await publish(store, account, publication)) === "committed") return publication;
+    if ((await publish(store, publication)) === "committed") return publication;
     lost = number;
   }
 }
@@ -142,7 +143,7 @@ export async function writeChanges(
     counts.added = parts.reduce((sum, { rows }) => sum + rows, 0);
     return { counts, parts };
   }
-  const before = await readManifest(store, manifest.account, base);
+  const before = await readManifest(store, base);
   async function* lines(): AsyncGenerator<string> {
     for await (const change of compareSnapshots(store, before, manifest, proceed)) {
       counts[change.change] += 1;

@@ -4,9 +4,8 @@ import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
 import type { Missing } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
 
 export const HOLD_REASONS = [
@@ -190,13 +189,9 @@ const REASON_LOST: Hold = {
 };
 
 /** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
-export async function readHold(
-  store: Store,
-  account: string,
-  snapshotId: string,
-): Promise<HeldMark | undefined> {
+export async function readHold(store: AccountStore, snapshotId: string): Promise<HeldMark | undefined> {
   try {
-    const mark = await readJson(store, layout.held(account, snapshotId), heldSchema);
+    const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
     if (mark === undefined) return undefined;
     const { reason, explanation, preview } = mark;
     return { reason, explanation, ...(preview === undefined ? {} : { preview }) };
@@ -211,23 +206,17 @@ export async function readHold(
  * now.
  */
 export async function hold(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
   { reason, explanation, preview }: HeldMark,
   nowMs: number,
 ): Promise<void> {
   const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
-  await ensureJson(store, layout.held(account, snapshotId), heldSchema, mark);
+  await ensureJson(store, store.keys.held(snapshotId), heldSchema, mark);
 }
 
 /** Writes a damaged mark again. */
-export async function renewHold(
-  store: Store,
-  account: string,
-  snapshotId: string,
-  nowMs: number,
-): Promise<void> {
-  const standing = await readHold(store, account, snapshotId);
-  if (standing === REASON_LOST) await hold(store, account, snapshotId, REASON_LOST, nowMs);
+export async function renewHold(store: AccountStore, snapshotId: string, nowMs: number): Promise<void> {
+  const standing = await readHold(store, snapshotId);
+  if (standing === REASON_LOST) await hold(store, snapshotId, REASON_LOST, nowMs);
 }

@@ -7,19 +7,17 @@ import {
   fieldChanges,
 } from "../../snapshot/fields/field-changes.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
-import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /** Against the snapshot that was the head before; nothing for the first one. */
 export async function logFieldChanges(
   { store, logger }: Pick<RunPorts, "store" | "logger">,
-  account: string,
   publication: Publication,
 ): Promise<void> {
   try {
-    const changes = await publishedFieldChanges(store, account, publication);
+    const changes = await publishedFieldChanges(store, publication);
     for (const line of changes ? describeFieldChanges(changes) : []) logger.info(line);
   } catch (error) {
     // The snapshot is published: a failure here must not fail the run.
@@ -32,13 +30,9 @@ export async function logFieldChanges(
 
 /** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */
 export async function publishedFieldChanges(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
 ): Promise<FieldChanges | undefined> {
-  if (base === null || (await store.read(layout.manifest(account, base))) === undefined) return undefined;
-  return fieldChanges(
-    await readManifest(store, account, base),
-    await readManifest(store, account, snapshotId),
-  );
+  if (base === null || (await store.read(store.keys.manifest(base))) === undefined) return undefined;
+  return fieldChanges(await readManifest(store, base), await readManifest(store, snapshotId));
 }

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from "node:util";
 import { isDamage } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { incompleteChanges } from "../../snapshot/files/units.ts";
-import { layout } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import type { Body, Store } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -13,13 +12,13 @@ import { writeChanges } from "./commit.ts";
 type MendPorts = Pick<RunPorts, "store" | "catalog" | "logger" | "signal">;
 
 /** All that can be. What a person has given up as lost is not among them. */
-export async function mendChanges(ports: MendPorts, account: string): Promise<void> {
+export async function mendChanges(ports: MendPorts): Promise<void> {
   const { store, catalog } = ports;
-  const incomplete = await incompleteChanges(store, account, await readLog(store, account));
+  const incomplete = await incompleteChanges(store, await readLog(store));
   let hasMended = false;
   for (const { publication } of incomplete)
-    hasMended = (await remakeChanges(ports, account, publication)) || hasMended;
-  if (hasMended) await catalog.refresh(account);
+    hasMended = (await remakeChanges(ports, publication)) || hasMended;
+  if (hasMended) await catalog.refresh(ports.store.account);
 }
 
 /**
@@ -28,21 +27,20 @@ export async function mendChanges(ports: MendPorts, account: string): Promise<vo
  */
 export async function remakeChanges(
   ports: Pick<RunPorts, "store" | "logger" | "signal">,
-  account: string,
   { publication, snapshot_id: snapshotId, base_snapshot_id: base, added, changed, removed }: Publication,
 ): Promise<boolean> {
   const { store, logger } = ports;
   const left = new Set<string>();
-  const prefix = layout.changes(account, publication, snapshotId);
+  const prefix = ports.store.keys.changes(publication, snapshotId);
   for await (const { key } of store.list(prefix)) left.add(key);
-  const key = (index: number): string => layout.changesPart(account, publication, snapshotId, index);
+  const key = (index: number): string => ports.store.keys.changesPart(publication, snapshotId, index);
   try {
-    const manifest = await readManifest(store, account, snapshotId);
+    const manifest = await readManifest(store, snapshotId);
     const target = onlyVerifying(store, left);
     const { counts, parts } = await writeChanges(ports, { key, base, manifest, target });
     if (!isDeepStrictEqual(counts, { added, changed, removed })) return false;
     for (const { file } of parts) left.delete(`${prefix}${file}`);
-    left.delete(layout.lost(account, publication, snapshotId));
+    left.delete(ports.store.keys.lost(publication, snapshotId));
     if (left.size > 0) return false;
     await writeChanges(ports, { key, base, manifest });
     logger.info(`made the changes of the publication ${publication} again, whose files were missing`);

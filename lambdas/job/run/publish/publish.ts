@@ -11,6 +11,7 @@ import {
   readHead,
   readLogSince,
 } from "../../storage/publication-log.ts";
+
 import { type BuiltSnapshot, buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
 import { TimeBudget } from "../collect/time-budget.ts";
 import { makePreview } from "../compare/make-preview.ts";
@@ -64,15 +65,15 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
   if ("holding" in published) {
-    await hold(store, account, manifest.snapshot_id, published.holding, clock.now());
+    await hold(store, manifest.snapshot_id, published.holding, clock.now());
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
   state.publication = publication.publication;
   state.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
-  await logFieldChanges(ports, account, publication);
-  const end = await publishedEnd(store, account, publication);
+  await logFieldChanges(ports, publication);
+  const end = await publishedEnd(store, publication);
   const { header } = chain.plan;
   if (header.unstable === 0) return end;
   const explanation = [describeUnstable(header), end.explanation].filter((part) => part !== undefined);
@@ -97,12 +98,12 @@ async function decide(
   const { session, end, baseOf } = task;
   const { ports, settings } = session;
   const { manifest } = built;
-  const { account, run_id: runId, snapshot_id: snapshotId } = manifest;
-  const since = await readLogSince(ports.store, account, end.last);
+  const { run_id: runId, snapshot_id: snapshotId } = manifest;
+  const since = await readLogSince(ports.store, end.last);
   const own = since.publications.find((publication) => isOfRun(publication, runId));
   if (own) return { own };
   if (head && head.snapshot_id >= snapshotId) return { later: head };
-  const mark = await readHold(ports.store, account, snapshotId);
+  const mark = await readHold(ports.store, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
   const holding =
@@ -118,7 +119,7 @@ async function decide(
   if (holding) {
     const preview = await makePreview(ports, manifest, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
-    const now = await readHead(ports.store, account);
+    const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);
     return { holding: { ...holding, preview: head?.pinned ? { ...preview, pinned: true } : preview } };
   }
@@ -138,7 +139,7 @@ function guardAgainst(
   );
   const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
   if (found === undefined || !isListed) return found;
-  const list = `${layout.leftOut(account, snapshotId)} lists them with their reasons.`;
+  const list = `${layout(account).leftOut(snapshotId)} lists them with their reasons.`;
   return { ...found, explanation: `${found.explanation} ${list}` };
 }
 

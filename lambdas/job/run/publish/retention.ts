@@ -1,7 +1,7 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
 // deleted by a run at least a day after it has left the tables.
 
-import { layout, runInstant } from "../../storage/layout.ts";
+import { runInstant } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import {
   dateRetired,
@@ -20,7 +20,6 @@ const UNPUBLISHED_DAYS = 30;
 
 interface RetentionTask {
   readonly ports: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
-  readonly account: string;
   /** Published snapshots older than so many days are due; undefined keeps all. */
   readonly retainDays: number | undefined;
 }
@@ -30,9 +29,9 @@ interface RetentionTask {
  * it was published while it was being retired. Any other stays retired, as a person may have wanted.
  */
 export async function applyRetention(task: RetentionTask): Promise<void> {
-  const { ports, account } = task;
+  const { ports } = task;
   const { store, clock, logger } = ports;
-  const log = await readLog(store, account);
+  const log = await readLog(store);
   const nowMs = clock.now();
   const inUse = headsSince(log, nowMs - DAY_MS);
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
@@ -40,27 +39,27 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
   let hasCatalogChanged = false;
   /** Retired, but a table may still show them. */
   const undated: string[] = [];
-  for (const snapshot of await listSnapshots(store, account)) {
+  for (const snapshot of await listSnapshots(store)) {
     const { snapshotId } = snapshot;
     if (!snapshot.files.every(mayDelete)) continue;
-    if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, account, snapshotId, nowMs);
+    if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, snapshotId, nowMs);
     if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
-      await store.delete(layout.retired(account, snapshotId));
+      await store.delete(store.keys.retired(snapshotId));
       hasCatalogChanged = true;
     } else if (snapshot.isRetired) {
-      const retiredAtMs = await readRetired(store, account, snapshotId);
+      const retiredAtMs = await readRetired(store, snapshotId);
       if (retiredAtMs === "undated") undated.push(snapshotId);
       else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
         await deleteFiles(task, snapshot);
     } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
-      await markRetired(store, account, snapshotId);
+      await markRetired(store, snapshotId);
       undated.push(snapshotId);
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
     }
   }
-  if (hasCatalogChanged || undated.length > 0) await ports.catalog.refresh(account);
+  if (hasCatalogChanged || undated.length > 0) await ports.catalog.refresh(store.account);
   // Only now, because a process may die before the tables have followed: queries under way still read the files.
-  for (const snapshotId of undated) await dateRetired(store, account, snapshotId, clock.now());
+  for (const snapshotId of undated) await dateRetired(store, snapshotId, clock.now());
 }
 
 /** The snapshots that were the head at any time since the instant, the present head among them. */
@@ -79,10 +78,10 @@ function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, no
 }
 
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
-async function deleteFiles({ ports, account }: RetentionTask, snapshot: SnapshotFiles): Promise<void> {
+async function deleteFiles({ ports }: RetentionTask, snapshot: SnapshotFiles): Promise<void> {
   const { store, logger } = ports;
   const { snapshotId } = snapshot;
-  const files = snapshot.files.filter(({ key }) => key !== layout.retired(account, snapshotId));
+  const files = snapshot.files.filter(({ key }) => key !== store.keys.retired(snapshotId));
   if (files.length === 0) return;
   for (const { key } of files) await store.delete(key);
   logger.info(`deleted the retired snapshot ${snapshotId}`);

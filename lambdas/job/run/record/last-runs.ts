@@ -2,8 +2,8 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
-import { isOfLayout, layout, runInstant } from "../../storage/layout.ts";
-import type { Store, StoredKey } from "../../storage/store.ts";
+import { isOfLayout, runInstant } from "../../storage/layout.ts";
+import type { AccountStore, Store, StoredKey } from "../../storage/store.ts";
 import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** Reads that are under way at the same time. */
@@ -23,8 +23,8 @@ const LOOKED_AT = 200;
  * In the order in which they ended, as each says itself: files that were copied have other times. Reads few files of a long
  * log. Throws `STORE_CORRUPT` for a damaged one.
  */
-export async function lastRuns(store: Store, account: string, most: number): Promise<LastRuns> {
-  const listed = await Array.fromAsync(store.list(layout.runLogs(account)));
+export async function lastRuns(store: AccountStore, most: number): Promise<LastRuns> {
+  const listed = await Array.fromAsync(store.list(store.keys.runLogs));
   const files = listed.filter(({ key }) => isOfLayout(key));
   const newest = (order: (a: StoredKey, b: StoredKey) => number): readonly string[] =>
     files

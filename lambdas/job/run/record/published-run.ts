@@ -2,14 +2,13 @@
 
 import { isDamage } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
-import { layout } from "../../storage/layout.ts";
 import {
   findPublicationOf,
   findPublicationOfSnapshot,
   type Publication,
   publicationBefore,
 } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { readHold } from "../publish/guard.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { countsOf, NO_COUNTS, type RunEnd, type RunState, type SnapshotCounts } from "../run-state.ts";
@@ -29,91 +28,72 @@ interface PublishedRun {
  * Undefined for a run whose snapshot no publication names. The log is read only where there is a snapshot at all:
  * its manifest is written before it is published, and the mark of a retired one stays. So a new run costs one list.
  */
-export async function publishedRun(
-  store: Store,
-  account: string,
-  runId: string,
-): Promise<PublishedRun | undefined> {
-  if (!(await hasSnapshot(store, account, runId))) return undefined;
-  const newest = await findPublicationOfSnapshot(store, account, runId);
+export async function publishedRun(store: AccountStore, runId: string): Promise<PublishedRun | undefined> {
+  if (!(await hasSnapshot(store, runId))) return undefined;
+  const newest = await findPublicationOfSnapshot(store, runId);
   if (newest === undefined) return undefined;
-  const own = newest.action === "run" ? newest : await findPublicationOf(store, account, runId);
-  const counts = await countsOfRun(store, account, runId, own);
+  const own = newest.action === "run" ? newest : await findPublicationOf(store, runId);
+  const counts = await countsOfRun(store, runId, own);
   const publication = own?.publication;
-  if (own) return { end: await publishedEnd(store, account, own), counts, publication };
-  return { end: await heldAtFirst(store, account, newest), counts, publication };
+  if (own) return { end: await publishedEnd(store, own), counts, publication };
+  return { end: await heldAtFirst(store, newest), counts, publication };
 }
 
 type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
 
 /** Records the end of a run that crashed before it could; false where its snapshot was not published. */
-export async function recordPublishedRun(
-  ports: RecordPorts,
-  account: string,
-  runId: string,
-): Promise<boolean> {
-  const published = await publishedRun(ports.store, account, runId);
+export async function recordPublishedRun(ports: RecordPorts, runId: string): Promise<boolean> {
+  const published = await publishedRun(ports.store, runId);
   if (published === undefined) return false;
   const { outcome, explanation } = published.end;
-  for await (const row of attemptsOf(ports.store, account, runId)) {
+  for await (const row of attemptsOf(ports.store, runId)) {
     if (row.outcome !== outcome) continue;
-    await writeRunResult(ports.store, account, {
+    await writeRunResult(ports.store, {
       row,
       ...(explanation === undefined ? {} : { explanation }),
     });
     return true;
   }
   const state = { runId, snapshotId: runId, counts: published.counts, service: undefined };
-  await recordLate(ports, account, "manual", state, published.end);
+  await recordLate(ports, "manual", state, published.end);
   return true;
 }
 
 /** Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. */
-export async function recordUnrecorded(
-  ports: RecordPorts,
-  account: string,
-  publication: Publication,
-): Promise<void> {
+export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
   let trigger: Trigger = action === "run" ? "manual" : action;
-  for await (const row of attemptsOf(ports.store, account, runId)) {
+  for await (const row of attemptsOf(ports.store, runId)) {
     if (row.outcome === "PUBLISHED") return;
     if (isRun(row.trigger) === (action === "run")) trigger = row.trigger;
   }
-  const counts = await countsOfRun(ports.store, account, snapshotId, publication);
+  const counts = await countsOfRun(ports.store, snapshotId, publication);
   const state = { runId, snapshotId, counts, service: undefined };
-  await recordLate(ports, account, trigger, state, await publishedEnd(ports.store, account, publication));
+  await recordLate(ports, trigger, state, await publishedEnd(ports.store, publication));
 }
 
-async function recordLate(
-  ports: RecordPorts,
-  account: string,
-  trigger: Trigger,
-  state: RunState,
-  end: RunEnd,
-): Promise<void> {
+async function recordLate(ports: RecordPorts, trigger: Trigger, state: RunState, end: RunEnd): Promise<void> {
   const started = startNow(ports.clock);
-  const { error } = await recordAttempt({ ports, account, trigger, started, state }, end);
+  const { error } = await recordAttempt({ ports, trigger, started, state }, end);
   if (error) throw error;
   ports.logger.info(
     `records that the ${isRun(trigger) ? "run" : trigger} ${state.runId} ended as ${end.outcome}; it could not record that itself`,
   );
 }
 
-async function hasSnapshot(store: Store, account: string, runId: string): Promise<boolean> {
-  for await (const _ of store.list(layout.snapshot(account, runId))) return true;
+async function hasSnapshot(store: AccountStore, runId: string): Promise<boolean> {
+  for await (const _ of store.list(store.keys.snapshot(runId))) return true;
   return false;
 }
 
 /** A retired snapshot has no manifest any more: of it, and of a damaged one, only the publication is known. */
 async function countsOfRun(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
   own: Publication | undefined,
 ): Promise<SnapshotCounts> {
   try {
-    return countsOf(await readManifest(store, account, snapshotId), own);
+    return countsOf(await readManifest(store, snapshotId), own);
   } catch (error) {
     if (!isDamage(error)) throw error;
   }
@@ -124,11 +104,10 @@ async function countsOfRun(
 
 /** Its run did not publish it: it was held, and a person has published it. */
 async function heldAtFirst(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { snapshot_id: snapshotId, publication }: Publication,
 ): Promise<RunEnd> {
-  const hold = await readHold(store, account, snapshotId);
+  const hold = await readHold(store, snapshotId);
   const why = hold === undefined ? "" : `${hold.explanation} `;
   return {
     outcome: "HELD",
@@ -139,11 +118,10 @@ async function heldAtFirst(
 
 /** Its reason is `DAMAGED_HEAD` where the changes are not those against the publication before. */
 export async function publishedEnd(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { publication, base_snapshot_id: base }: Publication,
 ): Promise<RunEnd> {
-  const head = await publicationBefore(store, account, publication);
+  const head = await publicationBefore(store, publication);
   if (head === undefined || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
   const against = base === null ? "Every event is added" : `The changes are those against ${base}`;
   return {

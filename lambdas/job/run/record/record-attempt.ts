@@ -3,8 +3,7 @@
 import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { readJson } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunEnd, RunFailure, RunState } from "../run-state.ts";
 import { errorColumns } from "./run-event.ts";
@@ -33,7 +32,6 @@ export function startNow(clock: Clock): Start {
 
 export interface RecordTask {
   readonly ports: Pick<RunPorts, "store" | "clock" | "logger" | "version">;
-  readonly account: string;
   readonly trigger: Trigger;
   readonly started: Start;
   readonly state: RunState;
@@ -70,13 +68,13 @@ function afterCommit<Cause>(error: Cause, publication: string | undefined): Caus
 }
 
 async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
-  const { ports, account, state } = task;
+  const { ports, state } = task;
   try {
-    const row = await appendRunLog(ports.store, account, rowOf(task, end));
+    const row = await appendRunLog(ports.store, rowOf(task, end));
     const result = resultOf(row, end);
     // What is no run is never started again under its id.
     const isFinished = isRun(task.trigger) && !NEVER_FINISH.has(end.outcome);
-    return isFinished ? await writeRunResult(ports.store, account, result) : result;
+    return isFinished ? await writeRunResult(ports.store, result) : result;
   } catch (problem) {
     if (!(problem instanceof SyncError)) throw problem;
     const error = afterCommit(problem, state.publication);
@@ -87,13 +85,13 @@ async function recordEnd(task: RecordTask, end: RunEnd): Promise<RunResult> {
 
 /** That it cannot be written must not hide the failure itself. */
 async function recordFailure(task: RecordTask, failure: RunFailure): Promise<RunResult> {
-  const { ports, account, isAbandoned, confirmedEnd } = task;
+  const { ports, isAbandoned, confirmedEnd } = task;
   const { error } = failure;
   const entry = rowOf(task, failure);
   if (isAbandoned && error instanceof SyncError) {
-    return { row: await appendRunLogOnce(ports.store, account, entry), error, isAbandoned };
+    return { row: await appendRunLogOnce(ports.store, entry), error, isAbandoned };
   }
-  const row = await appendRunLog(ports.store, account, entry).catch(() => {
+  const row = await appendRunLog(ports.store, entry).catch(() => {
     warnNotWritten(ports);
     return { ...entry, attempt: 1 };
   });
@@ -105,7 +103,7 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
     const end = confirmedEnd ? await confirmedEnd(error) : failure;
     if (end === undefined) return result;
     if (!("error" in end)) return resultOf({ ...rowOf(task, end), attempt: row.attempt }, end);
-    return await writeRunResult(ports.store, account, result);
+    return await writeRunResult(ports.store, result);
   } catch {
     warnNotWritten(ports);
     return result;
@@ -153,7 +151,6 @@ function rowOf(task: RecordTask, end: RunEnd | RunFailure): Omit<RunLogEntry, "a
 /** Says once that a run has begun, however many attempts it takes. */
 interface AnnounceTask {
   readonly ports: Pick<RunPorts, "store" | "clock" | "onStarted">;
-  readonly account: string;
   readonly runId: string;
   readonly trigger: Trigger;
 }
@@ -162,15 +159,15 @@ interface AnnounceTask {
  * Called by an attempt that has the lease, has opened the service, and found no plan of its run. Says nothing where an
  * earlier attempt of the run came as far: its line of the run log has requests.
  */
-export async function announceStart({ ports, account, runId, trigger }: AnnounceTask): Promise<void> {
-  if (ports.onStarted === undefined || (await hasBegun(ports.store, account, runId))) return;
+export async function announceStart({ ports, runId, trigger }: AnnounceTask): Promise<void> {
+  if (ports.onStarted === undefined || (await hasBegun(ports.store, runId))) return;
   await ports.onStarted({ runId, trigger, startedAtMs: ports.clock.now() });
 }
 
-async function hasBegun(store: Store, account: string, runId: string): Promise<boolean> {
+async function hasBegun(store: AccountStore, runId: string): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const row = await readJson(store, layout.runLog(account, runId, attempt), runLogEntrySchema);
+      const row = await readJson(store, store.keys.runLog(runId, attempt), runLogEntrySchema);
       if (row === undefined) return false;
       if (row.requests !== null) return true;
     } catch (error) {

@@ -4,8 +4,8 @@ import * as z from "zod";
 import { ERROR_CODES, isDamage } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
-import { isOfLayout, layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import { isOfLayout } from "../../storage/layout.ts";
+import type { AccountStore } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -63,28 +63,26 @@ export function leftOutCount({
 
 /** Appends the row to the run log under the next free attempt number and returns it as written. */
 export async function appendRunLog(
-  store: Store,
-  account: string,
+  store: AccountStore,
   row: Omit<RunLogEntry, "attempt">,
 ): Promise<RunLogEntry> {
-  return append(store, account, row, async () => undefined);
+  return append(store, row, async () => undefined);
 }
 
 /** The same, unless the run log has a row of this run with the same beginning and outcome, which is returned. */
 export async function appendRunLogOnce(
-  store: Store,
-  account: string,
+  store: AccountStore,
   row: Omit<RunLogEntry, "attempt">,
 ): Promise<RunLogEntry> {
-  return append(store, account, row, async (key) => {
+  return append(store, row, async (key) => {
     const found = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
     return found?.started_at === row.started_at && found.outcome === row.outcome ? found : undefined;
   });
 }
 
 /** The rows of a run that can be read, the newest first; each is read when it is asked for. */
-export async function* attemptsOf(store: Store, account: string, runId: string): AsyncGenerator<RunLogEntry> {
-  const files = await Array.fromAsync(store.list(`${layout.runLogs(account)}${runId}-`));
+export async function* attemptsOf(store: AccountStore, runId: string): AsyncGenerator<RunLogEntry> {
+  const files = await Array.fromAsync(store.list(`${store.keys.runLogs}${runId}-`));
   for (const { key } of files.filter((file) => isOfLayout(file.key)).toReversed()) {
     const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
     if (row) yield row;
@@ -92,15 +90,14 @@ export async function* attemptsOf(store: Store, account: string, runId: string):
 }
 
 async function append(
-  store: Store,
-  account: string,
+  store: AccountStore,
   row: Omit<RunLogEntry, "attempt">,
   isThere: (key: string) => Promise<RunLogEntry | undefined>,
 ): Promise<RunLogEntry> {
   const { run_id, ...rest } = row;
   for (let attempt = 1; ; attempt += 1) {
     const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest }, SELDOM_PARSED);
-    const key = layout.runLog(account, run_id, attempt);
+    const key = store.keys.runLog(run_id, attempt);
     if ((await store.create(key, Buffer.from(`${jsonLine(numbered)}\n`))) !== undefined) return numbered;
     const found = await isThere(key);
     if (found) return found;

@@ -3,9 +3,8 @@
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
 import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
 import type { HandOver } from "../run-state.ts";
 import { isRun, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
@@ -33,12 +32,8 @@ const outcomeSchema = z.object({
 });
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
-export async function readRunResult(
-  store: Store,
-  account: string,
-  runId: string,
-): Promise<RunResult | undefined> {
-  const recorded = await readJson(store, layout.outcome(account, runId), outcomeSchema);
+export async function readRunResult(store: AccountStore, runId: string): Promise<RunResult | undefined> {
+  const recorded = await readJson(store, store.keys.outcome(runId), outcomeSchema);
   if (recorded === undefined) return undefined;
   const { row, explanation, preview } = recorded;
   const error =
@@ -55,14 +50,14 @@ export async function readRunResult(
  * Returns the result that stands: another process may have finished the run while this one was stopped for a while.
  * Throws `STORE_CORRUPT`.
  */
-export async function writeRunResult(store: Store, account: string, result: RunResult): Promise<RunResult> {
+export async function writeRunResult(store: AccountStore, result: RunResult): Promise<RunResult> {
   const { row, explanation, preview } = result;
-  const isOurs = await writeJsonOnce(store, layout.outcome(account, row.run_id), {
+  const isOurs = await writeJsonOnce(store, store.keys.outcome(row.run_id), {
     row,
     explanation,
     preview,
   });
-  const standing = isOurs ? undefined : await readRunResult(store, account, row.run_id);
+  const standing = isOurs ? undefined : await readRunResult(store, row.run_id);
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;
   return { ...standing, isRepeat: true };
@@ -70,11 +65,10 @@ export async function writeRunResult(store: Store, account: string, result: RunR
 
 /** Undefined where nothing was published. */
 export async function publicationOf(
-  store: Store,
-  account: string,
+  store: AccountStore,
   { outcome, trigger, run_id: runId }: RunLogEntry,
 ): Promise<Publication | undefined> {
   if (outcome !== "PUBLISHED") return undefined;
-  if (isRun(trigger)) return findPublicationOf(store, account, runId);
-  return (await readLog(store, account)).findLast(({ run_id }) => run_id === runId);
+  if (isRun(trigger)) return findPublicationOf(store, runId);
+  return (await readLog(store)).findLast(({ run_id }) => run_id === runId);
 }

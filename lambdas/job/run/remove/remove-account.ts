@@ -2,9 +2,9 @@
 // other process ever finds a publication whose files are missing.
 
 import { isDamage } from "../../errors/sync-error.ts";
-import { FOLDERS, formatRunId, isOfLayout, layout } from "../../storage/layout.ts";
+import { FOLDERS, formatRunId, isOfLayout } from "../../storage/layout.ts";
 import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { acquireLease, type Skipped, skippedAsLost, skippedAsTaken } from "../lease/acquire-lease.ts";
 import { Lease, LeaseLost, leaseNameOf } from "../lease/lease.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -21,11 +21,11 @@ const AT_ONCE = 16;
  * Refused while a run, a command or an execution has the lease. May be repeated after it was stopped at any point. The
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
-export async function removeAccount(ports: RemovePorts, account: string): Promise<"removed" | Skipped> {
+export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
   const { store, clock, logger, random, isGone } = ports;
   const holder = { token: random.token(), ...ports.process };
   const lease = await acquireLease(
-    { store, account, clock, logger, holder, isGone },
+    { store, clock, logger, holder, isGone },
     {
       runId: leaseNameOf("remove", clock.now()),
       waitForOwnRun: false,
@@ -38,11 +38,9 @@ export async function removeAccount(ports: RemovePorts, account: string): Promis
   try {
     const atMs = clock.now();
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
-    const removal = layout.publication(account, await createRemoval(store, account, named));
-    await ports.catalog.refresh(account);
-    const keys = (await keysOf(store, account)).filter(
-      (key) => key !== removal && key !== layout.lease(account),
-    );
+    const removal = ports.store.keys.publication(await createRemoval(store, named));
+    await ports.catalog.refresh(ports.store.account);
+    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== ports.store.keys.lease);
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
     await lease.confirm();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
@@ -50,7 +48,7 @@ export async function removeAccount(ports: RemovePorts, account: string): Promis
       await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
     }
     await lease.confirm();
-    await store.delete(layout.lease(account));
+    await store.delete(ports.store.keys.lease);
     return "removed";
   } catch (error) {
     if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;
@@ -60,9 +58,9 @@ export async function removeAccount(ports: RemovePorts, account: string): Promis
   }
 }
 
-async function keysOf(store: Store, account: string): Promise<readonly string[]> {
+async function keysOf(store: AccountStore): Promise<readonly string[]> {
   const keys: string[] = [];
-  for (const folder of accountFolders(account)) {
+  for (const folder of accountFolders(store)) {
     for await (const { key } of store.list(folder)) keys.push(key);
   }
   return keys.filter(isOfLayout);
@@ -81,19 +79,19 @@ export interface AccountFiles {
 }
 
 /** The account's folder in each of the warehouse's. */
-function accountFolders(account: string): readonly string[] {
+function accountFolders({ account }: AccountStore): readonly string[] {
   return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
 }
 
 /** Reads only. An account without any file of the layout does not exist; the entry that says that it was removed does not count. */
-export async function countFiles(store: Store, account: string): Promise<AccountFiles> {
+export async function countFiles(store: AccountStore): Promise<AccountFiles> {
   const snapshots = new Set<string>();
-  const removal = await findRemoval(store, account);
+  const removal = await findRemoval(store);
   let publications = 0;
   let files = 0;
   const foreign: string[] = [];
   let link: string | undefined;
-  for (const folder of accountFolders(account)) {
+  for (const folder of accountFolders(store)) {
     for await (const { key, refusedLink } of store.list(folder)) {
       link ??= refusedLink;
       if (key === removal) continue;
@@ -102,19 +100,18 @@ export async function countFiles(store: Store, account: string): Promise<Account
         continue;
       }
       files += 1;
-      if (folder === layout.publications(account)) publications += 1;
-      if (folder === layout.snapshots(account))
-        snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
+      if (folder === store.keys.publications) publications += 1;
+      if (folder === store.keys.snapshots) snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
     }
   }
   return { publications, snapshots: snapshots.size, files, foreign, refusedLink: link };
 }
 
 /** The key of the newest removal. A log that is damaged is removed as well. */
-async function findRemoval(store: Store, account: string): Promise<string | undefined> {
+async function findRemoval(store: AccountStore): Promise<string | undefined> {
   try {
-    const { removal } = await readLogSince(store, account, "");
-    return removal && layout.publication(account, removal.publication);
+    const { removal } = await readLogSince(store, "");
+    return removal && store.keys.publication(removal.publication);
   } catch (error) {
     if (!isDamage(error)) throw error;
     return undefined;

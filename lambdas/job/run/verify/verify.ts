@@ -10,9 +10,9 @@ import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readParts } from "../../snapshot/files/parts.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
-import { formatRunId, layout } from "../../storage/layout.ts";
+import { formatRunId } from "../../storage/layout.ts";
 import { type Publication, readHead } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { EstimateNotice } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
@@ -60,7 +60,7 @@ export async function verify(
   size: number,
 ): Promise<Verified | Skipped> {
   const { account } = settings;
-  const head = await readHead(ports.store, account);
+  const head = await readHead(ports.store);
   if (head === undefined) throw nothingPublished(account);
   const started = startNow(ports.clock);
   const runId = formatRunId(started.atMs);
@@ -76,7 +76,7 @@ export async function verify(
   );
   const end: RunEnd | RunFailure =
     "error" in found || "outcome" in found ? found : { outcome: "DRY_RUN", reason: null };
-  const { error } = await recordAttempt({ ports, account, trigger: "verify", started, state }, end);
+  const { error } = await recordAttempt({ ports, trigger: "verify", started, state }, end);
   if (error) throw error;
   if ("error" in found) throw found.error;
   return found;
@@ -84,7 +84,7 @@ export async function verify(
 
 async function compareSample(task: Task, open: OpenService, budget: RateLimiter): Promise<Verified> {
   const { ports, settings, head, size, state } = task;
-  const manifest = await readManifest(ports.store, settings.account, head.snapshot_id);
+  const manifest = await readManifest(ports.store, head.snapshot_id);
   const sample = Math.min(size, manifest.counts.events);
   refuseTooLong(sample, budget, ports);
   const service = await open();
@@ -184,8 +184,8 @@ interface SampleOptions {
  * `STORE_CORRUPT` for a part that is missing or damaged.
  */
 export async function* sampleEvents(
-  store: Store,
-  { account, snapshot_id, counts, parts }: Pick<Manifest, "account" | "snapshot_id" | "counts" | "parts">,
+  store: AccountStore,
+  { snapshot_id, counts, parts }: Pick<Manifest, "snapshot_id" | "counts" | "parts">,
   { size, random, proceed }: SampleOptions,
 ): AsyncGenerator<readonly SampledEvent[]> {
   let left = counts.events;
@@ -193,7 +193,7 @@ export async function* sampleEvents(
   for (const part of parts) {
     if (wanted === 0) return;
     const chosen: string[] = [];
-    for await (const line of readParts(store, layout.snapshot(account, snapshot_id), [part])) {
+    for await (const line of readParts(store, store.keys.snapshot(snapshot_id), [part])) {
       proceed();
       // Selection sampling: with as many rows left as are wanted, each of them is taken.
       if (random.next() * left < wanted) {

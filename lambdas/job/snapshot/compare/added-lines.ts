@@ -1,8 +1,7 @@
 // The changes of a snapshot that is compared with nothing: every event is `added`. They are copied out of the rows as
 // bytes: the event's text is in a row's line as it is in a change's.
 
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { Manifest } from "../files/manifest.ts";
 import { readPartBytes } from "../files/parts.ts";
 import type { PartInfo } from "../files/verify-part.ts";
@@ -14,14 +13,14 @@ import { parseRow } from "../rows/row.ts";
  * @param proceed called for each row; may throw to stop
  */
 export async function* addedLines(
-  store: Store,
-  { account, snapshot_id: snapshotId }: Pick<Manifest, "account" | "snapshot_id">,
+  store: AccountStore,
+  { snapshot_id: snapshotId }: Pick<Manifest, "snapshot_id">,
   part: PartInfo,
   proceed: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const copy = new AddedLine();
   let previous = "";
-  for await (const row of readPartBytes(store, layout.snapshot(account, snapshotId), [part])) {
+  for await (const row of readPartBytes(store, store.keys.snapshot(snapshotId), [part])) {
     proceed();
     const { uuid, line } = copy.of(row);
     if (uuid <= previous) throw unsorted(uuid);

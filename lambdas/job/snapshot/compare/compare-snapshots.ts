@@ -1,8 +1,7 @@
 // The changes from one snapshot to another: by their digests where both have them, so that only rows that differ are
 // read; else by all of their rows.
 
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { damaged, RESTORE } from "../files/damaged.ts";
 import { unzipped } from "../files/gzip-lines.ts";
 import type { Manifest } from "../files/manifest.ts";
@@ -19,7 +18,7 @@ import { isRecordOf, RECORD_BYTES, readDigests, UUID_BYTES } from "./digests.ts"
  * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function* compareSnapshots(
-  store: Store,
+  store: AccountStore,
   before: Manifest | undefined,
   after: Manifest,
   proceed: () => void = () => undefined,
@@ -36,21 +35,21 @@ export async function* compareSnapshots(
 }
 
 /** Also those of which no row is needed: unzipping them would take as long as the rest of the comparison. */
-async function verifyFiles(store: Store, manifest: Manifest, proceed: () => void): Promise<void> {
-  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+async function verifyFiles(store: AccountStore, manifest: Manifest, proceed: () => void): Promise<void> {
+  const prefix = store.keys.snapshot(manifest.snapshot_id);
   for (const [index, part] of manifest.parts.entries())
     await verifyFile(store, `${prefix}${part.file}`, part, manifest.stored?.[index], proceed);
 }
 
 /** All rows of a snapshot, or those at the chosen places; none where there is no snapshot. */
 export async function* rowsOf(
-  store: Store,
+  store: AccountStore,
   manifest: Manifest | undefined,
   proceed: () => void = () => undefined,
   chosen?: ChosenRows,
 ): AsyncGenerator<Row> {
   if (manifest === undefined) return;
-  const prefix = layout.snapshot(manifest.account, manifest.snapshot_id);
+  const prefix = store.keys.snapshot(manifest.snapshot_id);
   if (chosen) {
     yield* readChosen(store, prefix, manifest.parts, chosen, proceed);
     return;
@@ -63,7 +62,7 @@ export async function* rowsOf(
 
 /** Undefined where one of them has no digests that can be relied on. */
 async function differing(
-  store: Store,
+  store: AccountStore,
   before: Manifest,
   after: Manifest,
 ): Promise<{ readonly before: ChosenRows; readonly after: ChosenRows } | undefined> {
@@ -130,7 +129,7 @@ interface ChosenRows {
  * @param proceed called repeatedly while it reads; may throw to stop
  */
 async function* readChosen(
-  store: Store,
+  store: AccountStore,
   prefix: string,
   parts: readonly PartInfo[],
   { places, digests }: ChosenRows,
@@ -158,7 +157,7 @@ async function* readChosen(
 
 /** Fewer where the file has fewer. */
 async function* linesAt(
-  store: Store,
+  store: AccountStore,
   key: string,
   places: readonly number[],
   proceed: () => void,

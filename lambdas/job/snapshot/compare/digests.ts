@@ -1,8 +1,7 @@
 // The digests of a snapshot's events, as a file beside its parts. It only saves time: without it every row is read.
 
 import { hash } from "node:crypto";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore, Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
 import type { Manifest } from "../files/manifest.ts";
 
@@ -26,22 +25,22 @@ export async function writeDigests(
 
 /** Undefined where the snapshot has none, or not those that its manifest names. */
 export async function readDigests(
-  store: Store,
-  { account, snapshot_id, digests, counts }: Pick<Manifest, "account" | "snapshot_id" | "digests" | "counts">,
+  store: AccountStore,
+  { snapshot_id, digests, counts }: Pick<Manifest, "snapshot_id" | "digests" | "counts">,
 ): Promise<Buffer | undefined> {
   if (digests === undefined || digests.bytes !== counts.events * RECORD_BYTES) return undefined;
-  const found = await store.read(layout.digests(account, snapshot_id));
+  const found = await store.read(store.keys.digests(snapshot_id));
   if (found === undefined || !isWhole(found.bytes, digests)) return undefined;
   return Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.length);
 }
 
 /** Throws `STORE_CORRUPT` where the manifest names digests and they are missing or others. */
 export async function verifyDigests(
-  store: Store,
-  { account, snapshot_id, digests }: Pick<Manifest, "account" | "snapshot_id" | "digests">,
+  store: AccountStore,
+  { snapshot_id, digests }: Pick<Manifest, "snapshot_id" | "digests">,
 ): Promise<void> {
   if (digests === undefined) return;
-  const key = layout.digests(account, snapshot_id);
+  const key = store.keys.digests(snapshot_id);
   const found = await store.read(key);
   if (found === undefined) throw damaged(key, "it is missing", REMEDY);
   if (!isWhole(found.bytes, digests))

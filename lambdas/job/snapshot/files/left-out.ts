@@ -3,8 +3,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { jsonLine } from "../../json/json-line.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore, Store } from "../../storage/store.ts";
 import { LEFT_OUT_REASONS, type LeftOut, leftOutSchema } from "../staging/chain.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
@@ -47,16 +46,11 @@ export async function* readLeftOut(store: Store, key: string): AsyncGenerator<Le
  * version names none: then it must have as many events for each reason as the manifest counts.
  */
 export async function verifyLeftOut(
-  store: Store,
-  {
-    account,
-    snapshot_id,
-    counts,
-    left_out,
-  }: Pick<Manifest, "account" | "snapshot_id" | "counts" | "left_out">,
+  store: AccountStore,
+  { snapshot_id, counts, left_out }: Pick<Manifest, "snapshot_id" | "counts" | "left_out">,
 ): Promise<void> {
   if (LEFT_OUT_REASONS.every((reason) => counts[reason] === 0)) return;
-  const key = layout.leftOut(account, snapshot_id);
+  const key = store.keys.leftOut(snapshot_id);
   const found = await store.read(key);
   if (found === undefined) throw damaged(key, "it is missing", RESTORE);
   if (left_out) {

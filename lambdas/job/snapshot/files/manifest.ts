@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { isListed } from "../../settings/values.ts";
 import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore, Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
 import { columnType } from "../rows/column-type.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
@@ -124,11 +123,11 @@ export async function createManifest(store: Store, key: string, manifest: Manife
 }
 
 /** Throws `STORE_CORRUPT` when there is none, or it is not that snapshot's. */
-export async function readManifest(store: Store, account: string, snapshotId: string): Promise<Manifest> {
-  const key = layout.manifest(account, snapshotId);
+export async function readManifest(store: AccountStore, snapshotId: string): Promise<Manifest> {
+  const key = store.keys.manifest(snapshotId);
   const manifest = await readJson(store, key, MANIFEST);
   if (manifest === undefined) throw damaged(key, "it is missing", RESTORE);
-  if (manifest.account !== account || manifest.snapshot_id !== snapshotId) {
+  if (manifest.account !== store.account || manifest.snapshot_id !== snapshotId) {
     throw damaged(key, "it is the manifest of another snapshot", RESTORE);
   }
   return manifest;

@@ -5,7 +5,7 @@ import { isDamage, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
-import type { Store, StoredKey } from "../../storage/store.ts";
+import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readManifest } from "./manifest.ts";
 import { verifyPart } from "./verify-part.ts";
@@ -35,8 +35,8 @@ const PART = /^part-\d{5,}\.ndjson\.gz$/;
 /** Where its files lie. */
 export function folderOf({ account, holds, publication: { publication, snapshot_id } }: Unit): string {
   return holds === "snapshot"
-    ? layout.snapshot(account, snapshot_id)
-    : layout.changes(account, publication, snapshot_id);
+    ? layout(account).snapshot(snapshot_id)
+    : layout(account).changes(publication, snapshot_id);
 }
 
 export function describeUnit({ account, holds, publication: { publication, snapshot_id } }: Unit): string {
@@ -61,8 +61,7 @@ export function keptSnapshots(
  * @param whole the sizes of the parts of snapshots that lacked nothing: where they are the same, no manifest is read
  */
 export async function incompleteUnits(
-  store: Store,
-  account: string,
+  store: AccountStore,
   log: readonly PublishedUnits[],
   snapshots: readonly SnapshotFiles[],
   whole: ReadonlyMap<string, readonly number[]> = new Map(),
@@ -75,42 +74,48 @@ export async function incompleteUnits(
     const looked = kept.slice(at, at + AT_ONCE).map(async (publication) => {
       const { snapshot_id: snapshotId } = publication;
       const own = files.get(snapshotId) ?? [];
-      const hasManifest = own.some(({ key }) => key === layout.manifest(account, snapshotId));
+      const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
       if (hasManifest && isDeepStrictEqual(whole.get(snapshotId), partSizes(own))) return [];
-      const damage = await damageOf(requireParts(store, account, snapshotId, own));
-      return damage ? [{ account, holds: "snapshot", publication, damage } as const] : [];
+      const damage = await damageOf(requireParts(store, snapshotId, own));
+      return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
     });
     found.push(...(await Promise.all(looked)).flat());
   }
-  return [...found, ...(await incompleteChanges(store, account, log))];
+  return [...found, ...(await incompleteChanges(store, log))];
 }
 
 /** Those of them that hold changes, without lost ones. */
 export async function incompleteChanges<P extends PublishedUnits>(
-  store: Store,
-  account: string,
+  store: AccountStore,
   log: readonly P[],
 ): Promise<readonly (DamagedUnit & { readonly publication: P })[]> {
-  const changes = await filesOfChanges(store, account);
+  const changes = await filesOfChanges(store);
   return log.flatMap((publication) => {
     const { publication: id, snapshot_id: snapshotId, added, changed, removed } = publication;
     if (added + changed + removed === 0) return [];
-    const files = changes.get(layout.changes(account, id, snapshotId)) ?? new Set();
-    const key = files.has(layout.lost(account, id, snapshotId))
+    const files = changes.get(store.keys.changes(id, snapshotId)) ?? new Set();
+    const key = files.has(store.keys.lost(id, snapshotId))
       ? undefined
-      : missingPart(account, id, snapshotId, files);
+      : missingPart(store.account, id, snapshotId, files);
     if (key === undefined) return [];
-    return [{ account, holds: "changes", publication, damage: damaged(key, "it is missing", RESTORE) }];
+    return [
+      {
+        account: store.account,
+        holds: "changes",
+        publication,
+        damage: damaged(key, "it is missing", RESTORE),
+      },
+    ];
   });
 }
 
 /** The publications whose changes lack files and were given up by a person. They count again once the files are back. */
-export async function lostChanges(store: Store, account: string): Promise<ReadonlySet<string>> {
+export async function lostChanges(store: AccountStore): Promise<ReadonlySet<string>> {
   const lost = new Set<string>();
-  for (const [folder, files] of await filesOfChanges(store, account)) {
+  for (const [folder, files] of await filesOfChanges(store)) {
     const [, , publication = "", snapshotId = ""] = folder.split("/");
-    const isMarked = files.has(layout.lost(account, publication, snapshotId));
-    if (isMarked && missingPart(account, publication, snapshotId, files)) lost.add(publication);
+    const isMarked = files.has(store.keys.lost(publication, snapshotId));
+    if (isMarked && missingPart(store.account, publication, snapshotId, files)) lost.add(publication);
   }
   return lost;
 }
@@ -123,15 +128,14 @@ export function partSizes(files: readonly StoredKey[]): readonly number[] {
 
 /** Throws `STORE_CORRUPT` naming the first file that is missing or cut. */
 async function requireParts(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
   files: readonly StoredKey[],
 ): Promise<void> {
-  const { parts, stored } = await readManifest(store, account, snapshotId);
+  const { parts, stored } = await readManifest(store, snapshotId);
   const bytesOf = new Map(files.map(({ key, bytes }) => [key, bytes]));
   for (const [index, part] of parts.entries()) {
-    const key = `${layout.snapshot(account, snapshotId)}${part.file}`;
+    const key = `${store.keys.snapshot(snapshotId)}${part.file}`;
     const bytes = bytesOf.get(key);
     if (bytes === undefined) throw damaged(key, "it is missing", RESTORE);
     if (stored && bytes !== stored[index]?.bytes) await verifyPart(store, key, part);
@@ -149,9 +153,9 @@ async function damageOf(work: Promise<void>): Promise<SyncError | undefined> {
 }
 
 /** By the folder that they lie in: parts and marks. */
-async function filesOfChanges(store: Store, account: string): Promise<ReadonlyMap<string, Set<string>>> {
+async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
-  for await (const { key } of store.list(`${FOLDERS.changes}${account}/`)) {
+  for await (const { key } of store.list(`${FOLDERS.changes}${store.account}/`)) {
     const folder = key.slice(0, key.lastIndexOf("/") + 1);
     found.set(folder, (found.get(folder) ?? new Set()).add(key));
   }
@@ -167,7 +171,7 @@ function missingPart(
 ): string | undefined {
   const parts = [...files].filter((key) => PART.test(key.slice(key.lastIndexOf("/") + 1)));
   const names = Array.from({ length: Math.max(parts.length, 1) }, (_, index) =>
-    layout.changesPart(account, publication, snapshotId, index),
+    layout(account).changesPart(publication, snapshotId, index),
   );
   return names.find((key) => !files.has(key));
 }

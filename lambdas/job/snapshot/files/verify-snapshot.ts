@@ -1,8 +1,8 @@
 // Verifies a snapshot: its manifest, and every part that the manifest names.
 
 import * as z from "zod";
-import { FOLDERS, isOfLayout, layout } from "../../storage/layout.ts";
-import type { Store } from "../../storage/store.ts";
+import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
@@ -14,13 +14,12 @@ import { verifyPart } from "./verify-part.ts";
  * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function verifySnapshot(
-  store: Store,
-  account: string,
+  store: AccountStore,
   snapshotId: string,
   proceed?: () => void,
 ): Promise<Manifest> {
-  const manifest = await readManifest(store, account, snapshotId);
-  const prefix = layout.snapshot(account, snapshotId);
+  const manifest = await readManifest(store, snapshotId);
+  const prefix = store.keys.snapshot(snapshotId);
   for (const part of manifest.parts) await verifyPart(store, `${prefix}${part.file}`, part, { proceed });
   return manifest;
 }
@@ -34,15 +33,14 @@ const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
  * @param proceed called repeatedly while it reads; may throw to stop
  */
 export async function verifyChanges(
-  store: Store,
-  account: string,
+  store: AccountStore,
   publication: PublishedUnits,
   proceed: () => void = () => undefined,
 ): Promise<void> {
-  const prefix = layout.changes(account, publication.publication, publication.snapshot_id);
+  const prefix = store.keys.changes(publication.publication, publication.snapshot_id);
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {
-    if (!isOfLayout(key) || key === layout.lost(account, publication.publication, publication.snapshot_id))
+    if (!isOfLayout(key) || key === store.keys.lost(publication.publication, publication.snapshot_id))
       continue;
     const chunks = await store.open(key);
     if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
@@ -69,7 +67,7 @@ function kindOf(line: string, key: string): z.infer<typeof CHANGE>["change"] {
 }
 
 /** What lies in the folder of a snapshot is what its manifest names: readers of a folder read every file of it. */
-type Listed = Pick<Manifest, "account" | "snapshot_id" | "parts" | "stored">;
+type Listed = Pick<Manifest, "snapshot_id" | "parts" | "stored">;
 
 /** Athena reads all files below the prefix, except those whose name begins with "_" or ".". */
 const isRead = (file: string): boolean => !/^[._]/.test(file);
@@ -79,11 +77,11 @@ const isRead = (file: string): boolean => !/^[._]/.test(file);
  * @param takes which files readers read, by their names below the prefix; by default as Athena does
  */
 export async function checkForeign(
-  store: Store,
-  { account, snapshot_id, parts }: Pick<Manifest, "account" | "snapshot_id" | "parts">,
+  store: AccountStore,
+  { snapshot_id, parts }: Pick<Manifest, "snapshot_id" | "parts">,
   takes: (file: string) => boolean = isRead,
 ): Promise<void> {
-  const prefix = layout.snapshot(account, snapshot_id);
+  const prefix = store.keys.snapshot(snapshot_id);
   const files = new Set(parts.map(({ file }) => file));
   for await (const { key } of store.list(prefix)) {
     const file = key.slice(prefix.length);
@@ -92,9 +90,9 @@ export async function checkForeign(
 }
 
 /** Throws `STORE_CORRUPT` naming a file that the layout does not know in a folder that Athena reads whole. */
-export async function checkNames(store: Store, account: string): Promise<void> {
+export async function checkNames(store: AccountStore): Promise<void> {
   for (const folder of [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs]) {
-    for await (const { key } of store.list(`${folder}${account}/`)) {
+    for await (const { key } of store.list(`${folder}${store.account}/`)) {
       if (isOfLayout(key) || !isRead(key.slice(key.lastIndexOf("/") + 1))) continue;
       throw damaged(
         key,
@@ -110,13 +108,13 @@ export async function checkNames(store: Store, account: string): Promise<void> {
  * Throws `STORE_CORRUPT`.
  */
 export async function checkListed(
-  store: Store,
-  { account, snapshot_id: snapshotId, parts, stored }: Listed,
+  store: AccountStore,
+  { snapshot_id: snapshotId, parts, stored }: Listed,
 ): Promise<void> {
-  const prefix = layout.snapshot(account, snapshotId);
+  const prefix = store.keys.snapshot(snapshotId);
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
   for await (const { key, bytes } of store.list(prefix)) {
-    if (key === layout.retired(account, snapshotId)) throw retired(key);
+    if (key === store.keys.retired(snapshotId)) throw retired(key);
     if (!isRead(key.slice(prefix.length))) continue;
     if (!sizes.has(key)) throw foreign(key);
     const expected = sizes.get(key);

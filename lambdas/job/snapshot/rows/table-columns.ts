@@ -5,7 +5,7 @@ import { isDamage, SyncError } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { COLUMNS_FILE } from "../../storage/layout.ts";
 import { accounts, newestReadable } from "../../storage/publication-log.ts";
-import type { Store, StoredObject } from "../../storage/store.ts";
+import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import { columnName, type Manifest, readManifest } from "../files/manifest.ts";
 import { columnType } from "./column-type.ts";
 import { eventColumns } from "./lifted-column.ts";
@@ -81,7 +81,7 @@ async function columnsIn(store: Store, stored: StoredObject | undefined): Promis
 async function columnsOfHeads(store: Store): Promise<TableColumns> {
   const manifests: Manifest[] = [];
   for (const account of await accounts(store)) {
-    const manifest = await newestManifest(store, account);
+    const manifest = await newestManifest(accountStore(store, account));
     if (manifest) manifests.push(manifest);
   }
   return manifests
@@ -90,10 +90,10 @@ async function columnsOfHeads(store: Store): Promise<TableColumns> {
 }
 
 /** Of the head; where that is damaged, of the newest snapshot of which log and manifest can be read. */
-async function newestManifest(store: Store, account: string): Promise<Manifest | undefined> {
-  for await (const { snapshot_id: snapshotId } of newestReadable(store, account)) {
+async function newestManifest(store: AccountStore): Promise<Manifest | undefined> {
+  for await (const { snapshot_id: snapshotId } of newestReadable(store)) {
     try {
-      return await readManifest(store, account, snapshotId);
+      return await readManifest(store, snapshotId);
     } catch (error) {
       if (!isDamage(error)) throw error;
     }

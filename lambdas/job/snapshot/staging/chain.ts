@@ -8,8 +8,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
-import { layout } from "../../storage/layout.ts";
-import type { Store, StoredKey } from "../../storage/store.ts";
+import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
 import { readLines } from "../files/gzip-lines.ts";
 import { FileHash } from "../files/verify-part.ts";
@@ -77,15 +76,15 @@ const AT_ONCE = 16;
 
 export class Chain {
   readonly plan: Plan;
-  readonly #store: Store;
+  readonly #store: AccountStore;
   readonly #records: RangeRecord[] = [];
 
-  private constructor(store: Store, plan: Plan) {
+  private constructor(store: AccountStore, plan: Plan) {
     this.#store = store;
     this.plan = plan;
   }
 
-  static begin(store: Store, plan: Plan): Chain {
+  static begin(store: AccountStore, plan: Plan): Chain {
     return new Chain(store, plan);
   }
 
@@ -94,11 +93,10 @@ export class Chain {
    * names is gone or has another size.
    * @param files of the run, as they are listed
    */
-  static async read(store: Store, plan: Plan, files: readonly StoredKey[]): Promise<Chain> {
+  static async read(store: AccountStore, plan: Plan, files: readonly StoredKey[]): Promise<Chain> {
     const chain = new Chain(store, plan);
-    const { account, run_id: runId } = plan.header;
     const sizes = new Map(files.map(({ key, bytes }) => [key, bytes]));
-    const first = `${layout.run(account, runId)}record-`;
+    const first = `${store.keys.run(plan.header.run_id)}record-`;
     const keys = [...sizes.keys()].filter((key) => key.startsWith(first));
     const records = new Map<number, RangeRecord>();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
@@ -134,8 +132,7 @@ export class Chain {
   }
 
   keyOf({ file }: Pick<RangeRows, "file">): string {
-    const { account, run_id: runId } = this.plan.header;
-    return `${layout.run(account, runId)}${file}`;
+    return `${this.#store.keys.run(this.plan.header.run_id)}${file}`;
   }
 
   /**
@@ -143,10 +140,10 @@ export class Chain {
    * then has what that one has recorded.
    */
   async add(range: Omit<RangeRecord, "plan" | "place">): Promise<boolean> {
-    const { account, run_id: runId, sha256: plan } = this.plan.header;
+    const { run_id: runId, sha256: plan } = this.plan.header;
     const place = this.end;
     const record = { plan, place, ...range };
-    const key = layout.record(account, runId, place);
+    const key = this.#store.keys.record(runId, place);
     if (await writeJsonOnce(this.#store, key, record)) {
       this.#records.push(record);
       return true;
@@ -159,7 +156,7 @@ export class Chain {
     }
     for (let next = standing; next !== undefined; ) {
       this.#records.push(next);
-      next = await readRecord(this.#store, layout.record(account, runId, this.end), this.plan);
+      next = await readRecord(this.#store, this.#store.keys.record(runId, this.end), this.plan);
     }
     return false;
   }
@@ -174,9 +171,7 @@ export class Chain {
     onRow: (line: string, place: number) => void,
   ): Promise<void> {
     const withoutRow = new Set(leftOut.map(({ uuid }) => uuid));
-    const key = rows
-      ? this.keyOf(rows)
-      : layout.record(this.plan.header.account, this.plan.header.run_id, place);
+    const key = rows ? this.keyOf(rows) : this.#store.keys.record(this.plan.header.run_id, place);
     const bad = (problem: string): Error => damaged(key, problem, NEW_RUN);
     const lines = rows ? this.#linesOf(key, rows) : noLines();
     try {
@@ -211,13 +206,12 @@ export class Chain {
 async function* noLines(): AsyncGenerator<string, undefined> {}
 
 /** Undefined where there is none. Throws `STORE_CORRUPT`. */
-async function readRecord(store: Store, key: string, plan: Plan): Promise<RangeRecord | undefined> {
+async function readRecord(store: AccountStore, key: string, plan: Plan): Promise<RangeRecord | undefined> {
   const record = await readJson(store, key, RECORD);
   if (record === undefined) return undefined;
-  const { account, run_id: runId, sha256, events } = plan.header;
+  const { run_id: runId, sha256, events } = plan.header;
   if (record.plan !== sha256) throw damaged(key, "it belongs to another plan", NEW_RUN);
-  if (key !== layout.record(account, runId, record.place))
-    throw damaged(key, "it says another place", NEW_RUN);
+  if (key !== store.keys.record(runId, record.place)) throw damaged(key, "it says another place", NEW_RUN);
   if (record.end > events) throw damaged(key, "it ends behind the plan", NEW_RUN);
   return record;
 }

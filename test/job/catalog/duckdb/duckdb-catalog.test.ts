@@ -9,7 +9,7 @@ import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-cat
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
 import { markLost } from "../../../../lambdas/job/storage/snapshot-marks.ts";
-import type { Store, StoredKey } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store, type StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -57,12 +57,12 @@ describe("views.sql", () => {
     const publication = aPublication({ publication: "0000000001", snapshot_id: ONE });
     const missing = await made.views.render();
 
-    await markLost(made.store, "uk", publication, 0);
+    await markLost(accountStore(made.store, "uk"), publication, 0);
     const lost = await made.views.render();
-    await made.store.create(layout.changesPart("uk", "0000000001", ONE, 0), gzipSync("{}\n"));
+    await made.store.create(layout("uk").changesPart("0000000001", ONE, 0), gzipSync("{}\n"));
     const back = await made.views.render();
 
-    const [folder, name] = [layout.changes("uk", "0000000001", ONE), "changes of publication 0000000001"];
+    const [folder, name] = [layout("uk").changes("0000000001", ONE), "changes of publication 0000000001"];
     expect([missing, lost, back].map((sql) => sql.includes(name))).toEqual([true, false, false]);
     expect([missing, lost, back].map((sql) => sql.includes(`${folder}part-[0-9]`))).toEqual([
       false,
@@ -85,8 +85,8 @@ describe("views.sql", () => {
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
     const store = new MemoryStore();
-    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
-    store.put(layout.manifest("uk", ONE), manifestText("uk", ONE));
+    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
+    store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
     const open = new Set<string>();
     let most = 0;
     const list = async function* (prefix: string): AsyncGenerator<StoredKey> {
@@ -167,16 +167,16 @@ describe("views.sql", () => {
     class RacingStore extends MemoryStore {
       override async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
         if (this.text(key) === "old") {
-          this.put(layout.manifest("de", TWO), manifestText("de", TWO));
-          await publish(this, "de", aPublication({ snapshot_id: TWO }));
+          this.put(layout("de").manifest(TWO), manifestText("de", TWO));
+          await publish(accountStore(this, "de"), aPublication({ snapshot_id: TWO }));
           this.put(key, "by the other process");
         }
         return super.replace(key, bytes, version);
       }
     }
     const store = new RacingStore();
-    store.put(layout.manifest("uk", ONE), manifestText("uk", ONE));
-    await publish(store, "uk", aPublication({ snapshot_id: ONE }));
+    store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
+    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
@@ -220,12 +220,12 @@ describe("views.sql", () => {
 
   it("leaves out a head whose manifest is gone, and names it", async () => {
     const store = new MemoryStore();
-    await publish(store, "uk", aPublication({ snapshot_id: ONE, added: 0 }));
+    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE, added: 0 }));
 
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
 
     expect(store.text("views.sql")).toContain(
-      `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout.manifest("uk", ONE)} is damaged: it is missing. `,
+      `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout("uk").manifest(ONE)} is damaged: it is missing. `,
     );
     expect(store.text("views.sql")).not.toContain("part-[0-9]");
   });

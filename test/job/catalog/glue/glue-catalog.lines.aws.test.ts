@@ -54,7 +54,7 @@ onEmulator("an account's partitions of publications and run logs", () => {
     await catalog.refresh("uk");
 
     await new Publisher(store, "uk").day(1, ["a"]);
-    await store.create(layout.runLog("uk", "r", 1), Buffer.from('{"run_id":"r","attempt":1}\n'));
+    await store.create(layout("uk").runLog("r", 1), Buffer.from('{"run_id":"r","attempt":1}\n'));
 
     expect((await reader.rows("publications", "uk")).get("uk")).toMatchObject([
       { publication: "0000000001" },

@@ -12,6 +12,7 @@ import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import {
   ACCOUNT,
@@ -40,8 +41,8 @@ beforeEach(async () => {
   advanced = 0;
 });
 
-const part = (index: number): string => layout.part(ACCOUNT, RUN, index);
-const manifest = (): string | undefined => store.text(layout.manifest(ACCOUNT, RUN));
+const part = (index: number): string => layout(ACCOUNT).part(RUN, index);
+const manifest = (): string | undefined => store.text(layout(ACCOUNT).manifest(RUN));
 const facts = (): SnapshotFacts => new SnapshotFacts(EVENTS, ["/n"]);
 
 /** Three ranges of another process; the second one has no row. */
@@ -52,9 +53,14 @@ function record(): void {
 }
 
 async function build(changes: Partial<BuildTask> = {}): Promise<BuiltSnapshot> {
-  const chain = changes.chain ?? (await Chain.read(store, plan, await filesOf(store)));
+  const chain = changes.chain ?? (await Chain.read(accountStore(store, ACCOUNT), plan, await filesOf(store)));
   return buildSnapshot({
-    ports: { store, clock: new ManualClock(0), signal: new AbortController().signal, version: "0.0.0" },
+    ports: {
+      store: accountStore(store, ACCOUNT),
+      clock: new ManualClock(0),
+      signal: new AbortController().signal,
+      version: "0.0.0",
+    },
     settings: {
       account: ACCOUNT,
       lifted: [],
@@ -91,7 +97,7 @@ describe("a snapshot", () => {
     expect(await textOf(part(0))).toBe(`${rowAt(0)}\n${rowAt(1)}\n`);
     expect(await textOf(part(1))).toBe(`${rowAt(5)}\n`);
     expect(store.text(part(2))).toBeUndefined();
-    expect(store.text(layout.leftOut(ACCOUNT, RUN))?.match(/[0-9a-f-]{36}/g)).toEqual([2, 3, 4].map(uuidAt));
+    expect(store.text(layout(ACCOUNT).leftOut(RUN))?.match(/[0-9a-f-]{36}/g)).toEqual([2, 3, 4].map(uuidAt));
     expect(built.manifest.counts).toMatchObject({ listed: 6, events: 3, gone: 3 });
     expect(built.manifest.fields).toContainEqual({ pointer: "/n", count: 3, types: { number: 3 } });
     expect(built.manifest.digests).toMatchObject({ bytes: 3 * 32 });
@@ -155,13 +161,16 @@ describe("rows of another process", () => {
     for (const place of [0, 2, 4]) counted.markCounted(place);
     const opened: string[] = [];
     const chain = await Chain.read(
-      {
-        ...interposed(store, async () => undefined),
-        open: (key) => {
-          opened.push(key);
-          return store.open(key);
+      accountStore(
+        {
+          ...interposed(store, async () => undefined),
+          open: (key) => {
+            opened.push(key);
+            return store.open(key);
+          },
         },
-      },
+        ACCOUNT,
+      ),
       plan,
       await filesOf(store),
     );
@@ -180,8 +189,8 @@ describe("the folder of the snapshot", () => {
     ["a file is no part and readers read it", () => store.put(`${part(0)}.bak`, "x"), `${part(0)}.bak`],
     [
       "the snapshot is retired",
-      () => store.put(layout.retired(ACCOUNT, RUN), "{}"),
-      layout.retired(ACCOUNT, RUN),
+      () => store.put(layout(ACCOUNT).retired(RUN), "{}"),
+      layout(ACCOUNT).retired(RUN),
     ],
   ])("is refused where %s", async (_, put, key) => {
     record();
@@ -202,10 +211,10 @@ describe("the folder of the snapshot", () => {
     record();
     // The file of left-out events is the last one before the look at the folder.
     const changing = interposed(store, async (key) => {
-      if (key === layout.leftOut(ACCOUNT, RUN)) await change(part(1));
+      if (key === layout(ACCOUNT).leftOut(RUN)) await change(part(1));
     });
     const ports = {
-      store: changing,
+      store: accountStore(changing, ACCOUNT),
       clock: new ManualClock(0),
       signal: new AbortController().signal,
       version: "0.0.0",
@@ -237,13 +246,15 @@ test("rows that go away after they were verified end the start; the next one say
     if (key === part(1)) await store.delete(rowsKey(4));
   });
   const ports = {
-    store: losing,
+    store: accountStore(losing, ACCOUNT),
     clock: new ManualClock(0),
     signal: new AbortController().signal,
     version: "0.0.0",
   };
 
-  await expect(build({ ports })).rejects.toMatchObject({ code: "STORE_FAILED" });
+  await expect(build({ ports })).rejects.toMatchObject({
+    code: "STORE_FAILED",
+  });
   await expect(build()).rejects.toMatchObject(damaged(rowsKey(4), "it is missing"));
 
   expect(manifest()).toBeUndefined();
@@ -255,7 +266,7 @@ describe("the time", () => {
     // 20 ranges of one event: more parts than are named at once.
     const longPlan = await makePlan(new MemoryStore(), 20);
     for (let place = 0; place < 20; place += 1) putRange(store, longPlan, place, place + 1);
-    const chain = await Chain.read(store, longPlan, await filesOf(store));
+    const chain = await Chain.read(accountStore(store, ACCOUNT), longPlan, await filesOf(store));
     const all = new SnapshotFacts(20, []);
     for (const { place } of chain.records) all.markCounted(place);
     let left = looks;

@@ -9,7 +9,7 @@ import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
 import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
-import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import {
@@ -69,7 +69,7 @@ let tokens = 0;
 function start(chain: Chain, changes: Partial<CollectOptions> & { on?: Store } = {}): Promise<void> {
   return collect({
     ports: {
-      store: changes.on ?? store,
+      store: accountStore(changes.on ?? store, "uk"),
       clock,
       random: { next: () => 0.5, token: () => `own${++tokens}` },
     },
@@ -92,7 +92,7 @@ function start(chain: Chain, changes: Partial<CollectOptions> & { on?: Store } =
 
 /** Of each range, as it is stored. */
 async function ranges(): Promise<readonly (readonly [place: number, end: number, rows: number])[]> {
-  const chain = await Chain.read(store, plan, await filesOf(store));
+  const chain = await Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
   for (const record of chain.records) await chain.verify(record, () => undefined);
   return chain.records.map(({ place, end, rows }) => [place, end, rows?.rows ?? 0]);
 }
@@ -103,7 +103,7 @@ describe("a range is cut", () => {
   test("after so many events, with and without rows", async () => {
     gone = [1, 4, 5, 6, 7];
 
-    await start(Chain.begin(store, plan));
+    await start(Chain.begin(accountStore(store, "uk"), plan));
 
     expect(await ranges()).toEqual([
       [0, 4, 3],
@@ -122,7 +122,7 @@ describe("a range is cut", () => {
       return found.kind === "event" && placeOf(requestAs) < 3 ? { ...found, event } : found;
     };
 
-    await start(Chain.begin(store, plan), {
+    await start(Chain.begin(accountStore(store, "uk"), plan), {
       service: { detail: large },
       cut: { events: 5_000, ms: MINUTE_MS },
     });
@@ -136,7 +136,10 @@ describe("a range is cut", () => {
   test("after so much time", async () => {
     const onDone = (): void => clock.advance(MINUTE_MS / 3);
 
-    await start(Chain.begin(store, plan), { onDone, cut: { events: 5_000, ms: MINUTE_MS } });
+    await start(Chain.begin(accountStore(store, "uk"), plan), {
+      onDone,
+      cut: { events: 5_000, ms: MINUTE_MS },
+    });
 
     expect(await ranges()).toEqual([
       [0, 3, 3],
@@ -165,7 +168,9 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(Chain.begin(store, plan), { signal: stop.signal })).rejects.toBe(STOPPED);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
+      STOPPED,
+    );
 
     expect(await ranges()).toEqual([
       [0, 4, 4],
@@ -182,7 +187,9 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(Chain.begin(store, plan), { signal: stop.signal })).rejects.toBe(STOPPED);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
+      STOPPED,
+    );
 
     expect(await ranges()).toEqual([[0, 2, 0]]);
     expect(rowsFiles()).toEqual([]);
@@ -192,7 +199,9 @@ describe("what is finished in order is recorded", () => {
     let left = 5;
     const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
 
-    await expect(start(Chain.begin(store, plan), { timeBudget, concurrency: 3 })).rejects.toMatchObject({
+    await expect(
+      start(Chain.begin(accountStore(store, "uk"), plan), { timeBudget, concurrency: 3 }),
+    ).rejects.toMatchObject({
       code: "INTERRUPTED",
       message: expect.stringContaining("5 of 10 events are staged"),
     });
@@ -210,7 +219,9 @@ describe("what is finished in order is recorded", () => {
       if (place === 5) throw failure;
     };
 
-    await expect(start(Chain.begin(store, plan), { concurrency: 3 })).rejects.toBe(failure);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(
+      failure,
+    );
 
     expect(await ranges()).toEqual([
       [0, 4, 4],
@@ -223,11 +234,11 @@ describe("what is finished in order is recorded", () => {
     onDetail = (place) => {
       if (place === 5) throw failure;
     };
-    await expect(start(Chain.begin(store, plan))).rejects.toBe(failure);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan))).rejects.toBe(failure);
     onDetail = () => undefined;
     asked = [];
 
-    await start(await Chain.read(store, plan, await filesOf(store)));
+    await start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)));
 
     expect(asked).toEqual([5, 6, 7, 8, 9]);
     expect(await ranges()).toEqual([
@@ -244,7 +255,7 @@ describe("what is finished in order is recorded", () => {
       if (place === 2) throw failure;
     };
 
-    await expect(start(Chain.begin(store, plan))).rejects.toBe(failure);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan))).rejects.toBe(failure);
 
     expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
   });
@@ -259,7 +270,9 @@ describe("after a lost lease", () => {
       if (place === 6) lost.abort(LOST);
     };
 
-    await expect(start(Chain.begin(store, plan), { signal: lost.signal })).rejects.toBe(LOST);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: lost.signal })).rejects.toBe(
+      LOST,
+    );
 
     expect(recorded).toEqual([0]);
     expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
@@ -272,7 +285,7 @@ describe("after a lost lease", () => {
       if (confirmed === 2) throw LOST;
     };
 
-    await expect(start(Chain.begin(store, plan), { beforeRecord })).rejects.toBe(LOST);
+    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { beforeRecord })).rejects.toBe(LOST);
 
     expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
   });
@@ -309,7 +322,7 @@ describe("where another process records first", () => {
       for (const [place = 0, end = 0] of others) putRange(store, plan, place, end);
     });
 
-    await start(Chain.begin(on, plan), { on });
+    await start(Chain.begin(accountStore(on, "uk"), plan), { on });
 
     const theirs = others.map(([place = 0, end = 0]) => [place, end, end - place]);
     expect(await ranges()).toEqual([[0, 4, 4], ...theirs, ...then]);
@@ -333,7 +346,11 @@ describe("where another process records first", () => {
       },
     };
 
-    await start(Chain.begin(on, plan), { on, concurrency: 3, cut: { events: 2, ms: MINUTE_MS } });
+    await start(Chain.begin(accountStore(on, "uk"), plan), {
+      on,
+      concurrency: 3,
+      cut: { events: 2, ms: MINUTE_MS },
+    });
 
     expect(Object.fromEntries(counted)).toEqual({ 5: 1, 6: 1, 7: 1, 8: 1, 9: 1 });
   });

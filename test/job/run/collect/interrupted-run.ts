@@ -4,6 +4,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { Sandbox } from "../sandbox.ts";
+import type { PortChanges } from "../small-world.ts";
 
 const STOPPED = new SyncError("INTERRUPTED", "stopped");
 
@@ -17,7 +18,7 @@ interface Interrupted {
 export async function interrupt(
   sandbox: Sandbox,
   after: number,
-  changes: Partial<RunPorts> = {},
+  changes: PortChanges = {},
 ): Promise<Interrupted> {
   const stop = new AbortController();
   const finished = new Set<string>();

@@ -13,7 +13,7 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
 import { MemoryExecutions } from "../hand-over/memory-executions.ts";
 import { Sandbox } from "../sandbox.ts";
-import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
 /** Pages of numbers of events; undefined stands for an entry without a valid uuid. */
 type Reading = readonly (readonly (number | undefined)[])[];
@@ -41,7 +41,7 @@ class PagedWorld {
     this.small.show(Math.max(...readings.flat(2).map((n) => n ?? 1)));
   }
 
-  run(changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  run(changes: PortChanges = {}): Promise<RunResult> {
     return this.small.run({ runId: "2026-01-02T06-00-00.000Z" }, { openService: this.#open, ...changes });
   }
 
@@ -53,7 +53,7 @@ class PagedWorld {
   }
 
   async plan() {
-    const [key = ""] = this.small.store.keys(layout.runs(ACCOUNT)).filter((each) => each.includes("plan"));
+    const [key = ""] = this.small.store.keys(layout(ACCOUNT).runs).filter((each) => each.includes("plan"));
     return (await readPlan(this.small.store, key))?.header;
   }
 
@@ -245,7 +245,7 @@ describe("a list", () => {
 
   test("is not read again by a start that resumes the run: its plan decides", async () => {
     const world = new PagedWorld(NEVER_AGREE);
-    const isPlanned = (): boolean => world.small.store.keys(layout.runs(ACCOUNT)).length > 0;
+    const isPlanned = (): boolean => world.small.store.keys(layout(ACCOUNT).runs).length > 0;
 
     const first = await world.run({ timeLeftMs: () => (isPlanned() ? 0 : 900 * SECOND_MS) });
     const next = await world.run();
@@ -269,7 +269,7 @@ describe("a list", () => {
     });
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "SERVICE_UNAVAILABLE", listed: null });
-    expect(world.small.store.keys(layout.runs(ACCOUNT))).toEqual([]);
+    expect(world.small.store.keys(layout(ACCOUNT).runs)).toEqual([]);
   });
 });
 

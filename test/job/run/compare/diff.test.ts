@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { type DiffTask, diff, FirstChanges } from "../../../../lambdas/job/run/compare/diff.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { Change } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { heldWorld } from "../held-world.ts";
-import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
-async function compare(world: SmallWorld, task: DiffTask, changes: Partial<RunPorts> = {}) {
+async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges = {}) {
   const first = new FirstChanges(1_000);
-  const compared = await diff(world.ports(changes), ACCOUNT, task, (change) => first.add(change));
+  const compared = await diff(world.ports(changes), task, (change) => first.add(change));
   return { ...compared, ...first.counts, rows: first.rows };
 }
 
@@ -61,7 +61,7 @@ describe("diff", () => {
 
     const { added, changed, removed } = await compare(world, { a: second, b: first });
 
-    const log = JSON.parse(world.store.text(layout.publication(ACCOUNT, "0000000002")) ?? "{}");
+    const log = JSON.parse(world.store.text(layout(ACCOUNT).publication("0000000002")) ?? "{}");
     expect({ added, changed, removed }).toEqual({
       added: log.added,
       changed: log.changed,
@@ -90,7 +90,7 @@ describe("diff", () => {
 
   test("refuses a retired snapshot, and held where none is", async () => {
     const { world, first, held } = await heldWorld();
-    await markRetired(world.store, ACCOUNT, first);
+    await markRetired(accountStore(world.store, ACCOUNT), first);
     await world.accept(held);
 
     await expect(compare(world, { a: first, b: undefined })).rejects.toMatchObject({
@@ -104,9 +104,9 @@ describe("diff", () => {
   });
 
   test.each([
-    { what: "a part of the first", key: (a: string, _b: string) => layout.part(ACCOUNT, a, 0) },
-    { what: "a part of the second", key: (_a: string, b: string) => layout.part(ACCOUNT, b, 0) },
-    { what: "the manifest of the second", key: (_a: string, b: string) => layout.manifest(ACCOUNT, b) },
+    { what: "a part of the first", key: (a: string, _b: string) => layout(ACCOUNT).part(a, 0) },
+    { what: "a part of the second", key: (_a: string, b: string) => layout(ACCOUNT).part(b, 0) },
+    { what: "the manifest of the second", key: (_a: string, b: string) => layout(ACCOUNT).manifest(b) },
   ])("names the damaged file: $what", async ({ key }) => {
     const { world, second, held } = await heldWorld();
     const damaged = key(held, second);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { heldSnapshots } from "../../../../lambdas/job/run/compare/held-snapshots.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
@@ -12,7 +12,7 @@ import { SmallWorld } from "../small-world.ts";
 const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
 
 function markOf(store: Sandbox["store"], snapshotId: string): Record<string, unknown> {
-  return JSON.parse(store.text(layout.held(ACCOUNT, snapshotId)) ?? "{}");
+  return JSON.parse(store.text(layout(ACCOUNT).held(snapshotId)) ?? "{}");
 }
 
 describe("the preview of a held snapshot", () => {
@@ -97,7 +97,7 @@ describe("the preview of a held snapshot", () => {
     const world = new SmallWorld();
     world.show(10, 1);
     const head = (await world.run()).row.run_id;
-    world.store.put(layout.part(ACCOUNT, head, 0), "damaged");
+    world.store.put(layout(ACCOUNT).part(head, 0), "damaged");
     world.show(5, 2);
 
     const { row, preview } = await world.run();
@@ -150,12 +150,12 @@ describe("the preview of a held snapshot", () => {
     const world = new SmallWorld();
     world.show(0);
     const { row } = await world.run();
-    const key = layout.held(ACCOUNT, row.run_id);
+    const key = layout(ACCOUNT).held(row.run_id);
     const { preview, ...earlier } = JSON.parse(world.store.text(key) ?? "{}");
 
     for (const mark of [earlier, { ...earlier, preview: { added: "many" } }]) {
       world.store.put(key, `${JSON.stringify(mark)}\n`);
-      const [held] = await heldSnapshots(world.store, ACCOUNT);
+      const [held] = await heldSnapshots(accountStore(world.store, ACCOUNT));
       expect(held).toEqual({
         snapshotId: row.run_id,
         reason: "NO_EVENTS",

@@ -81,7 +81,7 @@ test.each<{
     });
     expect(line?.["error_message"]).toContain(one.says);
     expect(line?.["error_message"]).toContain("redrive the execution");
-    expect(world.small.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
+    expect(world.small.store.text(layout(ACCOUNT).outcome(RUN))).toBeUndefined();
     expect(world.lease()).toMatchObject({ run_id: null, handed_over: { run_id: RUN, n: 1 } });
   },
 );
@@ -124,9 +124,9 @@ describe.each<Moment>(["before", "after"])("killed %s", (moment) => {
 
 test("an execution that is started again and fails again is a failure of its own", async () => {
   const { world, arn } = await ended("FAILED");
-  const left = world.small.store.text(layout.lease(ACCOUNT)) ?? "";
+  const left = world.small.store.text(layout(ACCOUNT).lease) ?? "";
   await world.abandon(arn);
-  world.small.store.put(layout.lease(ACCOUNT), left);
+  world.small.store.put(layout(ACCOUNT).lease, left);
   world.executions.redrive(arn);
   world.executions.end(arn, "ABORTED");
 
@@ -140,7 +140,7 @@ test("a turn of an execution that is started again meanwhile keeps its lease", a
   const redriven = JSON.stringify({ ...world.lease(), holder: { token: "turn" } });
   const onAbandoned = async (): Promise<void> => {
     world.executions.redrive(arn);
-    world.small.store.put(layout.lease(ACCOUNT), redriven);
+    world.small.store.put(layout(ACCOUNT).lease, redriven);
   };
 
   const abandonment = await world.abandon(arn, { onAbandoned });
@@ -195,11 +195,11 @@ test("an execution that has succeeded is not abandoned", async () => {
 
 test("a run that is finished keeps its outcome; only the lease is freed", async () => {
   const { world, arn } = await ended("FAILED");
-  const left = world.small.store.text(layout.lease(ACCOUNT)) ?? "";
+  const left = world.small.store.text(layout(ACCOUNT).lease) ?? "";
   world.executions.redrive(arn);
   await world.play();
   world.executions.end(arn, "FAILED");
-  world.small.store.put(layout.lease(ACCOUNT), left);
+  world.small.store.put(layout(ACCOUNT).lease, left);
   const lines = world.log().length;
 
   expect(await world.abandon(arn)).toEqual({ explanation: expect.stringContaining("was finished before") });
@@ -211,7 +211,7 @@ test("what a turn that was killed may have sent counts as used", async () => {
   const { world, arn } = await ended("FAILED", "Lambda.Unknown");
   world.small.settings = { ...world.small.settings, requestsPerMinute: 200 };
   world.small.store.put(
-    layout.lease(ACCOUNT),
+    layout(ACCOUNT).lease,
     JSON.stringify({ ...world.lease(), holder: { token: "killed" }, use: [] }),
   );
 

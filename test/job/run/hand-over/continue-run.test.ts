@@ -30,9 +30,9 @@ describe("a turn", () => {
 
   test("of a run that is finished is done, and frees a lease that was left behind", async () => {
     const { world, arn } = await handedOver();
-    const left = world.small.store.text(layout.lease(ACCOUNT)) ?? "";
+    const left = world.small.store.text(layout(ACCOUNT).lease) ?? "";
     await world.play();
-    world.small.store.put(layout.lease(ACCOUNT), left);
+    world.small.store.put(layout(ACCOUNT).lease, left);
 
     const { isDone, result } = await world.turn(arn, 9);
 
@@ -52,7 +52,7 @@ describe("a turn", () => {
       expires_at: new Date(nowMs + 60_000).toISOString(),
       use: [],
     };
-    world.small.store.put(layout.lease(ACCOUNT), JSON.stringify(other));
+    world.small.store.put(layout(ACCOUNT).lease, JSON.stringify(other));
 
     const { isDone, result } = await world.turn(arn, 0);
 
@@ -67,7 +67,7 @@ describe("a turn", () => {
     await world.executions.start(SECOND, { account: ACCOUNT, runId: RUN, turn: 0 });
     world.executions.end(second, "FAILED");
     const theirs = { ...world.lease(), execution: second };
-    world.small.store.put(layout.lease(ACCOUNT), JSON.stringify(theirs));
+    world.small.store.put(layout(ACCOUNT).lease, JSON.stringify(theirs));
 
     const { isDone, result } = await world.turn(arn, 0);
 
@@ -82,7 +82,7 @@ describe("a turn", () => {
     const dates = { renewed_at: "2026-01-01T00:00:00.000Z", expires_at: null };
     const store = interposed(world.small.store, async (key) => {
       if (key.includes("/rows-"))
-        world.small.store.put(layout.lease(ACCOUNT), JSON.stringify({ ...theirs, ...dates }));
+        world.small.store.put(layout(ACCOUNT).lease, JSON.stringify({ ...theirs, ...dates }));
     });
     const inTime = { store, timeLeftMs: () => 900_000 };
     const staged = world.small.store.keys("runs/").filter((key) => key.includes("/record-")).length;
@@ -98,7 +98,7 @@ describe("a turn", () => {
     const { world, arn } = await handedOver();
     const lease = world.lease();
     world.small.store.put(
-      layout.lease(ACCOUNT),
+      layout(ACCOUNT).lease,
       JSON.stringify({ ...lease, holder: { token: "of the killed invocation" } }),
     );
     world.small.settings = { ...world.small.settings, requestsPerMinute: 10, windowMs: 600_000 };
@@ -170,7 +170,7 @@ describe("a turn that fails", () => {
     const down = new SyncError("STORE_FAILED", "The store is down.");
     const { store } = world.small;
     const replace = (key: string, bytes: Uint8Array, version: string) =>
-      key === layout.lease(ACCOUNT) ? Promise.reject(down) : store.replace(key, bytes, version);
+      key === layout(ACCOUNT).lease ? Promise.reject(down) : store.replace(key, bytes, version);
     const failingStore = { ...interposed(store, async () => undefined), replace };
 
     await expect(world.turn(arn, 0, { store: failingStore })).rejects.toBe(down);
@@ -186,7 +186,7 @@ describe("a turn that fails", () => {
     await expect(world.turn(arn, 0, failing(world, refused))).rejects.toBe(refused);
 
     expect(world.lease()).toMatchObject({ run_id: null });
-    expect(world.small.store.text(layout.outcome(ACCOUNT, RUN))).toContain("NOT_ENTITLED");
+    expect(world.small.store.text(layout(ACCOUNT).outcome(RUN))).toContain("NOT_ENTITLED");
   });
 
   test("because it has only made what was made before throws INTERRUPTED too", async () => {

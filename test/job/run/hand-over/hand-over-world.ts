@@ -12,7 +12,7 @@ import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import type { RateLimiter, RequestKind } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { MemoryStore } from "../../storage/memory-store.ts";
-import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 import { MemoryExecutions } from "./memory-executions.ts";
 
 export const RUN = "2026-01-02T06-00-00.000Z";
@@ -49,7 +49,7 @@ export class HandOverWorld {
   }
 
   /** What a new invocation is given. */
-  ports(changes: Partial<RunPorts> = {}): RunPorts {
+  ports(changes: PortChanges = {}): RunPorts {
     this.invocations += 1;
     const { clock } = this.small;
     const { limitSeconds = 900 } = this.#options;
@@ -66,16 +66,16 @@ export class HandOverWorld {
   }
 
   /** The first invocation, of the schedule unless it names no run. */
-  first(changes: Partial<RunPorts> = {}, runId: string | undefined = RUN): Promise<RunResult> {
+  first(changes: PortChanges = {}, runId: string | undefined = RUN): Promise<RunResult> {
     return this.small.run(runId === undefined ? {} : { runId }, this.ports(changes));
   }
 
-  byHand(changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  byHand(changes: PortChanges = {}): Promise<RunResult> {
     return this.small.run({}, this.ports(changes));
   }
 
   /** One invocation by the state machine. Throws as the function does. */
-  async turn(arn: string, turn: number, changes: Partial<RunPorts> = {}): Promise<TurnEnd> {
+  async turn(arn: string, turn: number, changes: PortChanges = {}): Promise<TurnEnd> {
     this.small.clock.advance(1);
     const { maxTurns = 1_000 } = this.#options;
     const runId = parseExecutionName(nameOfExecution(arn))?.runId ?? "";
@@ -90,7 +90,7 @@ export class HandOverWorld {
   }
 
   /** Acts as the state machine until no execution runs. Returns the results of all turns. */
-  async play(changes: () => Partial<RunPorts> = () => ({})): Promise<readonly RunResult[]> {
+  async play(changes: () => PortChanges = () => ({})): Promise<readonly RunResult[]> {
     const results: RunResult[] = [];
     for (let { running } = this.executions; running; { running } = this.executions) {
       results.push(...(await this.#playOne(running.arn, running.input.turn, changes)));
@@ -98,11 +98,7 @@ export class HandOverWorld {
     return results;
   }
 
-  async #playOne(
-    arn: string,
-    fromTurn: number,
-    changes: () => Partial<RunPorts>,
-  ): Promise<readonly RunResult[]> {
+  async #playOne(arn: string, fromTurn: number, changes: () => PortChanges): Promise<readonly RunResult[]> {
     const results: RunResult[] = [];
     let retries = 0;
     for (let turn = fromTurn; ; ) {
@@ -128,13 +124,13 @@ export class HandOverWorld {
     }
   }
 
-  abandon(arn: string, changes: Partial<RunPorts> = {}) {
+  abandon(arn: string, changes: PortChanges = {}) {
     const runId = parseExecutionName(nameOfExecution(arn))?.runId ?? "";
     return abandonRun(this.ports(changes), this.executions, this.small.settings, { runId, execution: arn });
   }
 
   lease(): Record<string, unknown> {
-    return JSON.parse(this.small.store.text(layout.lease(ACCOUNT)) ?? "{}");
+    return JSON.parse(this.small.store.text(layout(ACCOUNT).lease) ?? "{}");
   }
 
   /** The run log's lines, in order. */
@@ -146,7 +142,7 @@ export class HandOverWorld {
 
   /** The uncompressed parts of a snapshot, one after the other. */
   async parts(snapshotId: string): Promise<string> {
-    const keys = this.small.store.keys(layout.snapshot(ACCOUNT, snapshotId));
+    const keys = this.small.store.keys(layout(ACCOUNT).snapshot(snapshotId));
     const texts = keys
       .filter((key) => key.includes("/part-"))
       .map(async (key) => {
@@ -210,6 +206,6 @@ export class HandOverWorld {
 
 /** The first planned event of the run that no record covers. */
 function recordedEnd(store: MemoryStore): number {
-  const keys = store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/record-"));
+  const keys = store.keys(layout(ACCOUNT).run(RUN)).filter((key) => key.includes("/record-"));
   return Math.max(0, ...keys.map((key): number => JSON.parse(store.text(key) ?? "").end));
 }

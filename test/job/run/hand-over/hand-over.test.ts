@@ -36,7 +36,7 @@ test("the first invocation stages what it can, passes the lease on, and starts t
     expires_at: null,
     handed_over: { run_id: RUN, n: 1 },
   });
-  expect(world.small.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
+  expect(world.small.store.text(layout(ACCOUNT).outcome(RUN))).toBeUndefined();
 });
 
 test("every invocation that stops early has its line in the run log, with its own counts and the run's trigger", async () => {
@@ -134,7 +134,7 @@ test("a name that is taken, because a damaged lease has forgotten it, is passed 
   const world = new HandOverWorld(SMALL);
   await world.first();
   world.executions.end(world.executions.arnOf(FIRST), "ABORTED");
-  world.small.store.put(layout.lease(ACCOUNT), "damaged");
+  world.small.store.put(layout(ACCOUNT).lease, "damaged");
 
   const { handedOver } = await world.first();
 

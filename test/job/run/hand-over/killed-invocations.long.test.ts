@@ -3,14 +3,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { Crashed, CrashPoint } from "../crash.ts";
+import type { PortChanges } from "../small-world.ts";
 import { FIRST, HandOverWorld } from "./hand-over-world.ts";
 
 const EVENTS = 24;
 
 /** The ports of a process that dies at its effect `at`, the starts of executions included. */
-function dying(world: HandOverWorld, point: CrashPoint): Partial<RunPorts> {
+function dying(world: HandOverWorld, point: CrashPoint): PortChanges {
   const { executions } = world;
   const guarded: Executions = {
     arnOf: (name) => executions.arnOf(name),
@@ -30,7 +30,7 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
         const options = { rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
         const world = new HandOverWorld({ events: EVENTS, maxTurns, ...options });
         const crashes: CrashPoint[] = [];
-        const next = (): Partial<RunPorts> => {
+        const next = (): PortChanges => {
           const [at, isAfter] = points[crashes.length] ?? [1, false];
           const point = new CrashPoint(at, isAfter ? "after" : "before");
           crashes.push(point);

@@ -104,7 +104,7 @@ describe("the invocation that hands over", () => {
     for (const moment of ["before", "after"] as const) {
       const world = new HandOverWorld(SMALL);
       const point = new CrashPoint("hand-over.json", "after");
-      const lease = layout.lease(ACCOUNT);
+      const lease = layout(ACCOUNT).lease;
       let isNext = false;
       const ports = world.ports();
       const store = point.wrap(ports).store;
@@ -171,7 +171,7 @@ describe("an execution that has ended without its run", () => {
     const world = new HandOverWorld(SMALL);
     await world.first();
     const foreign = `arn:aws:states:eu-west-1:123456789012:execution:other:${FIRST}`;
-    world.small.store.put(layout.lease(ACCOUNT), JSON.stringify({ ...world.lease(), execution: foreign }));
+    world.small.store.put(layout(ACCOUNT).lease, JSON.stringify({ ...world.lease(), execution: foreign }));
 
     const { row } = await world.first();
 

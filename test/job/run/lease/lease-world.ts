@@ -8,6 +8,7 @@ import {
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import type { Clock } from "../../../../lambdas/job/runtime/clock.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -28,8 +29,7 @@ export class Account {
 
   options(token: string): AcquireOptions {
     return {
-      store: this.store,
-      account: "uk",
+      store: accountStore(this.store, "uk"),
       clock: this.clock,
       logger: new LogLines(),
       holder: { token },

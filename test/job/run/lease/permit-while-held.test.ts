@@ -6,6 +6,7 @@ import { permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account
 import { encodeLease, leaseOf } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -19,9 +20,9 @@ async function leased() {
   const store = new MemoryStore(clock);
   const holder = { token: "ours" };
   const file = encodeLease(leaseOf({ run_id: RUN, holder, use: [] }, clock.now()));
-  const version = (await store.create(layout.lease(ACCOUNT), file)) ?? "";
+  const version = (await store.create(layout(ACCOUNT).lease, file)) ?? "";
   const lease = new Lease(
-    { store, account: ACCOUNT, clock, logger: new LogLines(), holder },
+    { store: accountStore(store, ACCOUNT), clock, logger: new LogLines(), holder },
     {
       runId: RUN,
       execution: undefined,
@@ -67,7 +68,7 @@ test("a computer that slept, and whose monotonic clock stood still, asks as well
 test("a request never goes where another process has taken the lease", async () => {
   const { clock, store, lease, rateLimiter } = await leased();
   const other = leaseOf({ run_id: RUN, holder: { token: "theirs" }, use: [] }, clock.now());
-  store.put(layout.lease(ACCOUNT), encodeLease(other));
+  store.put(layout(ACCOUNT).lease, encodeLease(other));
   clock.advance(60_000);
 
   const waiting = rateLimiter.acquire("detail", lease.lost);

@@ -5,7 +5,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
-import { ACCOUNT, HOUR_MS, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, HOUR_MS, type PortChanges, SmallWorld } from "../small-world.ts";
 
 export const NOTE = `accounts/${ACCOUNT}/login-refused.json`;
 
@@ -21,7 +21,7 @@ export class GuardedWorld extends SmallWorld {
     this.show(5);
   }
 
-  override ports(changes: Partial<RunPorts> = {}): RunPorts {
+  override ports(changes: PortChanges = {}): RunPorts {
     const ports = super.ports(changes);
     return {
       ...ports,
@@ -30,7 +30,7 @@ export class GuardedWorld extends SmallWorld {
   }
 
   /** The schedule's start of this instant. */
-  scheduled(changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  scheduled(changes: PortChanges = {}): Promise<RunResult> {
     return this.run({ trigger: "schedule", runId: formatRunId(this.clock.now()) }, changes);
   }
 

@@ -12,6 +12,7 @@ import {
   parseLiftedColumns,
 } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { type AccountStore, accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { liftedManifest } from "../../snapshot/files/manifests.ts";
@@ -70,19 +71,22 @@ describe("columns that do not", () => {
 
 describe("a start", () => {
   /** A head of uk with a column that comes from /name. */
-  async function headWith(name: string): Promise<{ store: MemoryStore; catalog: Catalog; logger: LogLines }> {
+  async function headWith(
+    name: string,
+    account = "uk",
+  ): Promise<{ store: AccountStore; catalog: Catalog; logger: LogLines }> {
     const store = new MemoryStore();
     const manifest = liftedManifest([name]);
-    store.put(layout.manifest("uk", manifest.snapshot_id), JSON.stringify(manifest));
-    store.put(layout.publication("uk", "0000000001"), `${JSON.stringify(aPublication())}\n`);
-    return { store, catalog: new MemoryCatalog(store), logger: new LogLines() };
+    store.put(layout("uk").manifest(manifest.snapshot_id), JSON.stringify(manifest));
+    store.put(layout("uk").publication("0000000001"), `${JSON.stringify(aPublication())}\n`);
+    return { store: accountStore(store, account), catalog: new MemoryCatalog(store), logger: new LogLines() };
   }
 
   test("with another pointer under the same name is accepted with a warning", async () => {
     const ports = await headWith("brand");
     const lifted = [{ name: "brand", pointer: "/brand/name" }];
 
-    await columnsOfRun(ports, { account: "uk", lifted });
+    await columnsOfRun(ports, { lifted });
 
     expect(ports.logger.text).toMatch(
       /warn .*brand now comes from \/brand\/name and no longer from \/brand;/,
@@ -92,15 +96,15 @@ describe("a start", () => {
   test("with the same pointer says nothing", async () => {
     const ports = await headWith("brand");
 
-    await columnsOfRun(ports, { account: "uk", lifted: lift("brand", "more") });
+    await columnsOfRun(ports, { lifted: lift("brand", "more") });
 
     expect(ports.logger.lines).toEqual([]);
   });
 
   test("without a head of its own is held to the columns of another account", async () => {
-    const ports = await headWith("brand");
+    const ports = await headWith("brand", "de");
 
-    const started = columnsOfRun(ports, { account: "de", lifted: lift("other") });
+    const started = columnsOfRun(ports, { lifted: lift("other") });
 
     await expect(started).rejects.toThrow(/lacks the column brand.*and other is in the way/);
   });
@@ -109,7 +113,7 @@ describe("a start", () => {
     const ports = await headWith("brand");
     const catalog = { ...ports.catalog, columns: async () => ["uuid", "event", "region", "brand"] };
 
-    const started = columnsOfRun({ ...ports, catalog }, { account: "uk", lifted: lift("brand") });
+    const started = columnsOfRun({ ...ports, catalog }, { lifted: lift("brand") });
 
     await expect(started).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -121,7 +125,7 @@ describe("a start", () => {
     const ports = await headWith("brand");
     const catalog = { ...ports.catalog, columns: async () => ["uuid", "event"] };
 
-    const { columns } = await columnsOfRun({ ...ports, catalog }, { account: "uk", lifted: [] });
+    const { columns } = await columnsOfRun({ ...ports, catalog }, { lifted: [] });
 
     expect(columns).toEqual([{ name: "brand", pointer: "/brand" }]);
   });

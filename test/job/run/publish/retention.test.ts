@@ -8,7 +8,7 @@ import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 const MINUTE_MS = 60_000;
 const files = (world: SmallWorld, snapshotId: string | null): readonly string[] =>
-  world.store.keys(layout.snapshot(ACCOUNT, snapshotId ?? "")).map((key) => key.split("/").at(-1) ?? "");
+  world.store.keys(layout(ACCOUNT).snapshot(snapshotId ?? "")).map((key) => key.split("/").at(-1) ?? "");
 
 /** A snapshot a day, for so many days. */
 async function daily(world: SmallWorld, days: number): Promise<readonly string[]> {
@@ -59,7 +59,7 @@ describe("retention", () => {
         ...interposed(store, async () => undefined),
         list: async function* (prefix, after) {
           for await (const file of store.list(prefix, after)) {
-            yield file.key.startsWith(layout.snapshot(ACCOUNT, first)) ? { ...file, refusedLink } : file;
+            yield file.key.startsWith(layout(ACCOUNT).snapshot(first)) ? { ...file, refusedLink } : file;
           }
         },
       },
@@ -68,7 +68,7 @@ describe("retention", () => {
 
     for (const _ of ["retires", "deletes"]) {
       world.clock.advance(2 * DAY_MS);
-      await applyRetention({ ports: { ...ports, logger }, account: ACCOUNT, retainDays: 1 });
+      await applyRetention({ ports: { ...ports, logger }, retainDays: 1 });
     }
 
     expect(files(world, first)).toEqual(before);
@@ -113,7 +113,7 @@ describe("retention", () => {
     world.show(2);
     const held = (await world.run()).row.snapshot_id;
     const orphan = "2026-01-01T02-00-00.000Z";
-    world.store.put(layout.part(ACCOUNT, orphan, 0), "left behind");
+    world.store.put(layout(ACCOUNT).part(orphan, 0), "left behind");
     world.show(10);
 
     world.clock.advance(29 * DAY_MS);
@@ -135,7 +135,7 @@ describe("retention", () => {
     const [first = ""] = await daily(world, 2);
     await world.rollback(first);
     const retired_at = new Date(world.clock.now()).toISOString();
-    world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
+    world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
 
     await world.run();
 
@@ -147,7 +147,7 @@ describe("retention", () => {
     const [first = ""] = await daily(world, 2);
     await world.rollback(first, false);
     const retired_at = new Date(world.clock.now() - 2 * DAY_MS).toISOString();
-    world.store.put(layout.retired(ACCOUNT, first), JSON.stringify({ retired_at }));
+    world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
 
     await world.run();
     world.clock.advance(DAY_MS - MINUTE_MS);

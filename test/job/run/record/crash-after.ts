@@ -17,5 +17,5 @@ export async function crashAfter(effect: string, world: SmallWorld, runId?: stri
     world.run(runId === undefined ? {} : { runId }, { ...ports, ...point.wrap(ports) }),
   ).rejects.toThrow("the process");
   world.dead.add(ports.process.pid ?? 0);
-  return world.store.keys(layout.runs(ACCOUNT)).at(-1)?.split("/")[2] ?? "";
+  return world.store.keys(layout(ACCOUNT).runs).at(-1)?.split("/")[2] ?? "";
 }

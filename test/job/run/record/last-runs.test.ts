@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { durationText, remainingText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import { lastRuns } from "../../../../lambdas/job/run/record/last-runs.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { aRun } from "../../../cli/report/report-world.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
@@ -24,13 +25,15 @@ function storeOf(
   for (const { id, attempt = 1, hour, seconds = 5 } of attempts) {
     nowMs += 3_600_000;
     const row = aRun({ run_id: idOf(id), attempt, started_at: at(hour), seconds });
-    store.put(layout.runLog("uk", idOf(id), attempt), `${JSON.stringify(row)}\n`);
+    store.put(layout("uk").runLog(idOf(id), attempt), `${JSON.stringify(row)}\n`);
   }
   return store;
 }
 
 const ids = async (store: MemoryStore, most = 10): Promise<readonly string[]> =>
-  (await lastRuns(store, "uk", most)).runs.map(({ run_id, attempt }) => `${run_id.slice(11, 13)}-${attempt}`);
+  (await lastRuns(accountStore(store, "uk"), most)).runs.map(
+    ({ run_id, attempt }) => `${run_id.slice(11, 13)}-${attempt}`,
+  );
 
 describe("the newest attempts are in the order in which they ended", () => {
   test("also where a resumed run ended after runs that began later", async () => {

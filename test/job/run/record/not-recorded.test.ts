@@ -6,14 +6,15 @@ import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts"
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
-import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, DAY_MS, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
 
 /** Ports whose disk is full as soon as a publication exists, for everything or for keys of this kind. */
-function fullAfterCommit(world: SmallWorld, kind = ""): Partial<RunPorts> {
+function fullAfterCommit(world: SmallWorld, kind = ""): PortChanges {
   let isFull = false;
   const store = interposed(world.store, async (key) => {
     if (isFull && key.startsWith(kind)) throw new SyncError("STORE_FAILED", FULL);
@@ -23,7 +24,7 @@ function fullAfterCommit(world: SmallWorld, kind = ""): Partial<RunPorts> {
 }
 
 /** Its catalog cannot be refreshed once something more is published. */
-function catalogFails(world: SmallWorld, code: "CATALOG_FAILED" | "STORE_CORRUPT"): Partial<RunPorts> {
+function catalogFails(world: SmallWorld, code: "CATALOG_FAILED" | "STORE_CORRUPT"): PortChanges {
   const before = world.store.keys("publications/").length;
   const catalog: RunPorts["catalog"] = {
     refresh: async (account) => {
@@ -62,7 +63,9 @@ describe("a run whose disk is full right after the commit", () => {
       { run_id: row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 10 },
       { run_id: next.row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 0 },
     ]);
-    expect((await readRunResult(world.store, ACCOUNT, row.run_id))?.row.outcome).toBe("PUBLISHED");
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), row.run_id))?.row.outcome).toBe(
+      "PUBLISHED",
+    );
   });
 
   test.each([
@@ -91,7 +94,9 @@ describe("a run whose disk is full right after the commit", () => {
     await world.run();
 
     expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toHaveLength(1);
-    expect((await readRunResult(world.store, ACCOUNT, row.run_id))?.row.outcome).toBe("PUBLISHED");
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), row.run_id))?.row.outcome).toBe(
+      "PUBLISHED",
+    );
   });
 });
 
@@ -108,7 +113,7 @@ describe("a scheduled run whose catalog fails after the commit", () => {
         code,
         message: expect.stringMatching(/^PUBLISHED as number 0000000001, /),
       });
-      expect(await readRunResult(world.store, ACCOUNT, row.run_id)).toBeUndefined();
+      expect(await readRunResult(accountStore(world.store, ACCOUNT), row.run_id)).toBeUndefined();
       const retry = await world.run({ runId: SCHEDULED });
       expect(retry.row).toMatchObject({ outcome: "PUBLISHED", added: 10, attempt: 2 });
       expect(world.details).toBe(10);
@@ -147,12 +152,12 @@ describe.each(["run", "the same again"])(
       const { row, error } = await world.acceptOrRollback(request, fullAfterCommit(world));
 
       expect(error?.message).toContain(`PUBLISHED as number 0000000003, not recorded: ${FULL}`);
-      expect((await readLog(world.store, ACCOUNT)).at(-1)?.run_id).toBe(row.run_id);
+      expect((await readLog(accountStore(world.store, ACCOUNT))).at(-1)?.run_id).toBe(row.run_id);
       await (next === "run" ? world.run() : world.acceptOrRollback(request));
       expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toMatchObject([
         { trigger: action, outcome: "PUBLISHED", attempt: 1 },
       ]);
-      expect(world.store.text(layout.outcome(ACCOUNT, row.run_id))).toBeUndefined();
+      expect(world.store.text(layout(ACCOUNT).outcome(row.run_id))).toBeUndefined();
     });
   },
 );

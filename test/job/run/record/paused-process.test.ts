@@ -3,18 +3,14 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { type RunResult, readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
-import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const RUN = "2026-01-05T06-00-00.000Z";
 /** Starts the run; at its first creation of such a file the process stops, and another one makes the run to its end. */
-async function stoppedAt(
-  world: SmallWorld,
-  prefix: string,
-  changes: Partial<RunPorts> = {},
-): Promise<RunResult> {
+async function stoppedAt(world: SmallWorld, prefix: string, changes: PortChanges = {}): Promise<RunResult> {
   const ports = world.ports();
   let isStopped = false;
   const store = interposed(world.store, async (key) => {
@@ -40,7 +36,7 @@ describe("a process that failed and was stopped before it recorded that", () => 
 
     const { row } = await stoppedAt(world, "run-log/", failing);
 
-    expect((await readRunResult(world.store, ACCOUNT, RUN))?.row.outcome).toBe("PUBLISHED");
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row.outcome).toBe("PUBLISHED");
     expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
   });
 
@@ -50,7 +46,7 @@ describe("a process that failed and was stopped before it recorded that", () => 
     const { row } = await world.run({ runId: RUN }, failing);
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-    expect((await readRunResult(world.store, ACCOUNT, RUN))?.row).toEqual(row);
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row).toEqual(row);
   });
 });
 
@@ -59,9 +55,9 @@ describe("a process that was stopped before its last write", () => {
     const world = new SmallWorld();
     world.show(10, 1);
 
-    const late = await stoppedAt(world, layout.outcome(ACCOUNT, RUN));
+    const late = await stoppedAt(world, layout(ACCOUNT).outcome(RUN));
 
-    expect(late.row).toEqual((await readRunResult(world.store, ACCOUNT, RUN))?.row);
+    expect(late.row).toEqual((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row);
     expect(late.isRepeat).toBe(true);
   });
 });

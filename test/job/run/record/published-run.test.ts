@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 import { crashAfter, crashAfterPublishing } from "./crash-after.ts";
@@ -19,11 +20,13 @@ async function published(world: SmallWorld, count: number, version: number): Pro
 }
 
 const log = async (world: SmallWorld): Promise<readonly string[]> =>
-  (await readLog(world.store, ACCOUNT)).map(({ action, snapshot_id }) => `${action} ${snapshot_id}`);
+  (await readLog(accountStore(world.store, ACCOUNT))).map(
+    ({ action, snapshot_id }) => `${action} ${snapshot_id}`,
+  );
 const outcome = async (world: SmallWorld, runId: string): Promise<string | undefined> =>
-  (await readRunResult(world.store, ACCOUNT, runId))?.row.outcome;
+  (await readRunResult(accountStore(world.store, ACCOUNT), runId))?.row.outcome;
 const heldMark = (world: SmallWorld, runId: string): string | undefined =>
-  world.store.text(layout.held(ACCOUNT, runId));
+  world.store.text(layout(ACCOUNT).held(runId));
 
 describe("a run that crashed just after its publication existed", () => {
   test("gets its outcome from the next manual start, which makes a run of its own", async () => {
@@ -36,7 +39,7 @@ describe("a run that crashed just after its publication existed", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0 });
     expect(row.run_id).not.toBe(dead);
     expect(world.details).toBe(20);
-    expect((await readRunResult(world.store, ACCOUNT, dead))?.row).toMatchObject({
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       snapshot_id: dead,
       listed: 10,
@@ -136,14 +139,14 @@ describe("a run that crashed just after its publication existed", () => {
     world.show(10, 2);
     const dead = await crashAfterPublishing(world);
     await world.rollback(first, false);
-    for (const key of world.store.keys(layout.snapshot(ACCOUNT, dead))) await world.store.delete(key);
+    for (const key of world.store.keys(layout(ACCOUNT).snapshot(dead))) await world.store.delete(key);
     const retired_at = new Date(world.clock.now()).toISOString();
-    world.store.put(layout.retired(ACCOUNT, dead), `${JSON.stringify({ retired_at })}\n`);
+    world.store.put(layout(ACCOUNT).retired(dead), `${JSON.stringify({ retired_at })}\n`);
 
     const { row } = await world.run();
 
     expect(row.run_id).not.toBe(dead);
-    expect((await readRunResult(world.store, ACCOUNT, dead))?.row).toMatchObject({
+    expect((await readRunResult(accountStore(world.store, ACCOUNT), dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       listed: null,
       changed: 10,
@@ -164,7 +167,7 @@ describe("a slow process of a run that another one has published meanwhile", () 
     const store = interposed(world.store, async (key) => {
       if (isOvertaken || !key.includes(`${SCHEDULED}/_manifest.json`)) return;
       isOvertaken = true;
-      await world.store.delete(layout.lease(ACCOUNT));
+      await world.store.delete(layout(ACCOUNT).lease);
       expect((await world.run({ runId: SCHEDULED })).row.outcome).toBe("PUBLISHED");
       await world.rollback(largest, pin);
     });
@@ -229,5 +232,5 @@ test("a new run reads no publication but the head, however long the log is", asy
 
   await expect(world.run({ runId: SCHEDULED }, { store: until })).rejects.toThrow("this far");
 
-  expect(reads).toEqual([layout.publication(ACCOUNT, "0000000005")]);
+  expect(reads).toEqual([layout(ACCOUNT).publication("0000000005")]);
 });

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { appendRunLog, runLogEntrySchema } from "../../../../lambdas/job/run/record/run-log.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { FAILED } from "../../../sync/rows.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
@@ -9,7 +10,7 @@ test("a row whose texts hold other line ends is one line for every reader", asyn
   const store = new MemoryStore();
   const row = { ...FAILED, error_message: "one\u0085two\u2028three\u2029four" };
 
-  await appendRunLog(store, "uk", row);
+  await appendRunLog(accountStore(store, "uk"), row);
 
   const [key = ""] = store.keys("run-log/uk/");
   const text = store.text(key) ?? "";

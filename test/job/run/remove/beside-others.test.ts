@@ -4,12 +4,11 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { countFiles, removeAccount } from "../../../../lambdas/job/run/remove/remove-account.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
 interface Due {
   readonly world: SmallWorld;
@@ -28,7 +27,7 @@ async function due(): Promise<Due> {
   return { world, first, held };
 }
 
-type Work = (due: Due, ports: Partial<RunPorts>) => Promise<RunResult | undefined>;
+type Work = (due: Due, ports: PortChanges) => Promise<RunResult | undefined>;
 
 const run: Work = ({ world }, ports) => world.run({}, ports);
 const accept: Work = ({ world, held }, ports) =>
@@ -37,7 +36,7 @@ const rollback: Work = ({ world, first }, ports) =>
   world.acceptOrRollback({ action: "rollback", snapshotId: first, pin: false }, ports);
 const remove: Work = async ({ world }, ports) => {
   world.clock.advance(1);
-  await removeAccount(world.ports(ports), ACCOUNT);
+  await removeAccount(world.ports(ports));
   return undefined;
 };
 
@@ -68,7 +67,7 @@ async function interleave(outer: Work, inner: Work, at: number) {
   const store = stopping(world.store, async () => {
     writes += 1;
     if (writes !== at) return;
-    for (const { run_id } of await readLog(world.store, ACCOUNT)) before.add(run_id);
+    for (const { run_id } of await readLog(accountStore(world.store, ACCOUNT))) before.add(run_id);
     // Its lease has expired while it is stopped.
     world.dead.add(process.pid);
     await inner(one, {});
@@ -78,9 +77,9 @@ async function interleave(outer: Work, inner: Work, at: number) {
 }
 
 async function expectWhole(world: SmallWorld, where: string): Promise<void> {
-  const { head } = await readEnd(world.store, ACCOUNT);
+  const { head } = await readEnd(accountStore(world.store, ACCOUNT));
   expect(world.catalog.head(ACCOUNT), where).toEqual(head);
-  if (head) await verifySnapshot(world.store, ACCOUNT, head.snapshot_id);
+  if (head) await verifySnapshot(accountStore(world.store, ACCOUNT), head.snapshot_id);
   expect((await world.seen()).size, where).toBe(head?.events ?? 0);
 }
 
@@ -96,12 +95,12 @@ describe.each([
       const where = `before write ${at}`;
 
       await expectWhole(world, where);
-      const log = await readLog(world.store, ACCOUNT);
+      const log = await readLog(accountStore(world.store, ACCOUNT));
       const isSeen = [...before, ...log.map(({ run_id }) => run_id)].includes(result?.row.run_id ?? "");
       expect(result?.row.outcome === "PUBLISHED", where).toBe(isSeen);
       expect((await world.run({ fresh: true })).row.outcome, where).toBe("PUBLISHED");
       await remove({ world, first: "", held: "" }, {});
-      expect(await countFiles(world.store, ACCOUNT), where).toMatchObject({ files: 0 });
+      expect(await countFiles(accountStore(world.store, ACCOUNT)), where).toMatchObject({ files: 0 });
     }
   });
 });
@@ -127,7 +126,7 @@ describe.each([
 test("a commit that was stopped creates a number below the removal, which no reader sees, and does not say PUBLISHED", async () => {
   const one = await due();
   const { world } = one;
-  const second = layout.publication(ACCOUNT, "0000000002");
+  const second = layout(ACCOUNT).publication("0000000002");
   const store = stopping(world.store, async () => undefined);
   let isStopped = false;
   const created: Store = {
@@ -149,8 +148,11 @@ test("a commit that was stopped creates a number below the removal, which no rea
     message: expect.stringContaining("was removed while"),
   });
   expect(world.store.keys()).toContain(second);
-  expect(await readEnd(world.store, ACCOUNT)).toMatchObject({ last: "0000000003", head: undefined });
-  expect(await readLog(world.store, ACCOUNT)).toEqual([]);
+  expect(await readEnd(accountStore(world.store, ACCOUNT))).toMatchObject({
+    last: "0000000003",
+    head: undefined,
+  });
+  expect(await readLog(accountStore(world.store, ACCOUNT))).toEqual([]);
   expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", reason: null });
   await remove(one, {});
   expect(world.store.keys()).not.toContain(second);

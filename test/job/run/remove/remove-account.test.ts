@@ -10,6 +10,7 @@ import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-sn
 import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { livingLease } from "../living-lease.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
@@ -44,14 +45,14 @@ describe("remove", () => {
   test("takes the account out of the tables and deletes all of its files, and nothing else", async () => {
     const world = await twoAccounts();
     const before = keysOf(world, "de");
-    const files = await countFiles(world.store, ACCOUNT);
+    const files = await countFiles(accountStore(world.store, ACCOUNT));
 
-    const result = await removeAccount(portsOf(world), ACCOUNT);
+    const result = await removeAccount(portsOf(world));
 
     expect(result).toBe("removed");
     expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [], refusedLink: undefined });
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
-    expect((await countFiles(world.store, ACCOUNT)).files).toBe(0);
+    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
     expect(await knownAccounts(world.store)).toEqual(["de"]);
     expect(world.catalog.head(ACCOUNT)).toBeUndefined();
     expect(keysOf(world, "de")).toEqual(before);
@@ -63,51 +64,54 @@ describe("remove", () => {
     const foreign = ["publications/uk/a copy (1).ndjson", "runs/uk/notes.txt", "snapshots/uk/x/mine.gz"];
     for (const key of foreign) world.store.put(key, "mine");
 
-    const counted = await countFiles(world.store, ACCOUNT);
-    const result = await removeAccount(portsOf(world), ACCOUNT);
+    const counted = await countFiles(accountStore(world.store, ACCOUNT));
+    const result = await removeAccount(portsOf(world));
 
     expect(result).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson", ...foreign]);
     expect(counted).toMatchObject({ publications: 2, snapshots: 3 });
     expect(counted.foreign.toSorted()).toEqual(foreign);
-    expect((await countFiles(world.store, ACCOUNT)).files).toBe(0);
+    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
   });
 
   test("begins with its entry in the log and the tables, and deletes the lease last", async () => {
     const world = await twoAccounts();
     const point = new CrashPoint(Number.POSITIVE_INFINITY);
 
-    await removeAccount(crashing(world, point), ACCOUNT);
+    await removeAccount(crashing(world, point));
 
     const effects = point.effects.filter(
       (effect) => !effect.includes("lease.json") || effect.startsWith("delete"),
     );
     expect(effects.slice(0, 2)).toEqual(["create publications/uk/0000000003.ndjson", "follow uk"]);
     expect(effects.slice(2).every((effect) => effect.startsWith("delete"))).toBe(true);
-    expect(effects.at(-1)).toBe(`delete ${layout.lease(ACCOUNT)}`);
+    expect(effects.at(-1)).toBe(`delete ${layout(ACCOUNT).lease}`);
   });
 
   test("lets the account begin again, with the next number", async () => {
     const world = await twoAccounts();
-    await removeAccount(portsOf(world), ACCOUNT);
+    await removeAccount(portsOf(world));
 
     const { row } = await world.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2, reason: null });
-    expect(await readHead(world.store, ACCOUNT)).toMatchObject({
+    expect(await readHead(accountStore(world.store, ACCOUNT))).toMatchObject({
       publication: "0000000004",
       base_snapshot_id: null,
     });
     expect(await knownAccounts(world.store)).toEqual(["de", "uk"]);
-    expect(await countFiles(world.store, ACCOUNT)).toMatchObject({ publications: 1, snapshots: 1 });
+    expect(await countFiles(accountStore(world.store, ACCOUNT))).toMatchObject({
+      publications: 1,
+      snapshots: 1,
+    });
   });
 
   test("may be repeated after the account has begun again", async () => {
     const world = await twoAccounts();
-    await removeAccount(portsOf(world), ACCOUNT);
+    await removeAccount(portsOf(world));
     await world.run();
 
-    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(await removeAccount(portsOf(world))).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000005.ndjson"]);
   });
 
@@ -122,7 +126,7 @@ describe("remove", () => {
     const broken = await world.run();
 
     expect(broken.error?.message).toContain("If the account was to be removed, start remove again.");
-    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(await removeAccount(portsOf(world))).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
     expect((await world.run()).row.outcome).toBe("PUBLISHED");
   });
@@ -131,7 +135,7 @@ describe("remove", () => {
     const world = await twoAccounts();
     world.store.put("publications/uk/0000000002.ndjson", "damaged\n");
 
-    expect(await removeAccount(portsOf(world), ACCOUNT)).toBe("removed");
+    expect(await removeAccount(portsOf(world))).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
   });
 });
@@ -139,10 +143,10 @@ describe("remove", () => {
 describe("remove is refused", () => {
   test("while a run is at work", async () => {
     const world = await twoAccounts();
-    world.store.put(layout.lease(ACCOUNT), livingLease(world.clock.now()));
+    world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
     const before = world.store.keys();
 
-    const result = await removeAccount(portsOf(world), ACCOUNT);
+    const result = await removeAccount(portsOf(world));
 
     expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
     expect(world.store.keys()).toEqual(before);
@@ -154,9 +158,9 @@ describe("remove is refused", () => {
     const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
     const at = "2020-01-01T00:00:00.000Z";
     const lease = { run_id: "run-1", holder: null, renewed_at: at, expires_at: null, execution, use: [] };
-    world.store.put(layout.lease(ACCOUNT), JSON.stringify(lease));
+    world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
 
-    const result = await removeAccount(portsOf(world), ACCOUNT);
+    const result = await removeAccount(portsOf(world));
 
     expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
     expect(world.catalog.head(ACCOUNT)).toBeDefined();
@@ -170,22 +174,22 @@ describe.each<Moment>(["before", "after"])("a process that is killed %s an effec
       const world = await twoAccounts();
       const point = new CrashPoint(at, moment);
       const dying = crashing(world, point);
-      await expect(removeAccount(dying, ACCOUNT)).rejects.toThrow(Crashed);
+      await expect(removeAccount(dying)).rejects.toThrow(Crashed);
       world.dead.add(dying.process.pid ?? -1);
       if (at === 1) effects = await effectsOf();
 
       // Another process brings the tables up to the log, as the start of any run does.
       const where = `${moment} effect ${at}: ${point.effects.at(-1)}`;
       await world.catalog.refresh(ACCOUNT);
-      const head = await readHead(world.store, ACCOUNT);
-      if (head) await verifySnapshot(world.store, ACCOUNT, head.snapshot_id);
+      const head = await readHead(accountStore(world.store, ACCOUNT));
+      if (head) await verifySnapshot(accountStore(world.store, ACCOUNT), head.snapshot_id);
       expect(await world.catalog.events("de"), where).toHaveLength(2);
       if (moment === "before" || at < effects) {
-        expect((await countFiles(world.store, ACCOUNT)).files, where).toBeGreaterThan(0);
+        expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBeGreaterThan(0);
       }
 
-      expect(await removeAccount(portsOf(world), ACCOUNT), where).toBe("removed");
-      expect((await countFiles(world.store, ACCOUNT)).files, where).toBe(0);
+      expect(await removeAccount(portsOf(world)), where).toBe("removed");
+      expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBe(0);
       expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
       expect(await world.catalog.events("de"), where).toHaveLength(2);
     }
@@ -196,11 +200,10 @@ describe.each<Moment>(["before", "after"])("a process that is killed %s an effec
 /** Of a removal that nothing stops, up to the deletion of the lease. */
 async function effectsOf(): Promise<number> {
   const point = new CrashPoint(Number.POSITIVE_INFINITY);
-  await removeAccount(crashing(await twoAccounts(), point), ACCOUNT);
-  return point.effects.indexOf(`delete ${layout.lease(ACCOUNT)}`) + 1;
+  await removeAccount(crashing(await twoAccounts(), point));
+  return point.effects.indexOf(`delete ${layout(ACCOUNT).lease}`) + 1;
 }
 
 function crashing(world: SmallWorld, point: CrashPoint): RemovePorts {
-  const ports = portsOf(world);
-  return { ...ports, ...point.wrap(ports) };
+  return world.ports(point.wrap(world));
 }

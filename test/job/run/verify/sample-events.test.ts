@@ -4,13 +4,14 @@ import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.t
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { seededRandom } from "../../../simulator/seeded-random.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { streamOf } from "../../snapshot/files/streams.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const ID = "2026-11-21T06-00-00.000Z";
-const part = (index: number): string => layout.part("uk", ID, index);
+const part = (index: number): string => layout("uk").part(ID, index);
 
 const line = (uuid: string, listing: string): string =>
   rowLine({ uuid, event_date: null, scope: null, event: `{"uuid":"${uuid}"}`, listing });
@@ -28,7 +29,11 @@ beforeEach(async () => {
 });
 
 async function sample(size: number, next = seededRandom(1), of = manifest): Promise<readonly SampledEvent[]> {
-  const found = sampleEvents(store, of, { size, random: { next }, proceed: () => undefined });
+  const found = sampleEvents(accountStore(store, "uk"), of, {
+    size,
+    random: { next },
+    proceed: () => undefined,
+  });
   return (await Array.fromAsync(found)).flat();
 }
 
@@ -60,7 +65,7 @@ describe("a sample", () => {
 
   test("has nothing of a part that is damaged, and fails", async () => {
     store.put(part(1), store.text(part(0)) ?? "");
-    const found = sampleEvents(store, manifest, {
+    const found = sampleEvents(accountStore(store, "uk"), manifest, {
       size: 5,
       random: { next: () => 0 },
       proceed: () => undefined,
@@ -83,7 +88,11 @@ describe("a sample", () => {
       if (rows === 2) throw new Error("stop");
     };
 
-    const found = sampleEvents(store, manifest, { size: 5, random: { next: () => 0 }, proceed });
+    const found = sampleEvents(accountStore(store, "uk"), manifest, {
+      size: 5,
+      random: { next: () => 0 },
+      proceed,
+    });
 
     await expect(found.next()).rejects.toThrow("stop");
   });

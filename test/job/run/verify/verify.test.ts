@@ -109,7 +109,7 @@ describe("verify", () => {
     sandbox.simulator.setEvents([]);
     const { row } = await sandbox.run();
     const accept = { action: "accept", snapshotId: row.snapshot_id ?? "", force: false } as const;
-    await acceptOrRollback(sandbox.ports(), ACCOUNT, accept);
+    await acceptOrRollback(sandbox.ports(), accept);
     sandbox.simulator.reset();
 
     const found = await verified(sandbox, 10);

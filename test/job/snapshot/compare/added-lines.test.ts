@@ -6,6 +6,7 @@ import type { PartInfo } from "../../../../lambdas/job/snapshot/files/verify-par
 import { changeLine } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "../files/streams.ts";
 import { AFTER, madeSnapshot, uuidOf } from "./made-snapshot.ts";
@@ -76,7 +77,12 @@ describe("the changes of a snapshot that is compared with nothing", () => {
     const manifest = await madeSnapshot(store, AFTER, { 1: "{}", 2: "[2.0]" }, 1_000);
 
     const lines: string[] = [];
-    for await (const line of addedLines(store, manifest, onlyPart(manifest), () => undefined))
+    for await (const line of addedLines(
+      accountStore(store, "uk"),
+      manifest,
+      onlyPart(manifest),
+      () => undefined,
+    ))
       lines.push(Buffer.from(line).toString());
 
     expect(lines).toEqual([
@@ -90,14 +96,16 @@ describe("the changes of a snapshot that is compared with nothing", () => {
     const made = await madeSnapshot(store, AFTER, { 1: "{}" });
     const row = (uuid: string): string =>
       rowLine({ uuid, event_date: null, scope: null, event: "{}", listing: "{}" });
-    await store.delete(layout.part("uk", AFTER, 0));
+    await store.delete(layout("uk").part(AFTER, 0));
     const parts = await writeParts({
       store,
-      key: (index) => layout.part("uk", AFTER, index),
+      key: (index) => layout("uk").part(AFTER, index),
       lines: streamOf(row("b"), row("a")),
     });
 
-    const lines = Array.fromAsync(addedLines(store, made, onlyPart({ parts }), () => undefined));
+    const lines = Array.fromAsync(
+      addedLines(accountStore(store, "uk"), made, onlyPart({ parts }), () => undefined),
+    );
 
     await expect(lines).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { uuid: "a" } });
   });
@@ -110,9 +118,9 @@ describe("the changes of a snapshot that is compared with nothing", () => {
       throw stop;
     };
 
-    await expect(Array.fromAsync(addedLines(store, manifest, onlyPart(manifest), proceed))).rejects.toBe(
-      stop,
-    );
+    await expect(
+      Array.fromAsync(addedLines(accountStore(store, "uk"), manifest, onlyPart(manifest), proceed)),
+    ).rejects.toBe(stop);
   });
 });
 

@@ -8,6 +8,7 @@ import {
 } from "../../../../lambdas/job/snapshot/compare/digests.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { jsonText } from "../../json/json-texts.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { AFTER, BEFORE, type Events, madeSnapshot, uuidOf } from "./made-snapshot.ts";
@@ -29,10 +30,10 @@ beforeEach(() => {
 });
 
 const changesOf = (before: Manifest, after: Manifest) =>
-  Array.fromAsync(compareSnapshots(store, before, after));
+  Array.fromAsync(compareSnapshots(accountStore(store, "uk"), before, after));
 
 const OTHER = "2026-11-19T06-00-00.000Z";
-const key = layout.digests("uk", BEFORE);
+const key = layout("uk").digests(BEFORE);
 
 describe("two snapshots", () => {
   it("are compared by what differs, and the other parts are verified as they lie in the store", async () => {
@@ -47,7 +48,7 @@ describe("two snapshots", () => {
       { uuid: uuidOf(4), change: "removed", fields: null, before: "4", after: null },
       { uuid: uuidOf(5), change: "added", fields: null, before: null, after: "5" },
     ]);
-    const parts = [BEFORE, AFTER].flatMap((id) => [0, 1, 2, 3, 4].map((n) => layout.part("uk", id, n)));
+    const parts = [BEFORE, AFTER].flatMap((id) => [0, 1, 2, 3, 4].map((n) => layout("uk").part(id, n)));
     const openings = parts.map((part) => store.opened.filter((one) => one === part).length);
     expect(openings.slice(0, -1)).toEqual([1, 2, 2, 2, 1, 1, 2, 2, 2]);
   });
@@ -101,7 +102,7 @@ describe("two snapshots", () => {
   it("have every event added where there is nothing before", async () => {
     const after = await madeSnapshot(store, AFTER, { 1: "1", 2: "2" });
 
-    const changes = await Array.fromAsync(compareSnapshots(store, undefined, after));
+    const changes = await Array.fromAsync(compareSnapshots(accountStore(store, "uk"), undefined, after));
 
     expect(changes.map(({ change, after: text }) => [change, text])).toEqual([
       ["added", "1"],
@@ -117,19 +118,21 @@ describe("two snapshots", () => {
       throw stop;
     };
 
-    await expect(Array.fromAsync(compareSnapshots(store, before, after, proceed))).rejects.toBe(stop);
+    await expect(
+      Array.fromAsync(compareSnapshots(accountStore(store, "uk"), before, after, proceed)),
+    ).rejects.toBe(stop);
   });
 
   it("are not compared where a part that is read is missing or damaged", async () => {
     const before = await madeSnapshot(store, BEFORE, { 1: "1", 2: "2", 3: "3" }, 1_000);
     const after = await madeSnapshot(store, AFTER, { 1: "0", 2: "0", 3: "3" }, 1_000);
-    const part = layout.part("uk", BEFORE, 0);
+    const part = layout("uk").part(BEFORE, 0);
     const damaged = { code: "STORE_CORRUPT", fields: { key: part } };
     for (const other of [{ 1: "9", 2: "2", 3: "3" }, { 2: "1" }, { 1: "9" }]) {
       await madeSnapshot(store, OTHER, other, 1_000);
-      store.put(part, (await store.read(layout.part("uk", OTHER, 0)))?.bytes ?? "");
+      store.put(part, (await store.read(layout("uk").part(OTHER, 0)))?.bytes ?? "");
       await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
-      await store.delete(layout.part("uk", OTHER, 0));
+      await store.delete(layout("uk").part(OTHER, 0));
     }
     store.put(part, "no gzip");
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
@@ -154,12 +157,12 @@ describe("the digests of a snapshot", () => {
     const before = await madeSnapshot(store, BEFORE, EVENTS);
     const after = await madeSnapshot(store, AFTER, { ...EVENTS, 2: "7" });
     const expected = await changesOf(before, after);
-    await verifyDigests(store, before);
+    await verifyDigests(accountStore(store, "uk"), before);
     await damage(Buffer.from((await store.read(key))?.bytes ?? []));
     store.opened.length = 0;
 
-    expect(await readDigests(store, before)).toBeUndefined();
-    await expect(verifyDigests(store, before)).rejects.toMatchObject({
+    expect(await readDigests(accountStore(store, "uk"), before)).toBeUndefined();
+    await expect(verifyDigests(accountStore(store, "uk"), before)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });
@@ -171,8 +174,8 @@ describe("the digests of a snapshot", () => {
     const before = await madeSnapshot(store, BEFORE, EVENTS);
     const counts = { ...before.counts, events: 4 };
 
-    expect(await readDigests(store, before)).toHaveLength(96);
-    expect(await readDigests(store, { ...before, counts })).toBeUndefined();
+    expect(await readDigests(accountStore(store, "uk"), before)).toHaveLength(96);
+    expect(await readDigests(accountStore(store, "uk"), { ...before, counts })).toBeUndefined();
   });
 
   it("are named in no manifest where there are none, or the key is taken by others", async () => {
@@ -184,7 +187,7 @@ describe("the digests of a snapshot", () => {
     expect(await writeDigests(store, "other", Buffer.alloc(32, 1))).toEqual(
       await writeDigests(store, "other", Buffer.alloc(32, 1)),
     );
-    await verifyDigests(store, { account: "uk", snapshot_id: BEFORE });
+    await verifyDigests(accountStore(store, "uk"), { snapshot_id: BEFORE });
   });
 });
 

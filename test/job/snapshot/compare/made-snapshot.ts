@@ -33,13 +33,13 @@ export async function madeSnapshot(
   }));
   const parts = await writeParts({
     store,
-    key: (index) => layout.part("uk", snapshotId, index),
+    key: (index) => layout("uk").part(snapshotId, index),
     lines: streamOf(...rows.map((row) => rowLine(row))),
     maxBytes,
   });
   const digests = new RowDigests(rows.length);
   for (const [place, { uuid, event }] of rows.entries()) digests.set(place, uuid, event);
-  const info = await writeDigests(store, layout.digests("uk", snapshotId), digests.records);
+  const info = await writeDigests(store, layout("uk").digests(snapshotId), digests.records);
   const { digests: _, ...manifest } = aManifest({
     snapshot_id: snapshotId,
     run_id: snapshotId,

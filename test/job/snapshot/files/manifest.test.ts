@@ -5,11 +5,12 @@ import {
   readManifest,
 } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aManifest, liftedManifest } from "./manifests.ts";
 
 const ID = "2026-11-21T06-00-00.000Z";
-const KEY = layout.manifest("uk", ID);
+const KEY = layout("uk").manifest(ID);
 const MANIFEST = aManifest();
 
 let store: MemoryStore;
@@ -21,7 +22,7 @@ beforeEach(() => {
 describe("a manifest", () => {
   it("is read back as it was created", async () => {
     expect(await createManifest(store, KEY, MANIFEST)).toEqual(MANIFEST);
-    expect(await readManifest(store, "uk", ID)).toEqual(MANIFEST);
+    expect(await readManifest(accountStore(store, "uk"), ID)).toEqual(MANIFEST);
   });
 
   it("that exists already is kept, if only its time and program differ", async () => {
@@ -53,7 +54,9 @@ describe("a manifest", () => {
       const lifted = [{ name: "a", pointer: "/a", type, typed_by: ID }];
       store.put(KEY, `${JSON.stringify({ ...liftedManifest(["a"]), lifted })}\n`);
 
-      await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+      await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+        code: "STORE_CORRUPT",
+      });
     },
   );
 
@@ -105,7 +108,7 @@ describe("a manifest", () => {
     expect(store.keys()).toEqual([]);
 
     store.put(KEY, JSON.stringify({ ...MANIFEST, ...wrong }));
-    await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({
+    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: KEY },
     });
@@ -120,7 +123,7 @@ describe("a manifest", () => {
   ])("that is %s is refused by name", async (_, text) => {
     if (text !== undefined) store.put(KEY, text);
 
-    await expect(readManifest(store, "uk", ID)).rejects.toMatchObject({
+    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
     });

@@ -7,6 +7,7 @@ import { incompleteUnits } from "../../../../lambdas/job/snapshot/files/units.ts
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { aManifest } from "./manifests.ts";
@@ -29,13 +30,13 @@ beforeEach(async () => {
     const lines = (): AsyncGenerator<string> => streamOf('{"uuid":"a"}', '{"uuid":"b"}', '{"uuid":"c"}');
     const written = await writeParts({
       store,
-      key: (i) => layout.part("uk", id, i),
+      key: (i) => layout("uk").part(id, i),
       lines: lines(),
       maxBytes: 15,
     });
     await writeParts({
       store,
-      key: (i) => layout.changesPart("uk", publication, id, i),
+      key: (i) => layout("uk").changesPart(publication, id, i),
       lines: lines(),
       maxBytes: 15,
     });
@@ -43,20 +44,24 @@ beforeEach(async () => {
     const stored = written.map((part) => part.stored);
     const counts = { ...aManifest().counts, listed: 8, events: 3 };
     const manifest = aManifest({ snapshot_id: id, run_id: id, parts, stored, counts });
-    await createManifest(store, layout.manifest("uk", id), manifest);
-    await publish(store, "uk", aPublication({ publication, snapshot_id: id, run_id: id }));
+    await createManifest(store, layout("uk").manifest(id), manifest);
+    await publish(accountStore(store, "uk"), aPublication({ publication, snapshot_id: id, run_id: id }));
   }
 });
 
 /** Of each unit its publication, what it holds, and the file. */
 async function incomplete(): Promise<readonly unknown[]> {
-  const log = await readLog(store, "uk");
+  const log = await readLog(accountStore(store, "uk"));
   const open = store.open.bind(store);
   store.open = (key) => {
     opened.push(key);
     return open(key);
   };
-  const units = await incompleteUnits(store, "uk", log, await listSnapshots(store, "uk"));
+  const units = await incompleteUnits(
+    accountStore(store, "uk"),
+    log,
+    await listSnapshots(accountStore(store, "uk")),
+  );
   return units.map(({ holds, publication, damage }) => [
     holds,
     publication.publication,
@@ -71,10 +76,10 @@ it("is complete as it was written, which no part is read for", async () => {
 
 describe("a snapshot is incomplete", () => {
   it.each([
-    layout.part("uk", ONE, 0),
-    layout.part("uk", ONE, 1),
-    layout.part("uk", ONE, 2),
-    layout.manifest("uk", ONE),
+    layout("uk").part(ONE, 0),
+    layout("uk").part(ONE, 1),
+    layout("uk").part(ONE, 2),
+    layout("uk").manifest(ONE),
   ])("without %s", async (key) => {
     await store.delete(key);
 
@@ -82,7 +87,7 @@ describe("a snapshot is incomplete", () => {
   });
 
   it("where a part is cut, and where its manifest cannot be read", async () => {
-    const [part, manifest] = [layout.part("uk", ONE, 1), layout.manifest("uk", TWO)];
+    const [part, manifest] = [layout("uk").part(ONE, 1), layout("uk").manifest(TWO)];
     store.put(part, "cut");
     store.put(manifest, "{");
 
@@ -93,44 +98,44 @@ describe("a snapshot is incomplete", () => {
   });
 
   it("where nothing of it is left, and once however often it is published", async () => {
-    for (const { key } of await Array.fromAsync(store.list(layout.snapshot("uk", ONE))))
+    for (const { key } of await Array.fromAsync(store.list(layout("uk").snapshot(ONE))))
       await store.delete(key);
     const again = aPublication({ publication: "0000000003", snapshot_id: ONE, added: 0 });
-    await publish(store, "uk", again);
+    await publish(accountStore(store, "uk"), again);
 
-    expect(await incomplete()).toEqual([["snapshot", "0000000003", layout.manifest("uk", ONE)]]);
+    expect(await incomplete()).toEqual([["snapshot", "0000000003", layout("uk").manifest(ONE)]]);
   });
 });
 
 it("does not miss what is retired, but for the head", async () => {
   for (const id of [ONE, TWO]) {
-    await markRetired(store, "uk", id);
-    await store.delete(layout.part("uk", id, 0));
+    await markRetired(accountStore(store, "uk"), id);
+    await store.delete(layout("uk").part(id, 0));
   }
 
-  expect(await incomplete()).toEqual([["snapshot", SECOND, layout.part("uk", TWO, 0)]]);
+  expect(await incomplete()).toEqual([["snapshot", SECOND, layout("uk").part(TWO, 0)]]);
 });
 
 describe("changes are incomplete", () => {
   it.each([0, 1])("with a gap at part %d", async (index) => {
-    const key = layout.changesPart("uk", FIRST, ONE, index);
+    const key = layout("uk").changesPart(FIRST, ONE, index);
     await store.delete(key);
 
     expect(await incomplete()).toEqual([["changes", FIRST, key]]);
   });
 
   it("without any file of theirs, whatever else lies there", async () => {
-    for (const index of [0, 1, 2]) await store.delete(layout.changesPart("uk", FIRST, ONE, index));
-    store.put(`${layout.changes("uk", FIRST, ONE)}part-00000 (1).ndjson.gz`, "x");
-    store.put(layout.changesPart("uk", FIRST, TWO, 0), "of a run that lost the number");
+    for (const index of [0, 1, 2]) await store.delete(layout("uk").changesPart(FIRST, ONE, index));
+    store.put(`${layout("uk").changes(FIRST, ONE)}part-00000 (1).ndjson.gz`, "x");
+    store.put(layout("uk").changesPart(FIRST, TWO, 0), "of a run that lost the number");
 
-    expect(await incomplete()).toEqual([["changes", FIRST, layout.changesPart("uk", FIRST, ONE, 0)]]);
+    expect(await incomplete()).toEqual([["changes", FIRST, layout("uk").changesPart(FIRST, ONE, 0)]]);
   });
 });
 
 it("has no file where the log counts none", async () => {
   const empty = { publication: "0000000003", events: 0, added: 0 };
-  await publish(store, "uk", aPublication({ ...empty, snapshot_id: ONE }));
+  await publish(accountStore(store, "uk"), aPublication({ ...empty, snapshot_id: ONE }));
 
   expect(await incomplete()).toEqual([]);
 });

@@ -6,13 +6,14 @@ import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { verifyPart } from "../../../../lambdas/job/snapshot/files/verify-part.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aManifest } from "./manifests.ts";
 import { streamOf } from "./streams.ts";
 
 const ID = "2026-11-21T06-00-00.000Z";
-const part = (index: number): string => layout.part("uk", ID, index);
-const manifestKey = layout.manifest("uk", ID);
+const part = (index: number): string => layout("uk").part(ID, index);
+const manifestKey = layout("uk").manifest(ID);
 
 let store: MemoryStore;
 
@@ -39,7 +40,7 @@ async function flip(key: string, at: number, bit: number): Promise<Buffer> {
 
 describe("a snapshot", () => {
   it("verifies as it was written, and gives its manifest", async () => {
-    const manifest = await verifySnapshot(store, "uk", ID);
+    const manifest = await verifySnapshot(accountStore(store, "uk"), ID);
 
     expect(manifest).toMatchObject({ snapshot_id: ID, parts: [{ rows: 2 }, { rows: 1 }] });
   });
@@ -64,7 +65,7 @@ describe("a snapshot", () => {
   ])("does not verify with %s, and says which file", async (_, key, damage) => {
     store.put(key, await damage());
 
-    await expect(verifySnapshot(store, "uk", ID)).rejects.toMatchObject({
+    await expect(verifySnapshot(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });
@@ -73,7 +74,7 @@ describe("a snapshot", () => {
   it.each([part(1), manifestKey])("does not verify without %s", async (key) => {
     await store.delete(key);
 
-    await expect(verifySnapshot(store, "uk", ID)).rejects.toMatchObject({
+    await expect(verifySnapshot(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });
@@ -85,7 +86,7 @@ describe("a snapshot", () => {
 
     for (let bit = 0; bit < before.length * 8; bit += 1) {
       store.put(part(0), await flip(part(0), bit >> 3, bit & 7));
-      const verifies = await verifySnapshot(store, "uk", ID).then(
+      const verifies = await verifySnapshot(accountStore(store, "uk"), ID).then(
         () => true,
         () => false,
       );

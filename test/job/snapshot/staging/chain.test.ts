@@ -4,6 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { filesOf, makePlan, putRange, recordKey, rowAt, rowsKey, uuidAt, writeRange } from "./planned.ts";
 
@@ -18,7 +19,7 @@ beforeEach(async () => {
   plan = await makePlan(store, EVENTS);
 });
 
-const read = async (): Promise<Chain> => Chain.read(store, plan, await filesOf(store));
+const read = async (): Promise<Chain> => Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
 
 const damage = (key: string, problem: string): object => ({
   code: "STORE_CORRUPT",
@@ -33,7 +34,7 @@ function changeRecord(place: number, change: Readonly<Record<string, unknown>>):
 
 describe("a chain", () => {
   it("begins with nothing", async () => {
-    const begun = Chain.begin(store, plan);
+    const begun = Chain.begin(accountStore(store, "uk"), plan);
     const found = await read();
 
     for (const chain of [begun, found]) {
@@ -48,7 +49,7 @@ describe("a chain", () => {
     for (let place = 0; place < 40; place += 2)
       putRange(store, long, place, place + 2, { gone: place === 4 ? [4, 5] : [] });
 
-    const chain = await Chain.read(store, long, await filesOf(store));
+    const chain = await Chain.read(accountStore(store, "uk"), long, await filesOf(store));
 
     expect(chain.records.map(({ place, end }) => [place, end])).toEqual(
       Array.from({ length: 20 }, (_, n) => [n * 2, n * 2 + 2]),
@@ -99,7 +100,7 @@ describe("a chain", () => {
 
 describe("adding a range", () => {
   it("creates its record at the end of the chain", async () => {
-    const chain = Chain.begin(store, plan);
+    const chain = Chain.begin(accountStore(store, "uk"), plan);
 
     expect(await chain.add(writeRange(store, 0, 3))).toBe(true);
     expect(await chain.add(writeRange(store, 3, 5, { gone: [3, 4] }))).toBe(true);
@@ -109,7 +110,7 @@ describe("adding a range", () => {
   });
 
   it("takes its own record, whose answer was lost, as its own", async () => {
-    const chain = Chain.begin(store, plan);
+    const chain = Chain.begin(accountStore(store, "uk"), plan);
     putRange(store, plan, 0, 3, { gone: [1] });
 
     expect(await chain.add(writeRange(store, 0, 3, { gone: [1] }))).toBe(true);
@@ -131,7 +132,7 @@ describe("adding a range", () => {
       ],
     ],
   ])("loses the race to another process whose range is %s, and goes on at its end", async (_, others) => {
-    const chain = Chain.begin(store, plan);
+    const chain = Chain.begin(accountStore(store, "uk"), plan);
     const own = writeRange(store, 0, 5);
     for (const [place = 0, end = 0] of others) putRange(store, plan, place, end, { gone: [place] });
 
@@ -143,7 +144,7 @@ describe("adding a range", () => {
   });
 
   it("is refused where the record that stands there is damaged", async () => {
-    const chain = Chain.begin(store, plan);
+    const chain = Chain.begin(accountStore(store, "uk"), plan);
     putRange(store, plan, 0, 5);
     changeRecord(0, { plan: "0".repeat(64) });
 

@@ -29,7 +29,7 @@ export function rowAt(place: number): string {
 }
 
 export function makePlan(store: MemoryStore, events: number): Promise<Plan> {
-  return createPlan(store, layout.plan(ACCOUNT, RUN), {
+  return createPlan(store, layout(ACCOUNT).plan(RUN), {
     run_id: RUN,
     account: ACCOUNT,
     fingerprint: "f",
@@ -42,15 +42,15 @@ export function makePlan(store: MemoryStore, events: number): Promise<Plan> {
 
 /** The files of the run. */
 export function filesOf(store: MemoryStore): Promise<readonly StoredKey[]> {
-  return Array.fromAsync(store.list(layout.run(ACCOUNT, RUN)));
+  return Array.fromAsync(store.list(layout(ACCOUNT).run(RUN)));
 }
 
 export function recordKey(place: number): string {
-  return layout.record(ACCOUNT, RUN, place);
+  return layout(ACCOUNT).record(RUN, place);
 }
 
 export function rowsKey(place: number, token = "other"): string {
-  return layout.rows(ACCOUNT, RUN, place, token);
+  return layout(ACCOUNT).rows(RUN, place, token);
 }
 
 /** Writes the rows of a range, and says what is to be recorded. */

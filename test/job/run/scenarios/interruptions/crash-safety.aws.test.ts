@@ -6,6 +6,7 @@ import { GlueCatalog } from "../../../../../lambdas/job/catalog/glue/glue-catalo
 import { systemRandom } from "../../../../../lambdas/job/runtime/random.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../../../aws/aws-warehouse.ts";
 import { crashingClients } from "../../../../aws/crashing-clients.ts";
 import { isEmulated, newAwsClients, onEmulator } from "../../../../aws/emulator.ts";
@@ -124,7 +125,7 @@ onEmulator("a process on AWS that crashes", () => {
         removed: 1,
       });
       expect(await seen()).toEqual(after);
-      const log = await readLog(store, ACCOUNT);
+      const log = await readLog(accountStore(store, ACCOUNT));
       expect(log.map(({ publication }) => publication)).toEqual(["0000000001", "0000000002"]);
       expect([...(await reader.rows("event_changes", ACCOUNT)).values()].map((rows) => rows.length)).toEqual([
         5, 3,

@@ -12,7 +12,7 @@ const RUN = "2026-11-21T06-00-00.000Z";
 function secondAfter(sandbox: Sandbox, first: () => Promise<unknown>): Store {
   let done = false;
   return interposed(sandbox.store, async (key) => {
-    if (done || key !== layout.lease(ACCOUNT)) return;
+    if (done || key !== layout(ACCOUNT).lease) return;
     done = true;
     await first();
   });
@@ -27,7 +27,7 @@ test("a refused login is sent once, and written once", async () => {
 
   expect(second).toMatchObject({ isRepeat: true, error: { code: "LOGIN_REFUSED" } });
   expect(sandbox.simulator.counts.logins).toBe(1);
-  expect(sandbox.store.keys("run-log/")).toEqual([layout.runLog(ACCOUNT, RUN, 1)]);
+  expect(sandbox.store.keys("run-log/")).toEqual([layout(ACCOUNT).runLog(RUN, 1)]);
 });
 
 test("a published run has one line in the run log, and the second start frees the lease again", async () => {
@@ -41,6 +41,6 @@ test("a published run has one line in the run log, and the second start frees th
 
   expect(second).toEqual({ ...published, isRepeat: true });
   expect(sandbox.simulator.counts.logins).toBe(1);
-  expect(sandbox.store.keys("run-log/")).toEqual([layout.runLog(ACCOUNT, RUN, 1)]);
-  expect(JSON.parse(sandbox.store.text(layout.lease(ACCOUNT)) ?? "")).toMatchObject({ run_id: null });
+  expect(sandbox.store.keys("run-log/")).toEqual([layout(ACCOUNT).runLog(RUN, 1)]);
+  expect(JSON.parse(sandbox.store.text(layout(ACCOUNT).lease) ?? "")).toMatchObject({ run_id: null });
 });

@@ -5,7 +5,7 @@ import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../../lambdas/job/storage/store.ts";
-import { ACCOUNT, SmallWorld } from "../../small-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 
 const RUN = "2026-01-02T06-00-00.000Z";
 const SECOND_MS = 1000;
@@ -31,17 +31,17 @@ function slowService(world: SmallWorld): RunPorts["openService"] {
 }
 
 /** What a start is given that has so many seconds. */
-function within(world: SmallWorld, seconds: number): Partial<RunPorts> {
+function within(world: SmallWorld, seconds: number): PortChanges {
   const endMs = world.clock.now() + seconds * SECOND_MS;
   return { openService: slowService(world), timeLeftMs: () => endMs - world.clock.now() };
 }
 
 function staged(world: SmallWorld): number {
-  return world.store.keys(layout.run(ACCOUNT, RUN)).filter((key) => key.includes("/record-")).length;
+  return world.store.keys(layout(ACCOUNT).run(RUN)).filter((key) => key.includes("/record-")).length;
 }
 
 function lease(world: SmallWorld): unknown {
-  return JSON.parse(world.store.text(layout.lease(ACCOUNT)) ?? "");
+  return JSON.parse(world.store.text(layout(ACCOUNT).lease) ?? "");
 }
 
 describe("collecting", () => {
@@ -58,7 +58,7 @@ describe("collecting", () => {
     expect(staged(world)).toBe(ranges);
     expect(world.details).toBe(events);
     expect(lease(world)).toMatchObject({ run_id: null, holder: null });
-    expect(world.store.text(layout.outcome(ACCOUNT, RUN))).toBeUndefined();
+    expect(world.store.text(layout(ACCOUNT).outcome(RUN))).toBeUndefined();
   });
 
   test("resumes with the next start until all is fetched, and fetches nothing twice", async () => {
@@ -131,7 +131,7 @@ describe("publishing", () => {
     });
 
     const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
-    const logged = world.store.keys(layout.publications(ACCOUNT));
+    const logged = world.store.keys(layout(ACCOUNT).publications);
     const next = await world.run({ runId: RUN }, { openService: refuseService });
 
     expect(first.error?.message).toContain("the snapshot of 12 events is made");
@@ -150,7 +150,7 @@ describe("publishing", () => {
     });
 
     const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
-    const marked = world.store.text(layout.held(ACCOUNT, RUN));
+    const marked = world.store.text(layout(ACCOUNT).held(RUN));
     const next = await world.run({ runId: RUN }, { openService: refuseService });
 
     expect(first.error?.message).toContain("the snapshot of 12 events is made");
@@ -169,7 +169,7 @@ describe("publishing", () => {
       ...methodsOf(world.store),
       read: (key) => {
         // The digests of the new snapshot are read for nothing but the comparison.
-        if (key === layout.digests(ACCOUNT, RUN) && ++compared > 0) stop.abort(stopped);
+        if (key === layout(ACCOUNT).digests(RUN) && ++compared > 0) stop.abort(stopped);
         return world.store.read(key);
       },
     };
@@ -178,7 +178,7 @@ describe("publishing", () => {
 
     expect(compared).toBe(1);
     expect(error).toBe(stopped);
-    expect(world.store.keys(layout.publications(ACCOUNT))).toHaveLength(1);
+    expect(world.store.keys(layout(ACCOUNT).publications)).toHaveLength(1);
     expect(lease(world)).toMatchObject({ run_id: null, holder: null });
   });
 });

@@ -3,6 +3,7 @@ import type { RunResult } from "../../../../../lambdas/job/run/record/run-result
 import { run } from "../../../../../lambdas/job/run/run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { CrashPoint } from "../../crash.ts";
@@ -23,7 +24,7 @@ describe("two runs of one account", () => {
     expect(more).toEqual([]);
     expect(sandbox.simulator.counts.logins).toBe(1);
     expect([...sandbox.simulator.counts.detailsByUuid.values()].every((n) => n === 1)).toBe(true);
-    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
   test("the same trigger delivered twice at once: one publication, the other skipped or given the outcome", async () => {
@@ -33,7 +34,7 @@ describe("two runs of one account", () => {
 
     expect(results.map(({ row }) => row.outcome)).toContain("PUBLISHED");
     expect(sandbox.simulator.counts.details).toBe(20);
-    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
   test("the same trigger delivered again later: the outcome, and no request", async () => {
@@ -63,14 +64,14 @@ describe("two runs of one account", () => {
     );
 
     await middle.promise;
-    await sandbox.store.delete(layout.lease(ACCOUNT));
+    await sandbox.store.delete(layout(ACCOUNT).lease);
     const second = await sandbox.run({ runId: RUN });
 
     const outcomes = [(await first).row.outcome, second.row.outcome];
     expect(outcomes).toContain("PUBLISHED");
     expect(outcomes.filter((outcome) => outcome !== "PUBLISHED" && outcome !== "SKIPPED")).toEqual([]);
     expect(await sandbox.events()).toEqual(sandbox.truth());
-    expect(await readLog(sandbox.store, ACCOUNT)).toHaveLength(1);
+    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
   test("a run overtaken by a later snapshot before it starts makes no request", async () => {
@@ -93,7 +94,7 @@ describe("two runs of one account", () => {
     let quick: RunResult | undefined;
     const store = interposed(sandbox.store, async (key) => {
       if (quick !== undefined || !key.includes(at)) return;
-      await sandbox.store.delete(layout.lease(ACCOUNT));
+      await sandbox.store.delete(layout(ACCOUNT).lease);
       quick = await sandbox.run({ fresh: true });
     });
 
@@ -101,7 +102,7 @@ describe("two runs of one account", () => {
 
     expect(quick?.row.outcome).toBe("PUBLISHED");
     expect(row).toMatchObject({ outcome: "SUPERSEDED", added: null });
-    const log = await readLog(sandbox.store, ACCOUNT);
+    const log = await readLog(accountStore(sandbox.store, ACCOUNT));
     expect(log.map(({ run_id }) => run_id)).toEqual([quick?.row.run_id]);
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
@@ -110,13 +111,13 @@ describe("two runs of one account", () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10 });
     let other: RunResult | undefined;
     const store = interposed(sandbox.store, async (key) => {
-      if (other !== undefined || key !== layout.record(ACCOUNT, RUN, 10)) return;
+      if (other !== undefined || key !== layout(ACCOUNT).record(RUN, 10)) return;
       const settings = { ...sandbox.settings, rangeEvents: 7 };
-      const point = new CrashPoint(layout.record(ACCOUNT, RUN, 24), "before");
-      await sandbox.store.delete(layout.lease(ACCOUNT));
-      const crashing = { ...sandbox.ports(), ...point.wrap(sandbox.ports()) };
+      const point = new CrashPoint(layout(ACCOUNT).record(RUN, 24), "before");
+      await sandbox.store.delete(layout(ACCOUNT).lease);
+      const crashing = sandbox.ports(point.wrap(sandbox));
       other = await run(crashing, settings, { trigger: "schedule", runId: RUN }).catch(() => undefined);
-      await sandbox.store.delete(layout.lease(ACCOUNT));
+      await sandbox.store.delete(layout(ACCOUNT).lease);
     });
 
     const { row } = await sandbox.run({ runId: RUN }, { store });
@@ -134,7 +135,7 @@ describe("two runs of one account", () => {
     const store = interposed(sandbox.store, async (key) => {
       if (raced || !key.includes("publications/")) return;
       raced = true;
-      await sandbox.store.delete(layout.lease(ACCOUNT));
+      await sandbox.store.delete(layout(ACCOUNT).lease);
       await sandbox.run({ fresh: true });
       sandbox.simulator.reset();
     });
@@ -142,7 +143,7 @@ describe("two runs of one account", () => {
     const { row } = await sandbox.run({ runId: LATER }, { store });
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    const log = await readLog(sandbox.store, ACCOUNT);
+    const log = await readLog(accountStore(sandbox.store, ACCOUNT));
     expect(log.map(({ publication, added }) => [publication, added])).toEqual([
       ["0000000001", 100],
       ["0000000002", 0],

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
@@ -73,7 +74,7 @@ async function check({
   world: SmallWorld;
   results: readonly RunResult[];
 }): Promise<void> {
-  const log = await readLog(world.store, ACCOUNT);
+  const log = await readLog(accountStore(world.store, ACCOUNT));
   const head = log.at(-1);
   obeys(log);
   const seen = await world.seen();

@@ -77,7 +77,7 @@ describe("a damaged head", () => {
     const first = await world.publish(10, 1);
     const second = await world.publish(10, 2);
     await world.damage(first);
-    await world.store.delete(layout.manifest(ACCOUNT, second));
+    await world.store.delete(layout(ACCOUNT).manifest(second));
 
     const { row } = await world.run({ overDamaged: true });
 
@@ -93,13 +93,13 @@ describe("a damaged head", () => {
   ])("may be one whose manifest is %s", async (_, spoil) => {
     const first = await world.publish(10, 1);
     const second = await world.publish(10, 2);
-    await spoil(layout.manifest(ACCOUNT, second));
+    await spoil(layout(ACCOUNT).manifest(second));
     world.show(10, 3);
 
     const failed = await world.run();
     const { row } = await world.run({ overDamaged: true });
 
-    expect(failed.error?.message).toContain(layout.manifest(ACCOUNT, second));
+    expect(failed.error?.message).toContain(layout(ACCOUNT).manifest(second));
     expect(failed.error?.message).toContain(REMEDY);
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", changed: 10 });
     expect(await world.head()).toMatchObject({ base_snapshot_id: first });
@@ -148,7 +148,7 @@ describe("a damaged head", () => {
     const second = await world.publish(10, 2);
     world.clock.advance(2 * DAY_MS);
     const third = await world.publish(10, 3);
-    expect(world.store.keys(layout.snapshot(ACCOUNT, first))).toContain(layout.retired(ACCOUNT, first));
+    expect(world.store.keys(layout(ACCOUNT).snapshot(first))).toContain(layout(ACCOUNT).retired(first));
     await world.damage(second);
     await world.damage(third);
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { status } from "../../../../../lambdas/job/run/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
@@ -21,8 +21,8 @@ async function heldSnapshot(): Promise<string> {
   return row.snapshot_id ?? "";
 }
 
-const markOf = (snapshotId: string): string => layout.held(ACCOUNT, snapshotId);
-const heldNow = async () => (await status(world.store, ACCOUNT, world.clock.now())).held;
+const markOf = (snapshotId: string): string => layout(ACCOUNT).held(snapshotId);
+const heldNow = async () => (await status(accountStore(world.store, ACCOUNT), world.clock.now())).held;
 
 /** What was done to marks, in order. A mark is never overwritten. */
 function watched(done: string[]): Store {
@@ -86,7 +86,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     const first = await world.run({ runId });
-    await world.store.delete(layout.outcome(ACCOUNT, runId)); // as if it had crashed just before
+    await world.store.delete(layout(ACCOUNT).outcome(runId)); // as if it had crashed just before
     world.store.put(markOf(runId), content);
 
     const second = await world.run({ runId });
@@ -102,7 +102,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     await world.run({ runId });
-    await world.store.delete(layout.outcome(ACCOUNT, runId));
+    await world.store.delete(layout(ACCOUNT).outcome(runId));
     world.store.put(markOf(runId), content);
     world.settings = { ...world.settings, maxDropPercent: 100 };
 
@@ -140,7 +140,7 @@ describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
     await world.run();
     world.clock.advance(DAY_MS + 1);
     await world.run();
-    const mark = layout.retired(ACCOUNT, first);
+    const mark = layout(ACCOUNT).retired(first);
     expect(world.store.text(mark)).toBeDefined();
     world.store.put(mark, content);
     world.clock.advance(2 * DAY_MS);
@@ -148,14 +148,14 @@ describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
 
     const refused = await world.rollback(first);
     await world.run({}, { store: watched(done) });
-    const afterRun = world.store.keys(layout.snapshot(ACCOUNT, first));
+    const afterRun = world.store.keys(layout(ACCOUNT).snapshot(first));
     world.clock.advance(DAY_MS + 1);
     await world.run();
 
     expect(refused.row).toMatchObject({ error_code: "SNAPSHOT_NOT_FOUND" });
     expect(done.filter((each) => each.endsWith(mark))).toEqual([`replace ${mark}`]);
-    expect(afterRun).toContain(layout.part(ACCOUNT, first, 0));
-    expect(world.store.keys(layout.snapshot(ACCOUNT, first))).toEqual([mark]);
+    expect(afterRun).toContain(layout(ACCOUNT).part(first, 0));
+    expect(world.store.keys(layout(ACCOUNT).snapshot(first))).toEqual([mark]);
   });
 });
 
@@ -165,9 +165,9 @@ describe("status", () => {
     await world.run();
     world.show(10, 2);
     const { row } = await world.run();
-    world.store.put(layout.manifest(ACCOUNT, row.snapshot_id ?? ""), "{");
+    world.store.put(layout(ACCOUNT).manifest(row.snapshot_id ?? ""), "{");
 
-    const { head, fieldChanges } = await status(world.store, ACCOUNT, world.clock.now());
+    const { head, fieldChanges } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
 
     expect(head).toMatchObject({ snapshot_id: row.snapshot_id });
     expect(fieldChanges).toBeUndefined();

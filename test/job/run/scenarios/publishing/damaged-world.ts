@@ -4,6 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 /** Publishes in it must succeed. */
@@ -39,7 +40,7 @@ export class DamagedWorld extends SmallWorld {
   }
 
   head(): Promise<Publication | undefined> {
-    return readHead(this.store, ACCOUNT);
+    return readHead(accountStore(this.store, ACCOUNT));
   }
 
   oldest(): string {
@@ -60,5 +61,5 @@ export class DamagedWorld extends SmallWorld {
 }
 
 export function partOf(snapshotId: string): string {
-  return layout.part(ACCOUNT, snapshotId, 0);
+  return layout(ACCOUNT).part(snapshotId, 0);
 }

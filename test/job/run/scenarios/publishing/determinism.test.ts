@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
@@ -34,8 +35,8 @@ test("the same events give the same lines, wherever parts are cut", async () => 
 
         const { row } = await sandbox.run();
 
-        const { parts } = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
-        const prefix = layout.snapshot(ACCOUNT, row.snapshot_id ?? "");
+        const { parts } = await readManifest(accountStore(sandbox.store, ACCOUNT), row.snapshot_id ?? "");
+        const prefix = layout(ACCOUNT).snapshot(row.snapshot_id ?? "");
         seen.add((await Array.fromAsync(readParts(sandbox.store, prefix, parts))).join("\n"));
         expect(seen.size).toBe(1);
       },

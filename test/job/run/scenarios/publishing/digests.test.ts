@@ -14,7 +14,7 @@ beforeEach(() => {
   world = new SmallWorld();
 });
 
-const digestsOf = (snapshotId: string): string => layout.digests(ACCOUNT, snapshotId);
+const digestsOf = (snapshotId: string): string => layout(ACCOUNT).digests(snapshotId);
 
 /** Publishes the first events in a version each, and returns the snapshot. */
 async function publish(...versions: readonly number[]): Promise<string> {
@@ -46,7 +46,7 @@ describe("a run", () => {
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    expect(opened).toEqual([head, row.run_id].map((id) => layout.part(ACCOUNT, id, 0)));
+    expect(opened).toEqual([head, row.run_id].map((id) => layout(ACCOUNT).part(id, 0)));
   });
 
   it("reads no row of it where events are only added", async () => {
@@ -57,7 +57,7 @@ describe("a run", () => {
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ added: 1, changed: 0, removed: 0 });
-    expect(opened.filter((key) => key === layout.part(ACCOUNT, head, 0))).toHaveLength(1);
+    expect(opened.filter((key) => key === layout(ACCOUNT).part(head, 0))).toHaveLength(1);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("a run", () => {
     ["is no gzip", (key: string) => world.store.put(key, "{}")],
   ])("fails where the head's part %s, although no event has changed", async (_, damage) => {
     const head = await publish(1, 1, 1, 1, 1, 1);
-    await damage(layout.part(ACCOUNT, head, 0));
+    await damage(layout(ACCOUNT).part(head, 0));
 
     const { row } = await world.run();
 
@@ -75,7 +75,7 @@ describe("a run", () => {
 
   it("takes a head whose part was compressed again", async () => {
     const head = await publish(1, 1, 1, 1, 1, 1);
-    const key = layout.part(ACCOUNT, head, 0);
+    const key = layout(ACCOUNT).part(head, 0);
     const { bytes = "" } = (await world.store.read(key)) ?? {};
     world.store.put(key, gzipSync(gunzipSync(bytes), { level: 9 }));
 
@@ -92,7 +92,7 @@ describe("a run", () => {
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ added: 0, changed: 1, removed: 1 });
-    const parts = [head, row.run_id].map((id) => layout.part(ACCOUNT, id, 0));
+    const parts = [head, row.run_id].map((id) => layout(ACCOUNT).part(id, 0));
     expect(new Set(opened)).toEqual(new Set(parts));
   });
 
@@ -143,8 +143,8 @@ describe("a run", () => {
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 3 });
     expect(next.row).toMatchObject({ outcome: "PUBLISHED", changed: 0 });
-    expect(world.store.text(layout.manifest(ACCOUNT, first))).toContain('"digests":{"bytes":96,');
-    expect(world.store.text(layout.manifest(ACCOUNT, runId))).not.toContain("digests");
+    expect(world.store.text(layout(ACCOUNT).manifest(first))).toContain('"digests":{"bytes":96,');
+    expect(world.store.text(layout(ACCOUNT).manifest(runId))).not.toContain("digests");
   });
 });
 
@@ -183,7 +183,7 @@ describe("a rollback", () => {
   it("publishes no snapshot whose part is damaged, although it has the rows of the head", async () => {
     const first = await publish(1, 1, 1);
     await publish(1, 1, 1);
-    world.store.put(layout.part(ACCOUNT, first, 0), gzipSync("{}\n"));
+    world.store.put(layout(ACCOUNT).part(first, 0), gzipSync("{}\n"));
 
     const { row } = await world.rollback(first, false);
 

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { customEvent } from "../../custom-event.ts";
@@ -16,7 +17,10 @@ test("the same events give the same profile, whatever their ranges", async () =>
       { rangeEvents },
     );
     const { row } = await sandbox.run();
-    const { fields, fields_complete } = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
+    const { fields, fields_complete } = await readManifest(
+      accountStore(sandbox.store, ACCOUNT),
+      row.snapshot_id ?? "",
+    );
     expect(fields.length).toBeGreaterThan(50);
     profiles.add(JSON.stringify({ fields, fields_complete }));
   }
@@ -62,7 +66,7 @@ test("a run is published although the changes of the fields cannot be compared",
     refresh: async (account: string) => {
       await sandbox.catalog.refresh(account);
       if (sandbox.catalog.head(account)?.snapshot_id === first) return;
-      sandbox.store.put(layout.manifest(account, first), "damaged");
+      sandbox.store.put(layout(account).manifest(first), "damaged");
     },
   };
 

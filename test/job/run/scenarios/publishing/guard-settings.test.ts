@@ -42,7 +42,7 @@ describe("a run with required fields", () => {
     const says =
       "7 of 20 events lack a required field (--require; require in AWS): /brand/name in 7. 5 may lack one";
     expect(held.explanation).toContain(says);
-    expect(sandbox.store.text(layout.held(ACCOUNT, held.row.run_id))).toContain(says);
+    expect(sandbox.store.text(layout(ACCOUNT).held(held.row.run_id))).toContain(says);
     expect(accepted.row).toMatchObject({ outcome: "PUBLISHED", events: 20, added: 20 });
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });

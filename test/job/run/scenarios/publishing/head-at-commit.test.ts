@@ -5,6 +5,7 @@ import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
@@ -52,8 +53,8 @@ describe.each(MOMENTS)("a run under way, $when", ({ at }) => {
 
     expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", added: null, removed: null });
     expect(explanation).toContain("60.0 % fewer than the 10 that readers see now");
-    expect(one.world.store.text(layout.held(ACCOUNT, row.run_id))).toContain("DROPPED");
-    expect((await readLog(one.world.store, ACCOUNT)).at(-1)?.snapshot_id).toBe(one.large);
+    expect(one.world.store.text(layout(ACCOUNT).held(row.run_id))).toContain("DROPPED");
+    expect((await readLog(accountStore(one.world.store, ACCOUNT))).at(-1)?.snapshot_id).toBe(one.large);
   });
 
   test("is held as PINNED where a person pins", async () => {
@@ -72,7 +73,7 @@ test("a run that its start would have held is published where a rollback to a sm
   const { row } = await runWith(one, "_manifest.json", () => one.world.rollback(one.small, false));
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", events: 4, changed: 4, removed: 0 });
-  expect((await readLog(one.world.store, ACCOUNT)).at(-1)?.base_snapshot_id).toBe(one.small);
+  expect((await readLog(accountStore(one.world.store, ACCOUNT))).at(-1)?.base_snapshot_id).toBe(one.small);
 });
 
 test("a time limit counts the rows of the head that the changes are computed against", async () => {
@@ -84,7 +85,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
     if (!key.includes("/_manifest.json")) return;
     leftMs = 30_000 + 8.5 * 0.05; // enough for 4 rows of its own and 4 of the head, not for 5
     world.show(5, 4);
-    await world.store.delete(layout.lease(ACCOUNT));
+    await world.store.delete(layout(ACCOUNT).lease);
     expect((await world.run({ fresh: true })).row.outcome).toBe("PUBLISHED");
   });
 
@@ -102,11 +103,11 @@ test("a run that is stopped while it writes its manifest publishes nothing, and 
   });
 
   const stopped = await world.run({}, { store, signal: stop.signal });
-  const log = await readLog(world.store, ACCOUNT);
+  const log = await readLog(accountStore(world.store, ACCOUNT));
   const next = await world.run();
 
   expect(stopped.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-  expect(world.store.keys(layout.manifest(ACCOUNT, stopped.row.run_id))).toHaveLength(1);
+  expect(world.store.keys(layout(ACCOUNT).manifest(stopped.row.run_id))).toHaveLength(1);
   expect(log).toEqual([]);
   expect(next.row).toMatchObject({ outcome: "PUBLISHED", run_id: stopped.row.run_id });
   expect(world.details).toBe(10);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import type { Simulator } from "../../../../simulator/simulator.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
@@ -35,16 +36,16 @@ describe("a snapshot that would replace good data by bad", () => {
   ])("is held for $why, and the old one stays", async ({ reason, spoil }) => {
     await using sandbox = await heldRun(spoil);
     const before = await sandbox.events();
-    const head = await readHead(sandbox.store, ACCOUNT);
+    const head = await readHead(accountStore(sandbox.store, ACCOUNT));
 
     const { row, explanation } = await sandbox.run();
 
     expect(row).toMatchObject({ outcome: "HELD", reason, added: null });
     expect(explanation).toContain("readers see what they saw before");
-    const mark = sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? ""));
+    const mark = sandbox.store.text(layout(ACCOUNT).held(row.snapshot_id ?? ""));
     expect(JSON.parse(mark ?? "")).toMatchObject({ reason });
-    expect(sandbox.store.text(layout.manifest(ACCOUNT, row.snapshot_id ?? ""))).toBeDefined();
-    expect(await readHead(sandbox.store, ACCOUNT)).toEqual(head);
+    expect(sandbox.store.text(layout(ACCOUNT).manifest(row.snapshot_id ?? ""))).toBeDefined();
+    expect(await readHead(accountStore(sandbox.store, ACCOUNT))).toEqual(head);
     expect(await sandbox.events()).toEqual(before);
   });
 
@@ -54,13 +55,13 @@ describe("a snapshot that would replace good data by bad", () => {
 
     const { row, explanation } = await sandbox.run();
 
-    const key = layout.leftOut(ACCOUNT, row.snapshot_id ?? "");
+    const key = layout(ACCOUNT).leftOut(row.snapshot_id ?? "");
     expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
     expect(explanation).toContain(
       "Missing: 6 forbidden (403). 30.0 % of the listed events are refused (403).",
     );
     expect(explanation).toContain(`${key} lists them with their reasons.`);
-    const mark = JSON.parse(sandbox.store.text(layout.held(ACCOUNT, row.snapshot_id ?? "")) ?? "");
+    const mark = JSON.parse(sandbox.store.text(layout(ACCOUNT).held(row.snapshot_id ?? "")) ?? "");
     expect(mark.explanation).toContain(key);
     expect(sandbox.store.text(key)?.match(/forbidden/g)).toHaveLength(6);
   });
@@ -120,14 +121,14 @@ describe("a snapshot that would replace good data by bad", () => {
 
   test("is held as PINNED while the account is pinned", async () => {
     await using sandbox = await heldRun(() => undefined);
-    const head = await readHead(sandbox.store, ACCOUNT);
+    const head = await readHead(accountStore(sandbox.store, ACCOUNT));
     const pin = {
       ...head,
       publication: "0000000002",
       pinned: true,
       write_id: "by hand",
     } satisfies Partial<Publication>;
-    sandbox.store.put(layout.publication(ACCOUNT, "0000000002"), `${JSON.stringify(pin)}\n`);
+    sandbox.store.put(layout(ACCOUNT).publication("0000000002"), `${JSON.stringify(pin)}\n`);
 
     const { row } = await sandbox.run();
 

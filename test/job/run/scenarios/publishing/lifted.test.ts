@@ -6,6 +6,7 @@ import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";
 import { lifter, parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { customEvent } from "../../custom-event.ts";
@@ -18,8 +19,8 @@ const lifted = (...texts: readonly string[]): { lifted: ReturnType<typeof parseL
 type AnyRow = Readonly<Record<string, string | null>>;
 
 async function rowsOf(sandbox: Sandbox, snapshotId: string | null): Promise<readonly AnyRow[]> {
-  const { parts } = await readManifest(sandbox.store, ACCOUNT, snapshotId ?? "");
-  const lines = readParts(sandbox.store, layout.snapshot(ACCOUNT, snapshotId ?? ""), parts);
+  const { parts } = await readManifest(accountStore(sandbox.store, ACCOUNT), snapshotId ?? "");
+  const lines = readParts(sandbox.store, layout(ACCOUNT).snapshot(snapshotId ?? ""), parts);
   return Array.fromAsync(lines, (line) => JSON.parse(line));
 }
 
@@ -39,7 +40,7 @@ test("lifted columns follow the others in the rows, with numbers as they were, a
     ["none", null],
     ["a", '{"value":1e400}'],
   ]);
-  const manifest = await readManifest(sandbox.store, ACCOUNT, row.snapshot_id ?? "");
+  const manifest = await readManifest(accountStore(sandbox.store, ACCOUNT), row.snapshot_id ?? "");
   expect(Object.keys(first)).toEqual(manifest.columns);
   expect(manifest.lifted).toEqual([
     { name: "n", pointer: "/n" },

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
@@ -113,7 +114,7 @@ describe("a damaged head that is published over", () => {
     await world.damage(await world.publish(10, 2));
     const { row } = await world.run({ overDamaged: true });
 
-    const end = await publishedRun(world.store, ACCOUNT, row.run_id);
+    const end = await publishedRun(accountStore(world.store, ACCOUNT), row.run_id);
 
     expect(end?.end).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
   });
@@ -143,12 +144,12 @@ describe("--over-damaged", () => {
 
   it("does not help against a damaged publication log", async () => {
     await world.publish(10, 1);
-    world.store.put(layout.publication(ACCOUNT, "0000000001"), "nonsense\n");
+    world.store.put(layout(ACCOUNT).publication("0000000001"), "nonsense\n");
 
     const { row, error } = await world.run({ overDamaged: true });
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
-    expect(error?.message).toContain(layout.publication(ACCOUNT, "0000000001"));
+    expect(error?.message).toContain(layout(ACCOUNT).publication("0000000001"));
     expect(error?.message).not.toContain("--over-damaged");
   });
 });

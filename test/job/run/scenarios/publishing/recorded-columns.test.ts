@@ -59,7 +59,7 @@ test("a new column is the last thing that is written before the publication", as
   const { row } = await world.run({}, crash.wrap(world.ports()));
 
   const at = crash.effects.indexOf(`replace ${COLUMNS_FILE}`);
-  expect(crash.effects[at + 1]).toBe(`create ${layout.publication(ACCOUNT, "0000000002")}`);
+  expect(crash.effects[at + 1]).toBe(`create ${layout(ACCOUNT).publication("0000000002")}`);
   const [first] = world.store.keys("snapshots/uk/").map((key) => key.split("/")[2]);
   expect(JSON.parse(world.store.text(COLUMNS_FILE) ?? "")).toEqual({
     version: 1,
@@ -126,7 +126,7 @@ describe("a run that loses the race for the file", () => {
       "lacks the column other, which is in the tables, and n is in the way",
     );
     expect(await names(world.store)).toEqual(["note", "other"]);
-    expect(world.store.keys(layout.publications("uk"))).toHaveLength(1);
+    expect(world.store.keys(layout("uk").publications)).toHaveLength(1);
   });
 
   test("is published where another account brought the same column, with a pointer of its own", async () => {
@@ -151,14 +151,14 @@ test("a crash between the file and the publication leaves a column without rows,
   world.clock.advance(60_000);
 
   await world.run({}, crash.wrap(world.ports())).catch(() => undefined);
-  const crashed = [await names(world.store), world.store.keys(layout.publications("uk")).length];
+  const crashed = [await names(world.store), world.store.keys(layout("uk").publications).length];
   world.dead.add(2);
   const { row } = await runAs(world, "uk");
 
   expect(crash.crashed).toBe(true);
   expect(crashed).toEqual([["note", "n"], 1]);
   expect(row.outcome).toBe("PUBLISHED");
-  expect(world.store.text(layout.manifest("uk", row.snapshot_id ?? ""))).toContain(
+  expect(world.store.text(layout("uk").manifest(row.snapshot_id ?? ""))).toContain(
     '"lifted":[{"name":"note"',
   );
 });
@@ -247,9 +247,9 @@ test("a rollback gives the account its older pointers again, and no column is lo
 test("the columns stay when the last account is removed", async () => {
   const world = await worldWithNote();
 
-  await removeAccount({ ...world.ports(), catalog: world.catalog }, "uk");
+  await removeAccount({ ...world.ports(), catalog: world.catalog });
 
-  expect(world.store.keys()).toEqual([COLUMNS_FILE, layout.publication("uk", "0000000002")]);
+  expect(world.store.keys()).toEqual([COLUMNS_FILE, layout("uk").publication("0000000002")]);
   expect(await names(world.store)).toEqual(["note"]);
 });
 
@@ -258,6 +258,7 @@ test("an accept of a held snapshot appends its column, though another one stands
   world.show(1);
   const { row } = await runAs(world, "uk", "note=/note", "n=/n");
   await runAs(world, "de", "note=/note", "other=/other");
+  world.settings = { ...world.settings, account: "uk" };
 
   const accepted = await world.accept(row.snapshot_id ?? "");
 

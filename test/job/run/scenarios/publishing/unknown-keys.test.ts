@@ -5,6 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { status } from "../../../../../lambdas/job/run/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
@@ -29,7 +30,7 @@ async function made(diesAt: string): Promise<Made> {
   world.show(2, 3);
   const held = (await world.run()).row.run_id;
   const retired_at = new Date(world.clock.now()).toISOString();
-  world.store.put(layout.retired(ACCOUNT, retired), `${JSON.stringify({ retired_at })}\n`);
+  world.store.put(layout(ACCOUNT).retired(retired), `${JSON.stringify({ retired_at })}\n`);
   world.show(10, 4);
   world.gone.add(3);
   const ports = world.ports();
@@ -83,7 +84,7 @@ interface Kind {
   readonly expected: object;
 }
 
-const seen = ({ world }: Made) => status(world.store, ACCOUNT, world.clock.now());
+const seen = ({ world }: Made) => status(accountStore(world.store, ACCOUNT), world.clock.now());
 const resumed = async ({ world }: Made) => (await world.run({ runId: UNFINISHED })).row;
 const PUBLISHED = { outcome: "PUBLISHED", run_id: UNFINISHED, listed: 10, events: 9, gone: 1 };
 const MERGED = "_manifest.json";
@@ -92,71 +93,71 @@ const COMMITS = `changes/${ACCOUNT}/`;
 test.each<Kind>([
   {
     kind: "lease",
-    key: () => layout.lease(ACCOUNT),
+    key: () => layout(ACCOUNT).lease,
     read: async (one) => (await seen(one)).lease,
     expected: { run_id: UNFINISHED },
   },
-  { kind: "lease of a dead run", key: () => layout.lease(ACCOUNT), read: resumed, expected: PUBLISHED },
+  { kind: "lease of a dead run", key: () => layout(ACCOUNT).lease, read: resumed, expected: PUBLISHED },
   {
     kind: "plan",
     diesAt: "record-00000000",
-    key: () => layout.plan(ACCOUNT, UNFINISHED),
+    key: () => layout(ACCOUNT).plan(UNFINISHED),
     read: resumed,
     expected: PUBLISHED,
   },
   {
     kind: "record of what is staged",
-    key: () => layout.record(ACCOUNT, UNFINISHED, 0),
+    key: () => layout(ACCOUNT).record(UNFINISHED, 0),
     read: resumed,
     expected: PUBLISHED,
   },
   {
     kind: "list of what was left out",
     diesAt: MERGED,
-    key: () => layout.leftOut(ACCOUNT, UNFINISHED),
+    key: () => layout(ACCOUNT).leftOut(UNFINISHED),
     read: resumed,
     expected: PUBLISHED,
   },
   {
     kind: "manifest of the run itself",
     diesAt: COMMITS,
-    key: () => layout.manifest(ACCOUNT, UNFINISHED),
+    key: () => layout(ACCOUNT).manifest(UNFINISHED),
     read: resumed,
     expected: PUBLISHED,
   },
   {
     kind: "manifest of the head",
-    key: ({ first }) => layout.manifest(ACCOUNT, first),
+    key: ({ first }) => layout(ACCOUNT).manifest(first),
     read: resumed,
     expected: { ...PUBLISHED, changed: 9, removed: 1 },
   },
   {
     kind: "publication",
-    key: () => layout.publication(ACCOUNT, "0000000003"),
+    key: () => layout(ACCOUNT).publication("0000000003"),
     read: resumed,
     expected: PUBLISHED,
   },
   {
     kind: "held mark",
-    key: ({ held }) => layout.held(ACCOUNT, held),
+    key: ({ held }) => layout(ACCOUNT).held(held),
     read: async (one) => (await seen(one)).held[0],
     expected: { reason: "DROPPED" },
   },
   {
     kind: "retired mark",
-    key: ({ retired }) => layout.retired(ACCOUNT, retired),
+    key: ({ retired }) => layout(ACCOUNT).retired(retired),
     read: async ({ world, retired }) => (await world.rollback(retired)).error,
     expected: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining("is retired") },
   },
   {
     kind: "line of the run log",
-    key: ({ first }) => layout.runLog(ACCOUNT, first, 1),
+    key: ({ first }) => layout(ACCOUNT).runLog(first, 1),
     read: async (one) => (await seen(one)).runs.find(({ run_id }) => run_id === one.first),
     expected: { outcome: "PUBLISHED", added: 10 },
   },
   {
     kind: "outcome",
-    key: ({ first }) => layout.outcome(ACCOUNT, first),
+    key: ({ first }) => layout(ACCOUNT).outcome(first),
     read: async ({ world, first }) => world.run({ runId: first }),
     expected: { isRepeat: true, row: { outcome: "PUBLISHED" } },
   },

@@ -8,6 +8,7 @@ import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { eventColumns, parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -17,7 +18,7 @@ const lifted = (...texts: readonly string[]): Pick<RunSettings, "lifted"> => ({
 
 /** The columns of the account's snapshot, as `--lift` names them. */
 async function liftedIn(sandbox: Sandbox, snapshotId: string | null, account = ACCOUNT): Promise<unknown> {
-  const manifest = await readManifest(sandbox.store, account, snapshotId ?? "");
+  const manifest = await readManifest(accountStore(sandbox.store, account), snapshotId ?? "");
   return manifest.lifted.map(({ name, pointer }) => `${name}=${pointer}`);
 }
 
@@ -162,7 +163,7 @@ describe("the type of a column for readers", () => {
       "the column amount now has the type DOUBLE, and no longer DECIMAL(18,2); its text stays as it is",
     );
     const manifests = [first, row].map(({ snapshot_id }) =>
-      readManifest(sandbox.store, "uk", snapshot_id ?? ""),
+      readManifest(accountStore(sandbox.store, "uk"), snapshot_id ?? ""),
     );
     const [before, after] = await Promise.all(manifests);
     expect(after?.parts).toEqual(before?.parts);
@@ -255,7 +256,10 @@ test("damage of another account does not stop a run whose columns are known", as
   const columns = async (): Promise<readonly string[]> => [...eventColumns([]), "name"];
   const catalog = { refresh: async () => undefined, columns };
 
-  const found = await columnsOfRun(sandbox.ports({ catalog }), { account: "fr", lifted: [] });
+  const found = await columnsOfRun(
+    { ...sandbox.ports({ catalog }), store: accountStore(sandbox.store, "fr") },
+    { lifted: [] },
+  );
 
   expect(found.columns).toEqual([{ name: "name", pointer: "/name" }]);
 });

@@ -115,10 +115,10 @@ describe("a fault that stays", () => {
     expect(row).toMatchObject({ outcome: "FAILED", error_code: code, snapshot_id: null });
     expect(error?.code).toBe(code);
     expect(sandbox.store.keys("publications/")).toHaveLength(1);
-    expect(sandbox.store.keys(layout.snapshot(ACCOUNT, row.run_id))).toEqual([]);
+    expect(sandbox.store.keys(layout(ACCOUNT).snapshot(row.run_id))).toEqual([]);
     expect(await sandbox.events()).toEqual(before);
     const lasts = error?.isRetryable === true;
-    expect(sandbox.store.keys(layout.outcome(ACCOUNT, row.run_id))).toHaveLength(lasts ? 0 : 1);
+    expect(sandbox.store.keys(layout(ACCOUNT).outcome(row.run_id))).toHaveLength(lasts ? 0 : 1);
   });
 
   test("such as a service that does not respond fails the run as SERVICE_UNAVAILABLE", async () => {

@@ -29,12 +29,12 @@ describe("a listed event without details", () => {
       gone: 2,
       rejected: 2,
     });
-    const { counts } = JSON.parse(sandbox.store.text(layout.manifest(ACCOUNT, row.run_id)) ?? "");
+    const { counts } = JSON.parse(sandbox.store.text(layout(ACCOUNT).manifest(row.run_id)) ?? "");
     expect(counts).toMatchObject({ rejected: 2, oversize: 1, too_deep: 1 });
     const expected = new Map(sandbox.truth());
     for (const uuid of [forbidden, gone404, gone410, oversize, deep]) expected.delete(uuid);
     expect(await sandbox.events()).toEqual(expected);
-    const leftOut = sandbox.store.text(layout.leftOut(ACCOUNT, row.run_id))?.trimEnd().split("\n");
+    const leftOut = sandbox.store.text(layout(ACCOUNT).leftOut(row.run_id))?.trimEnd().split("\n");
     expect(leftOut?.map((line) => JSON.parse(line)).toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))).toEqual(
       [
         { uuid: forbidden, reason: "forbidden" },
@@ -56,7 +56,7 @@ describe("a listed event without details", () => {
     const { row } = await sandbox.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 52, events: 50, rejected: 2 });
-    const manifest = JSON.parse(sandbox.store.text(layout.manifest(ACCOUNT, row.run_id)) ?? "");
+    const manifest = JSON.parse(sandbox.store.text(layout(ACCOUNT).manifest(row.run_id)) ?? "");
     expect(manifest.counts).toMatchObject({ listed: 52, events: 50, rejected: 2, repeated: 3 });
   });
 });

@@ -2,11 +2,11 @@
 
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
-import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
 import { Sandbox } from "../../sandbox.ts";
+import type { PortChanges } from "../../small-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
 
 export const WINDOW_MS = 30_000;
@@ -41,7 +41,7 @@ export class LimitedWorld implements AsyncDisposable {
   }
 
   /** No two starts share an instant: the second one would be the same run. */
-  run(start: Partial<RunStart> = {}, changes: Partial<RunPorts> = {}): Promise<RunResult> {
+  run(start: Partial<RunStart> = {}, changes: PortChanges = {}): Promise<RunResult> {
     this.clock.advance(1);
     return this.wait(this.sandbox.run(start, changes));
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const MIB = 1024 * 1024;
@@ -43,9 +44,9 @@ describe("an event whose row would be longer than readers take", () => {
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 10, events: 9, rejected: 1 });
     expect((await world.seen()).size).toBe(9);
-    const { counts } = await readManifest(world.store, ACCOUNT, row.snapshot_id ?? "");
+    const { counts } = await readManifest(accountStore(world.store, ACCOUNT), row.snapshot_id ?? "");
     expect(counts).toMatchObject({ rejected: 1, oversize: 1 });
-    const leftOut = await world.store.read(layout.leftOut(ACCOUNT, row.snapshot_id ?? ""));
+    const leftOut = await world.store.read(layout(ACCOUNT).leftOut(row.snapshot_id ?? ""));
     expect(Buffer.from(leftOut?.bytes ?? []).toString()).toMatch(
       /^\{"uuid":"[^"]+","reason":"oversize"\}\n$/,
     );

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { run } from "../../../../../lambdas/job/run/run.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Sandbox } from "../../sandbox.ts";
 
@@ -13,7 +14,11 @@ test("two accounts with one authorization publish, and never send the same refre
 
   const [uk, de] = await Promise.all(
     ["uk", "de"].map((account) =>
-      run(sandbox.ports(), { ...sandbox.settings, account }, { trigger: "manual" }),
+      run(
+        { ...sandbox.ports(), store: accountStore(sandbox.store, account) },
+        { ...sandbox.settings, account },
+        { trigger: "manual" },
+      ),
     ),
   );
 
