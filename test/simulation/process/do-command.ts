@@ -48,7 +48,7 @@ async function work(
   command: Command,
   runId: string | undefined,
 ): Promise<Ended> {
-  const { name, settings } = account;
+  const { settings } = account;
   switch (command.name) {
     case "run": {
       const { fresh, isDry } = command;
