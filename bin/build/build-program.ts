@@ -25,7 +25,7 @@ export function buildProgram(folder: string): Metafile {
     // What a command does not use stays in files that it does not load.
     splitting: true,
     target: TARGET,
-    external: Object.keys(packageJson.dependencies),
+    external: Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies }),
   });
   return metafile;
 }

@@ -13,6 +13,7 @@ const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ig
 const execute = promisify(execFile);
 
 export interface InstalledPackage extends AsyncDisposable {
+  readonly tarball: string;
   /** The paths in the tarball, in order. */
   readonly files: readonly string[];
   /** Where `npm install --global` puts packages. */
@@ -34,6 +35,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   const listed = await execute("tar", ["-tzf", tarball]);
   await execute("npm", [...INSTALL, "--global", "--prefix", prefix, tarball], { cwd: folder });
   return {
+    tarball,
     files: listed.stdout
       .trimEnd()
       .split("\n")

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import packageJson from "../../../package.json" with { type: "json" };
 import { columnsAndRows, formatResult, type ResultRows } from "../formats/format-result.ts";
 import { commandLineText } from "../options/command-line-text.ts";
 import type { OptionValues, ResultFormat } from "../options/options.ts";
@@ -41,6 +42,7 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       );
     }
     const form = formOf(values);
+    await needDuckDB();
     const { signal, cwd, stdin, stdout, stderr } = context;
     const again = commandLineText(["query", "-"], PRINTED_OPTIONS, values);
     const sql = await readSql({ argument, file: values.file, again, cwd, stdin, signal });
@@ -52,7 +54,6 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       signal,
       verify: (use) => verifyTables({ store, directory, signal, onLeftOut, ...use }),
     };
-    // DuckDB loads for this command alone.
     const { queryRows } = await import("../query/query.ts");
     if (values.out === undefined) {
       if (form === "parquet") throw noText();
@@ -72,6 +73,19 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     return EXIT.done;
   },
 };
+
+/** An optional dependency, loaded for this command alone. */
+async function needDuckDB(): Promise<void> {
+  await import("@duckdb/node-api").catch((error: unknown) => {
+    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
+    const install = `npm install --global @duckdb/node-api@${packageJson.optionalDependencies["@duckdb/node-api"]}`;
+    throw new SyncError(
+      "QUERY_FAILED",
+      `query needs DuckDB, which cannot be loaded here${code}. Install it: ${install} (in a project without --global). No other command needs it.`,
+      { cause: error },
+    );
+  });
+}
 
 /** `json` is an array of objects, `line` what `--json` prints. */
 type Form = ResultFormat | "line";
