@@ -12,7 +12,6 @@ import {
   warehouseLocation,
 } from "../../lambdas/job/catalog/glue/glue-table.ts";
 import { glueViews } from "../../lambdas/job/catalog/glue/glue-view.ts";
-import type { ViewName } from "../../lambdas/job/catalog/views/views.ts";
 import type { LiftedColumn } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
@@ -23,10 +22,6 @@ const DESCRIPTIONS: Readonly<Record<TableName, string>> = {
   event_changes: "What each publication added, changed and removed",
   publications: "The publication log: which snapshot readers see, and since when",
   sync_runs: "What each attempt of a run did",
-};
-const VIEW_DESCRIPTIONS: Readonly<Record<ViewName, string>> = {
-  events_typed: "The events of the latest publication with values for texts, and how many texts do not fit",
-  event_history: "One row per version of an event: since when and until when readers saw it",
 };
 
 const NAMES = [
@@ -74,7 +69,7 @@ export class Warehouse extends Construct {
       const made = new CfnTable(this, view.name, {
         catalogId,
         databaseName: database.ref,
-        tableInput: { ...view, description: VIEW_DESCRIPTIONS[view.name] },
+        tableInput: view,
       });
       // So that a view never names a column before its table has it.
       made.node.addDependency(...tables);

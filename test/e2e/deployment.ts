@@ -103,7 +103,7 @@ async function makeResources(template: Template, { s3, secrets }: AwsClients): P
 
   for (const { id, properties } of template.all("AWS::SecretsManager::Secret")) {
     const { Name, Description } = z
-      .strictObject({ Name: z.string(), Description: z.string() }) // no value of any kind
+      .strictObject({ Name: z.string(), Description: z.string(), Tags: z.unknown() }) // no value of any kind
       .parse(template.resolve(properties));
     const { ARN = "" } = await secrets.send(new CreateSecretCommand({ Name, Description }));
     template.made(id, { ref: ARN });

@@ -22,7 +22,7 @@ const template = synthesized({
 
 const schema = z.object({
   DatabaseName: z.string(),
-  TableInput: z.object({
+  TableInput: z.strictObject({
     Name: z.string(),
     TableType: z.string(),
     Parameters: z.record(z.string(), z.string()),
@@ -39,6 +39,7 @@ const definition = z.strictObject({
   catalog: z.string(),
   schema: z.string(),
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  runAsInvoker: z.literal(true),
 });
 
 const views = new Map(

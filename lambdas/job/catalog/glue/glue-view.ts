@@ -1,4 +1,5 @@
 // The views as Glue holds them: a definition in Base64 that Athena and Trino read, and the columns that others see.
+// They have no description: Trino takes it for the comment, and asks for the comment `Presto View` exactly.
 
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import {
@@ -48,6 +49,8 @@ function glueView(
     catalog: CATALOG,
     schema: database,
     columns: columns.map((column) => ({ name: column.name, type: trinoType(column.type) })),
+    // As Athena reads every view. Without it Trino asks for an owner with whose permissions it reads.
+    runAsInvoker: true,
   };
   return {
     name,
