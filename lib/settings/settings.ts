@@ -68,7 +68,7 @@ interface Given {
 }
 
 function inFile(path: string, directory: string, inCode: SettingsSource): Given {
-  const given = readSettingsFile(resolve(directory, path));
+  const given = readSettingsFile(resolve(directory, path), path);
   if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
   throw unusableSettings(inCode, [
     `${keyIn(inCode, [])}: expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,

@@ -341,6 +341,19 @@ test.each(["check", "discover", "run", "verify", "status", "query"])(
 );
 
 test.each([
+  ["run", "--limit", "Fetch only this many events; with --dry-run only"],
+  ["discover", "--limit", "Read this many events, 500 at most; without it 50"],
+  ["diff", "--limit", "Show this many changes; without it 100"],
+  ["diff", "--format", "table, vertical, csv, json or ndjson; without it table"],
+  ["query", "--format", "ndjson or parquet; without it the ending of --out decides"],
+])("%s --help says of %s: %s", async (command, option, says) => {
+  const { stdout } = await sync([command, "--help"], { cwd: await temporaryDirectory() });
+
+  const [, help = ""] = stdout.replaceAll(/\s+/g, " ").split(` ${option} <`);
+  expect(help.split(" (BRAND_")[0]).toContain(says);
+});
+
+test.each([
   { what: "publication", key: "publications/default/0000000001.ndjson", command: ["status"] },
   { what: "manifest", key: undefined, command: ["run"] },
 ])("a damaged $what is named, and nothing published is lost", async ({ key, command }) => {

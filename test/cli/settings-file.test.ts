@@ -93,12 +93,29 @@ test.each<[string, unknown, readonly string[], string]>([
     ["run", "--config", "other.json"],
     "other.json does not exist. Check --config and BRAND_CONFIG.",
   ],
-  ["a file that is no JSON", '{"password": "hunter2"', ["check"], "brand-events.json is not JSON"],
+  [
+    "a file that is no JSON",
+    '{"password": "hunter2"',
+    ["check"],
+    "brand-events.json is not valid JSON at line 1, column 23.",
+  ],
   [
     "a file with a comma too many",
     '{\n  "accounts": {"uk": {},}\n}',
     ["check"],
-    "brand-events.json is not JSON from line 2, column 25.",
+    "brand-events.json is not valid JSON at line 2, column 25.",
+  ],
+  [
+    "a file that has an account and a key twice",
+    '{\n  "accounts": {\n    "uk": {},\n    "uk": {"isListed": "any", "isListed": "true"}\n  }\n}',
+    ["check"],
+    "brand-events.json: these settings are not usable.\n    accounts.uk: expected once, and got twice, at 3:5 and 4:5 (line:column)\n    accounts.uk.isListed: expected once, and got twice, at 4:12 and 4:31 (line:column)\n",
+  ],
+  [
+    "a key that is written like another, and one that is the beginning of another",
+    { accounts: { uk: { concurency: 4, "max-missing": 2 } } },
+    ["check"],
+    "accounts.uk.concurency: expected no such key, and got one; did you mean concurrency?\n    accounts.uk.max-missing: expected no such key, and got one; did you mean maxMissingPercent?\n",
   ],
   [
     "several wrong keys",

@@ -86,7 +86,7 @@ type WrittenSettings = z.infer<typeof written>;
 
 /** Undefined where there is no file. Throws `CONFIG_INVALID` for one that is wrong, or has the account already. */
 export function settingsBefore({ title, path }: SettingsPlace): WrittenSettings | undefined {
-  const given = readSettingsFile(path);
+  const given = readSettingsFile(path, title);
   if (given === undefined) return undefined;
   parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
   return written.parse(given);

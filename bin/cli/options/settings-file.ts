@@ -24,7 +24,7 @@ export interface SettingsFile {
 export function openSettingsFile(named: string | undefined, cwd: string): SettingsFile | undefined {
   const title = named ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
-  const given = readSettingsFile(path);
+  const given = readSettingsFile(path, title);
   if (given !== undefined) return settingsFile(given, { title, path });
   if (named === undefined) return undefined;
   throw new SyncError(

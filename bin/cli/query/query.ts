@@ -15,6 +15,7 @@ import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import { collect, type ResultRows, type Row } from "../formats/format-result.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
 import { rowsOf } from "./read-rows.ts";
+import { noSql } from "./read-sql.ts";
 import type { VerifyTablesOptions } from "./verify-tables.ts";
 
 export interface QueryResult {
@@ -39,8 +40,6 @@ export type Views = Pick<DuckdbCatalog, "directory" | "read">;
 
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
-
-const NOTHING_TO_RUN = "There is no statement to run.";
 
 /** The whole result at once; otherwise as `queryRows`. */
 export function query(views: Views, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
@@ -111,9 +110,9 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
 async function prepare(connection: DuckDBConnection, sql: string): Promise<ReadOnly> {
   const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
     const message = messageOf(error);
-    throw failed(message.startsWith(PARSER) ? message.slice(PARSER.length) : NOTHING_TO_RUN);
+    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
   });
-  if (extracted.count === 0) throw failed(NOTHING_TO_RUN);
+  if (extracted.count === 0) throw noSql();
   return prepareReadOnly(connection, sql, extracted).catch((error: unknown) => {
     throw queryError(error);
   });
@@ -122,7 +121,7 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<ReadO
 /** The result of the last statement, not yet read. */
 async function run(statements: ReadOnly["statements"], signal: AbortSignal): Promise<DuckDBResult> {
   const last = statements.at(-1);
-  if (last === undefined) throw failed(NOTHING_TO_RUN);
+  if (last === undefined) throw noSql();
   try {
     for (const statement of statements.slice(0, -1)) {
       signal.throwIfAborted();

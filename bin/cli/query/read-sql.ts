@@ -36,6 +36,11 @@ export async function readSql(source: SqlSource): Promise<string> {
   );
 }
 
+/** Also for an input that has no statement. */
+export function noSql(): SyncError {
+  return new SyncError("CONFIG_INVALID", `There is no SQL. ${WAYS}`);
+}
+
 async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Promise<string> {
   if (argument !== "" && file !== undefined) {
     throw new SyncError(
@@ -43,8 +48,7 @@ async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Pr
       `There is SQL twice: an argument, and the file ${file} (--file). ${WAYS}`,
     );
   }
-  if (argument === "" && file === undefined)
-    throw new SyncError("CONFIG_INVALID", `There is no SQL. ${WAYS}`);
+  if (argument === "" && file === undefined) throw noSql();
   if (argument === "-" || file === "-") return textOf(await readAll(stdin(), signal), "Standard input");
   if (file === undefined) return argument;
   const path = resolve(cwd, file);

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
 import { isErrno } from "../storage/directory/file-error.ts";
+import { jsonPlaces } from "./json-places.ts";
 
 /** Where the settings stand, for messages. */
 export interface SettingsSource {
@@ -42,16 +43,29 @@ export function keyIn({ keyPath }: SettingsSource, path: readonly PropertyKey[])
   return keys.length === 0 ? "the file" : keys.map(String).join(".");
 }
 
-/** What stands in the file, undefined if there is none. Throws `CONFIG_INVALID` if it is not readable as JSON. */
-export function readSettingsFile(path: string): unknown {
-  const text = readText(path);
+/**
+ * What stands in the file, undefined if there is none. Throws `CONFIG_INVALID` if it is not readable as JSON, or has a
+ * key twice: which of the two is meant, the file does not say.
+ * @param title of the file, for messages
+ */
+export function readSettingsFile(path: string, title: string): unknown {
+  // Some editors begin a file with a byte order mark.
+  const text = readText(path)?.replace(/^\uFEFF/, "");
   if (text === undefined) return undefined;
-  try {
-    // Some editors begin a file with a byte order mark.
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    throw invalid(`The settings file ${path} is not JSON${placeOf(error)}.`);
+  const { repeated, wrongAt } = jsonPlaces(text);
+  if (wrongAt !== undefined) {
+    const [line, column] = wrongAt.split(":");
+    throw invalid(`The settings file ${path} is not valid JSON at line ${line}, column ${column}.`);
   }
+  if (repeated.length === 0) return JSON.parse(text);
+  const source = { title, keyPath: [] };
+  throw unusableSettings(
+    source,
+    repeated.map(
+      ({ path: key, places }) =>
+        `${keyIn(source, key)}: expected once, and got twice, at ${places.join(" and ")} (line:column)`,
+    ),
+  );
 }
 
 function readText(path: string): string | undefined {
@@ -62,12 +76,6 @@ function readText(path: string): string | undefined {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw invalid(`The settings file ${path} cannot be read (${code}).`);
   }
-}
-
-/** Of the parser's message only the place: the rest may quote the file. */
-function placeOf(error: unknown): string {
-  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(String(error)) ?? [];
-  return line === undefined ? "" : ` from line ${line}, column ${column}`;
 }
 
 function invalid(problem: string): SyncError {

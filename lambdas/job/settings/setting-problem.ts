@@ -1,6 +1,6 @@
 // One line for a wrong value: what was expected, what came. A value that may hold a secret is not shown.
 
-import type { z } from "zod";
+import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 
 /** Enough of a value to recognise it. */
@@ -34,7 +34,45 @@ export function plainEnglish(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "invalid_value") {
     return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
   }
+  if (issue.code === "unrecognized_keys") {
+    const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+    return issue.keys.map((key) => unknownKey(key, known)).join("\n");
+  }
   return "expected another value";
+}
+
+/** A line for each key. The value is not shown: it may be a password. */
+function unknownKey(key: string, known: readonly string[]): string {
+  const near = OF_A_SECRET.test(key) ? undefined : nearest(key, known);
+  const question = near === undefined ? "is it misspelt?" : `did you mean ${near}?`;
+  return `expected no such key, and got one; ${OF_A_SECRET.test(key) ? "secrets belong in the credentials" : question}`;
+}
+
+/** The known word that begins like this one, or else differs from it in the fewest letters, and in few. */
+function nearest(word: string, known: readonly string[]): string | undefined {
+  const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const given = letters(word);
+  const beginning = known.find((each) => given.length > 3 && letters(each).startsWith(given));
+  if (beginning !== undefined) return beginning;
+  const [first] = known
+    .map((each) => ({ each, steps: distance(given, letters(each)) }))
+    .filter(({ each, steps }) => steps <= Math.min(3, Math.floor(each.length / 3)))
+    .toSorted((a, b) => a.steps - b.steps);
+  return first?.each;
+}
+
+/** How many letters are to be put in, taken out, or replaced. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 /** One line for each wrong key. `issues` are those of a schema that was given `plainEnglish` and `input`. */
@@ -45,11 +83,8 @@ export function problemsOf(
 ): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code !== "unrecognized_keys") return [`${nameOf(issue.path)}: ${problemOf(issue, input)}`];
-    // The value is not shown: it may be a password.
-    return issue.keys.map((key) => {
-      const why = OF_A_SECRET.test(key) ? "secrets belong in the credentials" : "is it misspelt?";
-      return `${nameOf([...issue.path, key])}: expected no such key, and got one; ${why}`;
-    });
+    const lines = issue.message.split("\n");
+    return issue.keys.map((key, index) => `${nameOf([...issue.path, key])}: ${lines[index]}`);
   });
 }
 

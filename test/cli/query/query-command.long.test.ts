@@ -82,6 +82,9 @@ describe("the SQL of a query", () => {
 
   it.each([
     ["no SQL", [], "There is no SQL. query "],
+    ["an empty text", [""], "There is no SQL. query "],
+    ["an empty input", ["-"], "There is no SQL. query "],
+    ["a comment alone", ["-- SELECT 1"], "There is no SQL. query "],
     ["SQL and a file", ["SELECT 1", "-f", "q.sql"], "There is SQL twice"],
     ["standard input and a file", ["-", "-f", "q.sql"], "There is SQL twice"],
     [

@@ -155,8 +155,6 @@ describe("query", () => {
     ["SELECT 'x'::INTEGER", "Could not convert string 'x' to INT32"],
     ["SELECT ?", "Values were not provided"],
     ["SELECT 1; SELEC 2", 'syntax error at or near "SELEC"'],
-    ["", "There is no statement to run."],
-    ["  -- nothing\n;", "There is no statement to run."],
   ])("says what is wrong with %j, and which tables there are", async (sql, expected) => {
     const { views } = await warehouse();
 
@@ -169,6 +167,13 @@ describe("query", () => {
       "The tables are events, event_snapshots, event_changes, publications, sync_runs, and the views events_typed and event_history;",
     );
     expect(`${error}`).not.toContain("Failed to extract");
+  });
+
+  it.each(["", "  -- nothing\n;"])("has nothing to run with %j", async (sql) => {
+    await expect(query(NO_TABLES, sql)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("There is no SQL."),
+    });
   });
 
   it("cuts a message that quotes a long value", async () => {

@@ -53,12 +53,12 @@ describe("settings", () => {
     [
       "a misspelt key",
       { ...GOOD, acounts: {} },
-      "eventSync.acounts: expected no such key, and got one; is it misspelt?",
+      "eventSync.acounts: expected no such key, and got one; did you mean accounts?",
     ],
     [
       "a misspelt key of an account",
       account({ shedule: "x" }),
-      "eventSync.accounts.uk.shedule: expected no such key, and got one; is it misspelt?",
+      "eventSync.accounts.uk.shedule: expected no such key, and got one; did you mean schedule?",
     ],
     [
       "a password",
