@@ -41,7 +41,7 @@ export function bundleFunction(folder: string): Metafile {
     outdir: folder,
     outExtension: { ".js": ext },
     chunkNames: "chunks/[name]-[hash]",
-    // What a login, or the SDK, loads when it is used stays in files of its own: a cold start compiles less.
+    // What the SDK loads when it is used stays in files of its own: a cold start compiles less.
     splitting: true,
     target: "node24",
   });
