@@ -114,7 +114,7 @@ function accountOf(given: string | undefined, accounts: readonly string[]): stri
 
 function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest, nowMs: number): void {
   if (limit !== undefined && !dryRun) {
-    throw invalid("limit: goes with dryRun only, because a published snapshot is never partial");
+    throw invalid("limit: needs dryRun, because a published snapshot is never partial");
   }
   if (scheduledAt === undefined) return;
   if (dryRun || fresh || overDamaged) {

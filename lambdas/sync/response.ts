@@ -48,7 +48,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
 
 function summary(row: RunLogEntry): string {
   const { outcome, events, added, changed, removed } = row;
-  if (outcome === "HANDED_OVER") return "the run goes on in an execution of the state machine";
+  if (outcome === "HANDED_OVER") return "the run continues in an execution of the state machine";
   if (events === null) return "no snapshot was made";
   const parts = [`${countText(events)} events`];
   if (added !== null)

@@ -104,7 +104,7 @@ inBrowser("authorize with a real browser", () => {
     await logIn(other.href);
     await decide("Allow");
 
-    await page.getByRole("heading", { name: "This is not the awaited answer" }).waitFor();
+    await page.getByRole("heading", { name: "This is not the expected answer" }).waitFor();
 
     expect(await page.locator("main").innerText()).toContain("its state is another one");
     expect(provider.counts.codeExchanges).toBe(0);

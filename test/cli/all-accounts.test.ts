@@ -145,15 +145,15 @@ test("an interruption ends the account at work and begins no other", async () =>
 });
 
 test.each<[string, readonly string[], Record<string, string>, string]>([
-  ["a named account", ["run", "--all", "--account", "uk"], {}, "exclude each other: leave one out"],
+  ["a named account", ["run", "--all", "--account", "uk"], {}, "cannot be used together: leave one out"],
   [
     "both variables",
     ["run"],
     { BRAND_ALL: "true", BRAND_ACCOUNT: "uk" },
-    "exclude each other: leave one out",
+    "cannot be used together: leave one out",
   ],
-  ["credentials on standard input", ["run", "--all", "--credentials", "-"], {}, "--all does not go with"],
-  ["a limit without a dry run", ["run", "--all", "--limit", "1"], {}, "--limit goes with --dry-run only"],
+  ["credentials on standard input", ["run", "--all", "--credentials", "-"], {}, "--all cannot be used with"],
+  ["a limit without a dry run", ["run", "--all", "--limit", "1"], {}, "--limit needs --dry-run"],
 ])("%s does not go with --all", async (_, args, env, says) => {
   await using simulator = await Simulator.start({ events: [] });
   const cwd = await threeAccounts(simulator);

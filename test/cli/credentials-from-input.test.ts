@@ -69,7 +69,7 @@ test("a stop ends the wait, and lets go of the input", async () => {
 
 test.each([
   { args: ["--paste"], says: "--credentials - and --paste both read standard input" },
-  { args: [], says: "The place of the tokens is missing" },
+  { args: [], says: "It is not known where to store the tokens" },
 ])("authorize $args with credentials from standard input is refused: $says", async ({ args, says }) => {
   const cwd = await temporaryDirectory();
   const oauth = `{"method":"oauth","client_id":"c","client_secret":"${CANARY.password}"}`;

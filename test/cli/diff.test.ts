@@ -79,7 +79,7 @@ describe("diff", () => {
   });
 
   test.each([
-    { args: ["held", "--format", "parquet"], says: "Parquet is no text, and diff prints text" },
+    { args: ["held", "--format", "parquet"], says: "diff prints text, and Parquet is not text" },
     { args: ["held", "--json", "--format", "csv"], says: "two forms of the result" },
     { args: ["held", "--limit", "100001"], says: "--limit: expected a whole number from 1 to 100000" },
     { args: ["2020-01-01T00-00-00.000Z"], says: "SNAPSHOT_NOT_FOUND" },

@@ -113,7 +113,7 @@ function keyRow([key, setting]: readonly [string, Setting]): Row {
     typeText(z.toJSONSchema(setting.schema, { io: "input" })),
     isRequired ? "required" : fallback,
     setting.where,
-    setting.help,
+    setting.flag === undefined ? setting.help : `As \`${setting.flag.split(" ")[0]}\``,
   ];
 }
 

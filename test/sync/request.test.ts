@@ -83,7 +83,7 @@ describe("a request of a deployment with one account", () => {
     },
     { event: { account: "fr" }, says: '"fr" is not one of this deployment\'s accounts (uk)' },
     { event: { account: 7 }, says: "account: expected the name of an account, and got 7" },
-    { event: { limit: 5 }, says: "limit: goes with dryRun only" },
+    { event: { limit: 5 }, says: "limit: needs dryRun" },
     {
       event: { dryRun: true, limit: 0 },
       says: "limit: expected a whole number from 1 to 1000000000, and got 0",

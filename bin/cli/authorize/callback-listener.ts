@@ -107,7 +107,7 @@ export class CallbackListener {
     }
     response
       .writeHead(404, { ...SAFE_HEADERS, "content-type": "text/plain; charset=utf-8", connection: "close" })
-      .end("There is nothing here. The answer of the identity provider is awaited at another address.\n");
+      .end("There is nothing here. The identity provider's answer is expected at another address.\n");
   }
 
   #take(parameters: URLSearchParams, response: ServerResponse, refusal: PageText | undefined): void {
@@ -148,7 +148,7 @@ function notListening(redirect: URL, error: unknown): SyncError {
         : `the system refuses it (${code})`;
   return new SyncError(
     "CONFIG_INVALID",
-    `The answer cannot be received at ${redirect.href}: ${why}. Or give --redirect-uri with another address that the operator of the service has registered, or add --paste, which listens nowhere.`,
+    `The answer cannot be received at ${redirect.href}: ${why}. Or give --redirect-uri with another address that the operator of the service has registered, or add --paste, which needs no port.`,
     { fields: { errno: code } },
   );
 }

@@ -139,7 +139,7 @@ function stopped(): SyncError {
 function tooLate(): SyncError {
   return new SyncError(
     "AUTHORIZATION_EXPIRED",
-    `No answer came in ${WAIT_MINUTES} minutes. Nothing was stored. Start authorize again. If the browser ended at a page that it could not open, its machine is not this one: add --paste. If the identity provider showed an error, ask its operator whether client_id and --redirect-uri are registered as you gave them.`,
+    `No answer came in ${WAIT_MINUTES} minutes. Nothing was stored. Start authorize again. If the browser ended at a page that it could not open, it runs on another machine: add --paste. If the identity provider showed an error, ask its operator whether client_id and --redirect-uri are registered as you gave them.`,
   );
 }
 

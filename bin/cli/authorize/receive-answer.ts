@@ -69,7 +69,7 @@ function announce({ request, openBrowser, terminal }: ReceiveAnswerOptions): voi
       ? "Your browser opens this address. Log in there, and allow the access:"
       : "Open this address in a browser on this machine. Log in there, and allow the access:",
     request.address,
-    `The answer is awaited at ${request.redirectUri} for ten minutes. Ctrl-C ends the wait.`,
+    `Waiting up to ten minutes for the answer at ${request.redirectUri}. Ctrl-C stops.`,
   ]);
   void openBrowser?.(request.address).then((isOpen) => {
     if (!isOpen) terminal.lines(["No browser could be opened. Open the address above yourself."]);
@@ -138,7 +138,7 @@ function judgeAnswers({ request, takesWithoutState, input, terminal }: JudgeOpti
   const refuse = (why: string): PageText => {
     if (!told.has(why) && !isOver) terminal.lines([why]);
     told.add(why);
-    return { kind: "failed", title: "This is not the awaited answer", paragraphs: [why] };
+    return { kind: "failed", title: "This is not the expected answer", paragraphs: [why] };
   };
   const take = (answer: string): PageText | undefined => {
     taken ??= answer;
@@ -198,13 +198,13 @@ async function isConfirmed(input: Input, withdrawn: AbortSignal): Promise<boolea
   }
 }
 
-const WAITS_ON = "It is not taken, and the wait goes on.";
+const WAITS_ON = "It was refused. The terminal keeps waiting for yours.";
 const NO_PAGE = `An answer came from inside another page, not from a page that the browser went to. ${WAITS_ON}`;
 const FOREIGN = `An answer came that does not belong to this authorization: its state is another one, or missing. It is from an earlier attempt, or from another page. ${WAITS_ON} Use the newest address only.`;
 const NO_TERMINAL = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
-const SEVERAL = `Two different answers without state came, and one at least is from another page. Neither is taken, and the wait goes on. Close other pages and open the address again, or authorize again with --paste.`;
+const SEVERAL = `Two different answers without state came, and at least one is from another page. Both are refused, and the program keeps waiting. Close other pages and open the address again, or authorize again with --paste.`;
 const NOT_CONFIRMED = `An answer without state came, and was not confirmed. ${WAITS_ON}`;
 const QUESTION = [
   "An answer came without state, so this program cannot tell whether it comes from your own login or from another page.",
-  "Have you just logged in at the identity provider and decided there? Then type yes and press Enter. After anything else the wait goes on.",
+  "Have you just logged in at the identity provider and decided there? Then type yes and press Enter. After anything else the program keeps waiting.",
 ];

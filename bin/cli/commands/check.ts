@@ -10,7 +10,7 @@ const OPTIONS = [...SERVICE_OPTIONS, "lifted", "deep", "all"] as const;
 
 export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "check",
-  summary: "try credentials, service and warehouse, and say what to do about what fails",
+  summary: "try credentials, service and warehouse, and say how to fix what fails",
   options: OPTIONS,
   example: "check --base-url https://service.example",
   execute: async (values, context) => {

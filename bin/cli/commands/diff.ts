@@ -23,8 +23,9 @@ const MOST_ROWS = 100_000;
 
 export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "diff",
-  summary: "show what a snapshot would change, or what differs between two; added is in the first one only",
-  argument: { name: "a", description: "the snapshot, by its id, or held for the newest held one" },
+  summary:
+    "show what publishing a snapshot would change, or what differs between two: added events are only in the first",
+  argument: { name: "a", description: 'the snapshot: its id, or "held" for the newest held one' },
   secondArgument: { name: "b", description: "the other one; without it the snapshot that readers see" },
   options: OPTIONS,
   example: "diff held --account uk",
@@ -77,7 +78,7 @@ function formOf({ json, format }: Values): TextFormat {
   if (format !== "parquet") return format ?? "table";
   throw new SyncError(
     "CONFIG_INVALID",
-    "Parquet is no text, and diff prints text: choose --format table, vertical, csv, json or ndjson.",
+    "diff prints text, and Parquet is not text: choose --format table, vertical, csv, json or ndjson.",
   );
 }
 

@@ -26,7 +26,7 @@ const OPTIONS = [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"] as const;
 
 export const discoverCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "discover",
-  summary: "read a sample of the events and show their fields, and which could be columns",
+  summary: "read a sample of the events, show their fields, and suggest columns",
   options: OPTIONS,
   example: "discover --base-url https://service.example --limit 200",
   execute: async (values, context) => {
@@ -102,14 +102,14 @@ function advice(discovery: Discovery): readonly string[] {
   const other = columns.length === 0 ? "" : "other ";
   const options = inLines(liftOptions(discovery));
   if (suggestions.length === 0) {
-    const none = `No ${other}field that half of them have is fit for a column of its own.`;
+    const none = `No ${other}field that half of them have fits a column of its own.`;
     if (!columns.some(({ type }) => type !== undefined)) return [none];
     return [none, "The columns that there are, with types for the view events_typed:", ...options];
   }
   return [
     columns.length === 0
-      ? "Columns of your own: give run those that you want. Later runs use them without the options:"
-      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, give run what is there first, then the new ones that you want:`,
+      ? "Columns of your own: give the ones that you want to the command run. Later runs use them without the options:"
+      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, give the command run what is there first, then the new ones that you want:`,
     ...options,
   ];
 }

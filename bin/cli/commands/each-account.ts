@@ -70,7 +70,7 @@ async function endOf<Name extends OptionName>(
 }
 
 function notBegun<Name extends OptionName>(spec: CommandSpec<Name>, account: string): Ended {
-  const result = failed(spec, "INTERRUPTED", "Not begun: the command was interrupted before.");
+  const result = failed(spec, "INTERRUPTED", "Not started: the command was interrupted first.");
   return { account, exitCode: EXIT.interrupted, ...result, line: "not begun" };
 }
 

@@ -111,7 +111,7 @@ const BY_ENDING: Readonly<Record<string, ResultFormat>> = {
 };
 
 function noText(): SyncError {
-  return new SyncError("CONFIG_INVALID", "Parquet is no text: name the file to write with --out.");
+  return new SyncError("CONFIG_INVALID", "Parquet is not text: name a file with --out.");
 }
 
 function piecesOf(

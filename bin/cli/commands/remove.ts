@@ -29,7 +29,8 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "remove",
-  summary: "take an account out of the warehouse and delete its files; without --yes only say what that is",
+  summary:
+    "take an account out of the warehouse and delete its files; without --yes only say what would be deleted",
   argument: { name: "account", description: "the account, as status names it" },
   options: OPTIONS,
   example: "remove uk --yes",
@@ -64,7 +65,7 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     answer(true, [
       `The account ${account} is removed: ${listed(files)}.`,
       ...afterwards(files, values),
-      "Its credentials were not touched. Take it out of your settings too: the next run of it makes it again.",
+      "Its credentials were not touched. Take it out of your settings too: otherwise its next run makes it again.",
     ]);
     return EXIT.done;
   },
@@ -84,7 +85,7 @@ async function missingAccount(store: AccountStore): Promise<SyncError> {
   await refuseUnknownAccount(store);
   return new SyncError(
     "CONFIG_INVALID",
-    `The warehouse has no account ${store.account}, and no other one. Check --warehouse.`,
+    `The warehouse has no account ${store.account}, and no others. Check --warehouse.`,
   );
 }
 

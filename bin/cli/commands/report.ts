@@ -22,7 +22,8 @@ const DEFAULT_FILE = "report.html";
 
 export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "report",
-  summary: "make one HTML page of events, runs, requests, fields and storage; without --account of all",
+  summary:
+    "make one HTML page of events, runs, requests, fields and storage; without --account for all accounts",
   options: OPTIONS,
   ofAll: true,
   ofEach: LIMIT_OPTIONS,

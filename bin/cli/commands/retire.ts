@@ -14,7 +14,7 @@ const OPTIONS = [...PLACE_OPTIONS, "yes", "logLevel", "json"] as const;
 
 export const retireCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "retire",
-  summary: "take a damaged or bad snapshot out of the tables; without --yes only say what that does",
+  summary: "take a damaged or bad snapshot out of the tables; without --yes only say what would happen",
   argument: { name: "id", description: "the snapshot, as check, status and the table publications name it" },
   options: OPTIONS,
   example: "retire 2026-11-21T06-00-00.000Z --yes",

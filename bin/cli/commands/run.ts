@@ -62,10 +62,7 @@ async function started(
 ): Promise<{ result: RunResult; store: Store }> {
   const settings = givenSettings(values);
   if (values.limit !== undefined && !values.dryRun) {
-    throw new SyncError(
-      "CONFIG_INVALID",
-      "--limit goes with --dry-run only: a published snapshot is never partial.",
-    );
+    throw new SyncError("CONFIG_INVALID", "--limit needs --dry-run: a published snapshot is never partial.");
   }
   const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
   await credentials.read();

@@ -25,7 +25,8 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "status",
-  summary: "show when the data is from, what is held and what the last runs did; without --account of all",
+  summary:
+    "show how old the data is, what is held and what the last runs did; without --account for all accounts",
   options: OPTIONS,
   ofAll: true,
   example: "status --account uk",

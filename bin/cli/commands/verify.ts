@@ -20,7 +20,7 @@ const OPTIONS = [...SERVICE_OPTIONS, "sample", "all"] as const;
 
 export const verifyCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "verify",
-  summary: "fetch random events of what readers see again, and compare them",
+  summary: "fetch random events that readers see from the service again, and compare",
   options: OPTIONS,
   example: "verify --base-url https://service.example --sample 500",
   execute: async (values, context) => {

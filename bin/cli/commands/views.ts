@@ -13,7 +13,7 @@ const OPTIONS = ["config", "warehouse", "json"] as const;
 export const viewsCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "views",
   summary:
-    "write views.sql again, after the warehouse was moved or copied; needs no address and no credentials",
+    "write views.sql again after the warehouse was moved or copied; needs no address and no credentials",
   options: OPTIONS,
   example: "views --warehouse ./warehouse",
   execute: async (values, { cwd, stdout, stderr }) => {

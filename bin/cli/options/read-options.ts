@@ -133,7 +133,7 @@ export function isOneAccountMeant(given: GivenOptions, environment: NodeJS.Proce
   if (isOption("all") !== isOption("account")) return isOption("account");
   throw new SyncError(
     "CONFIG_INVALID",
-    "--all and --account (BRAND_ALL and BRAND_ACCOUNT) exclude each other: leave one out.",
+    "--all and --account (BRAND_ALL and BRAND_ACCOUNT) cannot be used together: leave one out.",
   );
 }
 
@@ -146,7 +146,7 @@ export function allAccountsOf(
   if (readOptions(["credentials"], given, environment).credentials === STANDARD_INPUT) {
     throw new SyncError(
       "CONFIG_INVALID",
-      "--all does not go with --credentials -, because standard input has the credentials of one account. Name each account's credentials in the settings file.",
+      "--all cannot be used with --credentials -, because standard input has the credentials of one account. Name each account's credentials in the settings file.",
     );
   }
   if (file !== undefined) return file.accounts;

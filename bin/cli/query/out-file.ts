@@ -63,7 +63,7 @@ export class OutFile {
     const link = user === undefined ? undefined : await foreignLinkOn(path, user);
     if (link !== undefined) throw refused(`${link} is a link that another user made`);
     if (existing?.isDirectory()) throw refused("it is a folder");
-    if (existing && !existing.isFile()) throw refused("it is no ordinary file");
+    if (existing && !existing.isFile()) throw refused("it is not an ordinary file");
     for (const place of warehouse === undefined ? [] : [warehouse, ...(await tableFolders(warehouse))]) {
       const lies = await realpath(place).catch(() => place);
       if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");

@@ -66,7 +66,7 @@ function textOf(bytes: Uint8Array, place: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncError("CONFIG_INVALID", `${place} holds no SQL: it is no UTF-8 text. Save it as UTF-8.`);
+    throw new SyncError("CONFIG_INVALID", `${place} is not UTF-8 text. Save it as UTF-8.`);
   }
 }
 

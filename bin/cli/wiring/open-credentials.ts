@@ -56,7 +56,7 @@ function besideCredentials(credentials: string): string {
   if (isFile) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
   throw new SyncError(
     "CONFIG_INVALID",
-    "The place of the tokens is missing: the credentials are in no file that it could be beside. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
+    "It is not known where to store the tokens, because the credentials are not in a file. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
     { fields: { setting: "tokens" } },
   );
 }

@@ -40,7 +40,7 @@ export function openDirectory(
 
 /** Of an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
-  return `warning: the account ${account} cannot be read, and its tables no longer follow it: ${damage.message}`;
+  return `warning: the account ${account} cannot be read, and its tables stay as they were: ${damage.message}`;
 }
 
 /** Throws `code` where no run was ever started: only a run makes a warehouse. */

@@ -56,7 +56,7 @@ export async function retire(ports: RetirePorts, { snapshotId, yes }: Retire): P
   }
   if (incomplete.length > 0) await catalog.refresh(ports.store.account);
   await dateRetired(store, snapshotId, clock.now());
-  logger.info(`retires the snapshot ${snapshotId}, as a person has said`);
+  logger.info(`retires the snapshot ${snapshotId}, as a person asked`);
   return { ok: true, explanation: result(snapshotId, lost) };
 }
 

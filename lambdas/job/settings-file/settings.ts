@@ -232,7 +232,7 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     flag: "--max-missing <percent>",
     as: "number",
-    help: "Percent of the listed events that may have no details, and as many may be missing in some reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); up to 5 events always may",
+    help: "Percent of the listed events that may have no details, and as many may be missing in some reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); 5 missing events are always allowed",
   },
   require: {
     schema: z

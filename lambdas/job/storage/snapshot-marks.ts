@@ -45,8 +45,8 @@ export async function listSnapshots(store: AccountStore): Promise<readonly Snaps
 }
 
 /**
- * Since when no table shows the snapshot, in milliseconds since the Unix epoch; undefined if it was not retired. A mark
- * that is damaged has lost the instant.
+ * The instant from which on no table shows the snapshot, in milliseconds since the Unix epoch; undefined if it was not
+ * retired. A damaged mark has lost the instant.
  */
 export async function readRetired(
   store: AccountStore,

@@ -165,7 +165,7 @@ describe("authorize", () => {
 
     expect(ended.exitCode).toBe(0);
     expect(provider.counts.codeExchanges).toBe(1);
-    expect(pages.every((page) => page.includes("This is not the awaited answer"))).toBe(true);
+    expect(pages.every((page) => page.includes("This is not the expected answer"))).toBe(true);
     expect(ended.stderr).toContain("An answer came without state");
     expect(ended.stderr).toContain("An answer came that does not belong to this authorization");
     expect(ended.stderr).not.toContain("attacker");

@@ -93,7 +93,7 @@ describe("the SQL of a query", () => {
       "there is no such file or folder (ENOENT). Correct --file.",
     ],
     ["a folder", ["-f", "warehouse"], "it is a folder (EISDIR)"],
-    ["a text that is no UTF-8", ["-f", "latin1.sql"], "it is no UTF-8 text"],
+    ["a text that is no UTF-8", ["-f", "latin1.sql"], "is not UTF-8 text"],
     ["a saved query with its placeholder", ["SELECT '{{account}}'"], "has the placeholder {{account}}"],
     ["an unknown form", ["--format", "xml", "SELECT 1"], "--format: expected table, vertical, csv"],
   ])("%s exits with 2 and says what to do", async (_, args, expected) => {
@@ -233,7 +233,7 @@ describe("query --out", () => {
     const { exitCode, stdout, stderr } = await run(["SELECT 1", "--format", "parquet"]);
 
     expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("name the file to write with --out");
+    expect(stderr).toContain("name a file with --out");
   });
 
   it("leaves the Parquet file before as it is when a value does not convert", async () => {
@@ -284,7 +284,7 @@ describe("query --out", () => {
   it.each([
     ["a folder", "folder", "it is a folder"],
     ["a folder that does not exist", "none/x.csv", "there is no such file or folder (ENOENT)"],
-    ["a device", "/dev/null", "it is no ordinary file"],
+    ["a device", "/dev/null", "it is not an ordinary file"],
     ["a file of the warehouse", "$W/views.sql", "it lies in the warehouse, which is only read"],
     ["a new file in the warehouse", "$W/publications/default/x.csv", "it lies in the warehouse"],
     ["a link into the warehouse", "inside/x.csv", "it lies in the warehouse"],

@@ -54,7 +54,7 @@ describe("the line snapshot of check", () => {
       const line = await snapshotLine(deep);
 
       expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
-      expect(line?.remedy).toContain(`The file ${key} is damaged: it is no file of the warehouse`);
+      expect(line?.remedy).toContain(`The file ${key} is damaged: it is not a file of the warehouse`);
     }
   });
 

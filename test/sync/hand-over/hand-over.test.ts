@@ -37,7 +37,7 @@ test("a run that stops early is handed over: the response names the execution an
 
   expect(first).toMatchObject({
     outcome: "HANDED_OVER",
-    summary: "the run goes on in an execution of the state machine",
+    summary: "the run continues in an execution of the state machine",
     reason: "TIME_LIMIT",
     explanation: expect.stringContaining(`the execution ${NAME} of the state machine`),
     run_id: RUN,

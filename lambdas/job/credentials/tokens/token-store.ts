@@ -95,7 +95,7 @@ export async function storeAuthorized(store: TokenStore, tokens: OAuthTokens): P
   }
   throw new SyncError(
     "STORE_FAILED",
-    `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times meanwhile. End what changes it, and authorize again.`,
+    `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times in the meantime. Stop them, and authorize again.`,
   );
 }
 

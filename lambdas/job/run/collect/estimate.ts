@@ -12,7 +12,7 @@ type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | 
 const LONGER_MINUTES = 10;
 const LONGER_MS = LONGER_MINUTES * 60_000;
 
-/** From here on it is worth to think about options. */
+/** A longer run names the options that shorten it. */
 const LONG_MS = 5 * 60_000;
 
 /**

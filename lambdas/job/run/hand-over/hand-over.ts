@@ -1,4 +1,4 @@
-// The end of an attempt that stopped early: the run goes on in an execution of the state machine.
+// The end of an attempt that stopped early: the run continues in an execution of the state machine.
 //
 // The execution is written into the lease before it is started. A process that dies in between leaves a lease whose
 // execution is absent, and the next start starts it; one that dies later leaves an execution that runs.

@@ -47,7 +47,7 @@ function unauthenticated(): SyncError {
   return new SyncError(
     "UNAUTHENTICATED",
     "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
-      "account may use the interface and that --base-url is the service itself and no proxy that drops cookies.",
+      "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
     { fields: { method: "session", status: 401 } },
   );
 }
@@ -173,7 +173,7 @@ function tooManyCookies(url: URL, response: HttpResponse): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `The login was answered with ${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
-      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and no proxy or web page; ` +
+      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and not a proxy or web page; ` +
       "if it is right, ask the service's operator.",
     { fields: { request: requestName("POST", url), status: response.status, cookies: sent } },
   );

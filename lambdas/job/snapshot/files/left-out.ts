@@ -82,6 +82,6 @@ function parse(line: string, key: string): LeftOut {
   try {
     return leftOutSchema.parse(JSON.parse(line));
   } catch {
-    throw damaged(key, "it holds a line that is no uuid with a reason", RESTORE); // the parser's own error quotes it
+    throw damaged(key, "it holds a line that is not a uuid with a reason", RESTORE); // the parser's own error quotes it
   }
 }

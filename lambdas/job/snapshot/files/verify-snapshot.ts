@@ -96,7 +96,7 @@ export async function checkNames(store: AccountStore): Promise<void> {
       if (isOfLayout(key) || !isRead(key.slice(key.lastIndexOf("/") + 1))) continue;
       throw damaged(
         key,
-        "it is no file of the warehouse, and Athena may read it as a part of a table",
+        "it is not a file of the warehouse, and Athena may read it as a part of a table",
         "Move it out of the warehouse.",
       );
     }

@@ -211,7 +211,7 @@ async function readRecord(store: AccountStore, key: string, plan: Plan): Promise
   if (record === undefined) return undefined;
   const { run_id: runId, sha256, events } = plan.header;
   if (record.plan !== sha256) throw damaged(key, "it belongs to another plan", NEW_RUN);
-  if (key !== store.keys.record(runId, record.place)) throw damaged(key, "it says another place", NEW_RUN);
+  if (key !== store.keys.record(runId, record.place)) throw damaged(key, "it names another place", NEW_RUN);
   if (record.end > events) throw damaged(key, "it ends behind the plan", NEW_RUN);
   return record;
 }

@@ -80,8 +80,8 @@ async function makeWithParents(path: string, mode: number, holders: string[]): P
   const parent = dirname(path);
   if (!isErrno(error, "ENOENT") || parent === path) throw fileError(error, "make the directory", path);
   await makeWithParents(parent, mode, holders);
-  // Tried once more: the parent is there now. No further time, and not with `recursive`: where it takes no directory, as
-  // in /proc, Node would try for ever.
+  // The parent is there now, so this is the last try. Not with `recursive`: where the parent takes no directory, as in
+  // /proc, Node would try for ever.
   const again = await makeOne(path, mode, holders);
   if (again !== undefined) throw fileError(again, "make the directory", path);
 }

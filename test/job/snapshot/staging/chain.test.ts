@@ -71,7 +71,7 @@ describe("a chain", () => {
     ["does not add up", () => changeRecord(0, { end: 4 }), undefined],
     ["points elsewhere", () => changeRecord(0, { rows: { file: "../x" } }), undefined],
     ["is of another plan", () => changeRecord(0, { plan: "0".repeat(64) }), "it belongs to another plan"],
-    ["is of another place", () => changeRecord(0, { place: 1, end: 4 }), "it says another place"],
+    ["is of another place", () => changeRecord(0, { place: 1, end: 4 }), "it names another place"],
     ["ends behind the plan", () => putRange(store, plan, 0, 11), "it ends behind the plan"],
   ])("is refused where a record %s", async (_, break_, problem) => {
     putRange(store, plan, 0, 3);

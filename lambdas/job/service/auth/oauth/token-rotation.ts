@@ -251,6 +251,6 @@ export async function storeRotated(
 function changing(place: string): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `The renewed tokens could not be stored in ${place}, because it changed ${ATTEMPTS} times meanwhile. End what changes it, and start again.`,
+    `The renewed tokens could not be stored in ${place}, because other processes changed it ${ATTEMPTS} times in the meantime. Stop them, and start again.`,
   );
 }
