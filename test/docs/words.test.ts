@@ -11,6 +11,10 @@ test("all decisions have at most 9,000 words in 40 records", () => {
   expect(recordsOf("docs/decisions/*.md").length).toBeLessThanOrEqual(40);
 });
 
+test("all pages have at most 28,000 words, beside commands and what they print", () => {
+  expect(wordsOf("{README,CONTRIBUTING,SECURITY,docs/*}.md")).toBeLessThanOrEqual(28_000);
+});
+
 test("each decision has context, decision, and what would make it wrong", () => {
   const incomplete = recordsOf("docs/decisions/*.md").filter(
     (record) => !/\n\*\*Context\.\*\* [\s\S]*\n\*\*Decision\.\*\* [\s\S]*\n\*\*Wrong if\*\* /.test(record),
@@ -19,7 +23,12 @@ test("each decision has context, decision, and what would make it wrong", () => 
   expect(incomplete).toEqual([]);
 });
 
-const wordsOf = (pattern: string): number => textOf(pattern).split(/\s+/).filter(Boolean).length;
+/** What stands between white space and has a letter or a digit: no bars of tables. */
+const wordsOf = (pattern: string): number =>
+  textOf(pattern)
+    .replace(/^```.*?^```$/gms, "")
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 const recordsOf = (pattern: string): readonly string[] =>
   textOf(pattern)
