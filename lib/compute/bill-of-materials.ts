@@ -27,7 +27,10 @@ export function heldPackages(built: readonly Metafile[]): readonly string[] {
     .flatMap(({ outputs }) => Object.values(outputs))
     .flatMap(({ inputs }) => Object.entries(inputs))
     .flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
-  const folders = held.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
+  // A linked `node_modules` lies elsewhere.
+  const folders = held.flatMap(
+    (path) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
+  );
   return [...new Set(folders)].toSorted();
 }
 
