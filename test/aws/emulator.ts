@@ -24,7 +24,7 @@ export const isEmulated: boolean = emulatorUrl !== undefined;
 /** `describe` for tests that need the emulator: they are skipped where it is not installed. */
 export const onEmulator = describe.skipIf(!isEmulated);
 
-interface AwsConfig {
+export interface AwsConfig {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
@@ -33,7 +33,7 @@ interface AwsConfig {
 }
 
 /** For a client's constructor: everything that the SDK would look for, so that no request goes to AWS. */
-function awsConfig(endpoint: string = emulator(), maxAttempts = 3): AwsConfig {
+export function awsConfig(endpoint: string = emulator(), maxAttempts = 3): AwsConfig {
   return {
     ...awsClient(readProxies({})),
     maxAttempts,

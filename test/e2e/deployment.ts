@@ -28,6 +28,7 @@ const functionSchema = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.string()) }),
 });
 export interface Deployment extends AsyncDisposable {
+  readonly template: Template;
   readonly recorder: AwsRecorder;
   readonly function: LambdaFunction;
   readonly stateMachine: DeployedStateMachine;
@@ -66,6 +67,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
   const stateMachine = new DeployedStateMachine(template, lambda, aliasArn, stateMachineArn);
   recorder.answerWith((asked, carried) => statesResponse(stateMachine.engine, asked, carried));
   return {
+    template,
     recorder,
     function: lambda,
     stateMachine,

@@ -9,6 +9,7 @@ const patternSchema: z.ZodType<Pattern> = z.lazy(() =>
 );
 
 const ruleSchema = z.strictObject({
+  Tags: z.unknown(),
   Description: z.string().optional(),
   EventPattern: patternSchema,
   State: z.literal("ENABLED"),

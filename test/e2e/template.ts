@@ -37,6 +37,8 @@ const PSEUDO: Readonly<Record<string, string>> = {
 };
 
 export class Template {
+  /** As CloudFormation keeps it. */
+  readonly body: string;
   readonly #directory: string;
   readonly #resources: Readonly<Record<string, z.output<typeof resourceSchema>>>;
   readonly #outputs: z.output<typeof templateSchema>["Outputs"];
@@ -46,6 +48,7 @@ export class Template {
   readonly #stackId = `arn:aws:cloudformation:${REGION}:${ACCOUNT_ID}:stack/Stack/${randomUUID()}`;
 
   private constructor(directory: string, template: unknown, assets: unknown) {
+    this.body = JSON.stringify(template);
     this.#directory = directory;
     const { Resources, Outputs } = templateSchema.parse(template);
     this.#resources = Resources;

@@ -1,0 +1,95 @@
+// Changes that the acceptance makes to a deployment: each is written down before it is made, and undone after it, by
+// `--restore` too where a process was killed in between.
+
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { SetAlarmStateCommand } from "@aws-sdk/client-cloudwatch";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
+import { DeleteScheduleCommand } from "@aws-sdk/client-scheduler";
+import { z } from "zod";
+import type { Clients } from "./deployment.ts";
+
+const changeSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("alarm"),
+    name: z.string(),
+    state: z.enum(["OK", "ALARM", "INSUFFICIENT_DATA"]),
+  }),
+  z.object({ kind: z.literal("object"), bucket: z.string(), key: z.string() }),
+  z.object({ kind: z.literal("schedule"), group: z.string(), name: z.string() }),
+]);
+/** What undoing it needs. */
+export type Change = Readonly<z.output<typeof changeSchema>>;
+
+export class Journal {
+  readonly #path: string;
+  readonly #clients: Clients;
+
+  constructor(path: string, clients: Clients) {
+    this.#path = path;
+    this.#clients = clients;
+  }
+
+  /** Makes a change, does what needs it, and undoes it, also if that fails. */
+  async during<Result>(change: Change, work: () => Promise<Result>): Promise<Result> {
+    await this.#write([...(await this.#read()), change]);
+    try {
+      return await work();
+    } finally {
+      await this.restore();
+    }
+  }
+
+  /** Undoes all changes that are written down, the last one first, and says which. */
+  async restore(): Promise<readonly string[]> {
+    const undone: string[] = [];
+    for (let changes = await this.#read(); changes.length > 0; changes = changes.slice(0, -1)) {
+      const [change] = changes.slice(-1);
+      if (change !== undefined) undone.push(await this.#undo(change));
+      await this.#write(changes.slice(0, -1));
+    }
+    return undone;
+  }
+
+  async #undo(change: Change): Promise<string> {
+    const { cloudWatch, s3, scheduler } = this.#clients;
+    switch (change.kind) {
+      case "alarm":
+        await cloudWatch.send(
+          new SetAlarmStateCommand({
+            AlarmName: change.name,
+            StateValue: change.state,
+            StateReason: "The acceptance has ended.",
+          }),
+        );
+        return `the alarm ${change.name} is ${change.state} again`;
+      case "object":
+        await s3.send(new DeleteObjectCommand({ Bucket: change.bucket, Key: change.key }));
+        return `${change.key} is deleted`;
+      case "schedule":
+        await scheduler
+          .send(new DeleteScheduleCommand({ GroupName: change.group, Name: change.name }))
+          .catch(ignoreMissing);
+        return `the schedule ${change.name} is deleted`;
+    }
+  }
+
+  async #read(): Promise<readonly Change[]> {
+    try {
+      return z.array(changeSchema).parse(JSON.parse(await readFile(this.#path, "utf8")));
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  async #write(changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return rm(this.#path, { force: true });
+    await mkdir(dirname(this.#path), { recursive: true });
+    await writeFile(this.#path, `${JSON.stringify(changes, null, 2)}\n`);
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error && error.name === "ResourceNotFoundException")) throw error;
+}

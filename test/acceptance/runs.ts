@@ -1,0 +1,255 @@
+// Rows that start the function and queries, and those that change something for a moment.
+
+import {
+  BatchGetNamedQueryCommand,
+  GetQueryExecutionCommand,
+  ListNamedQueriesCommand,
+  StartQueryExecutionCommand,
+} from "@aws-sdk/client-athena";
+import { DescribeAlarmsCommand, SetAlarmStateCommand } from "@aws-sdk/client-cloudwatch";
+import { FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { CreateScheduleCommand, GetScheduleCommand } from "@aws-sdk/client-scheduler";
+import { z } from "zod";
+import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
+import type { Answer, Deployed } from "./deployment.ts";
+import { must, type Row, Skipped, until } from "./row.ts";
+
+/** It makes a table. */
+const NOT_RUN = "Events as Parquet";
+/** A schedule is at least a minute away, and starts are exact to the minute. */
+const AHEAD_MS = 2 * 60_000;
+
+const entrySchema = z.object({ outcome: z.string(), reason: z.string().nullable().optional() });
+const checksSchema = z.array(z.object({ name: z.string(), ok: z.boolean(), remedy: z.string().nullable() }));
+
+export const RUNS: readonly Row[] = [
+  {
+    name: "status",
+    does: "asks the function for the status of the account",
+    expects: "an answer",
+    remedy: "see the log of the function (the output Step3Watch)",
+    see: async ({ deployed, account }) => {
+      const answer = await deployed.invoke({ action: "status", account });
+      must(answer["account"] === account, JSON.stringify(answer).slice(0, 200));
+      return "an answer";
+    },
+  },
+  {
+    name: "check",
+    does: "lets the function check credentials, service, bucket and tables",
+    expects: "everything is well",
+    remedy: "the remedy of the check that failed; an empty secret is filled with the output Step1FillSecret",
+    touchesAccount: true,
+    see: async ({ deployed, account }) => {
+      const answer = await deployed.invoke({ action: "check", account });
+      const checks = checksSchema.parse(answer["checks"] ?? []);
+      const failed = checks.filter(({ ok }) => !ok).map(({ name, remedy }) => `${name}: ${remedy}`);
+      must(answer["ok"] === true, failed.join("; "));
+      return `${checks.length} checks`;
+    },
+  },
+  {
+    name: "dry run",
+    does: "runs with ten events, without publishing",
+    expects: "DRY_RUN, and no publication",
+    remedy: "see the error, and docs/errors.md",
+    touchesAccount: true,
+    see: async ({ deployed, account }) => {
+      const before = await deployed.keys(layout(account).publications);
+      const answer = await deployed.invoke(dryRunOf(account));
+      must(answer["outcome"] === "DRY_RUN", said(answer));
+      const after = await deployed.keys(layout(account).publications);
+      must(after.length === before.length, "the dry run has published");
+      return said(answer);
+    },
+  },
+  {
+    name: "second start",
+    does: "starts two dry runs at the same time",
+    expects: "one works, the other ends as SKIPPED",
+    remedy: "report it: two starts of an account must not work at once",
+    notOnEmulator: "its runs end before a second start begins",
+    touchesAccount: true,
+    see: async ({ deployed, account }) => {
+      const starts = [dryRunOf(account), dryRunOf(account)];
+      const answers = await Promise.all(starts.map((input) => deployed.invoke(input)));
+      const outcomes = answers.map(({ outcome }) => String(outcome)).toSorted();
+      must(outcomes.join() === "DRY_RUN,SKIPPED", outcomes.join(" and "));
+      return outcomes.join(" and ");
+    },
+  },
+  {
+    name: "run",
+    does: "starts a run as the output Step3Run does, and waits for its end",
+    expects: "PUBLISHED",
+    remedy: "see the log (the output Step3Watch); a snapshot that is held is accepted as its mail says",
+    touchesAccount: true,
+    see: async ({ deployed, account }) => {
+      const before = new Set(await deployed.keys(layout(account).runLogs));
+      await deployed.start({ action: "run", account });
+      const { outcome, reason } = await until("the end of the run", 300, () =>
+        newEnd(deployed, account, before),
+      );
+      must(outcome === "PUBLISHED", [outcome, reason ?? ""].join(" ").trim());
+      return outcome;
+    },
+  },
+  {
+    name: "queries",
+    does: `runs each saved query but "${NOT_RUN}", and reads each table and view, in the workgroup`,
+    expects: "each succeeds",
+    remedy: 'see the query in the history of the workgroup; without permission, see docs/aws.md, "Analysts"',
+    notOnEmulator: "it has no engine for queries",
+    see: async ({ deployed }) => {
+      const queries = [...(await savedQueries(deployed)), ...readsOf(deployed)];
+      const bytes = await Promise.all(queries.map((query) => succeed(deployed, query)));
+      return `${queries.length} queries, ${bytes.reduce((sum, one) => sum + one, 0)} bytes scanned`;
+    },
+  },
+  {
+    name: "no overwriting",
+    does: "writes an object below snapshots/ without a condition",
+    expects: "the bucket refuses it",
+    remedy: "deploy again: the bucket's policy was changed; for a bucket of your own see docs/cdk.md",
+    notOnEmulator: "it ignores the conditions of a bucket's policy",
+    see: async ({ deployed, journal }) => {
+      const { s3 } = deployed.clients;
+      const [bucket, key] = [deployed.bucket, "snapshots/overwriting-test"];
+      const refused = await journal.during({ kind: "object", bucket, key }, () =>
+        s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: "test" })).then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
+      );
+      must(refused !== undefined, "the bucket took it; it is deleted again");
+      must(refused instanceof Error && refused.name === "AccessDenied", String(refused));
+      return "AccessDenied";
+    },
+  },
+  {
+    name: "alarm rings",
+    does: "sets the alarm `throttled` of the account to ALARM, and back",
+    expects: "it is raised, and a mail comes",
+    remedy: "see the topic's subscriptions, its policy and its key",
+    touchesAccount: true,
+    see: async ({ deployed, account, journal, ask }) => {
+      const { cloudWatch } = deployed.clients;
+      const name = `${deployed.output("Step4Query")}-${account}-throttled`;
+      const stateOf = async () => {
+        const { MetricAlarms = [] } = await cloudWatch.send(
+          new DescribeAlarmsCommand({ AlarmNames: [name] }),
+        );
+        return MetricAlarms[0]?.StateValue;
+      };
+      const state = (await stateOf()) ?? "INSUFFICIENT_DATA";
+      return journal.during({ kind: "alarm", name, state }, async () => {
+        const raised = {
+          AlarmName: name,
+          StateValue: "ALARM",
+          StateReason: "The acceptance tries it.",
+        } as const;
+        await cloudWatch.send(new SetAlarmStateCommand(raised));
+        must((await stateOf()) === "ALARM", `it is ${await stateOf()}`);
+        const came = await ask(`Has a mail about ${name} come?`);
+        must(came !== false, "no mail has come");
+        return came === undefined ? "raised; no person to ask for the mail" : "raised, and a mail came";
+      });
+    },
+  },
+  {
+    name: "schedule",
+    does: "makes a schedule of its own beside the account's, for one dry run in two minutes",
+    expects: "the function runs",
+    remedy: "see the failure queue, the role of the schedules, and the schedule's state in EventBridge",
+    notOnEmulator: "its schedules start nothing",
+    touchesAccount: true,
+    see: async ({ deployed, account, journal }) => {
+      const { logs, scheduler } = deployed.clients;
+      const group = deployed.output("Step4Query");
+      const given = await scheduleOf(deployed, account);
+      const startTime = Date.now();
+      const name = `acceptance-${startTime}`;
+      const at = new Date(startTime + AHEAD_MS).toISOString().slice(0, 19);
+      const schedule = new CreateScheduleCommand({
+        GroupName: group,
+        Name: name,
+        ScheduleExpression: `at(${at})`,
+        FlexibleTimeWindow: { Mode: "OFF" },
+        Target: { ...given, Input: JSON.stringify(dryRunOf(account)) },
+      });
+      return journal.during({ kind: "schedule", group, name }, async () => {
+        await scheduler.send(schedule);
+        return until("the scheduled dry run", 15, async () => {
+          const { events = [] } = await logs.send(
+            new FilterLogEventsCommand({
+              logGroupName: deployed.output("LogGroupName"),
+              startTime,
+              filterPattern: '"ended as DRY_RUN"',
+            }),
+          );
+          return events.length > 0 ? `started at ${at}` : undefined;
+        });
+      });
+    },
+  },
+];
+
+const dryRunOf = (account: string): object => ({ action: "run", account, dryRun: true, limit: 10 });
+
+const said = ({ outcome, reason, summary }: Answer): string =>
+  [outcome, reason, summary].filter((one) => one !== undefined).join(", ");
+
+/** Of the run that began after `before`; undefined while it works. */
+async function newEnd(deployed: Deployed, account: string, before: ReadonlySet<string>) {
+  for (const Key of await deployed.keys(layout(account).runLogs)) {
+    if (before.has(Key)) continue;
+    const { Body } = await deployed.clients.s3.send(new GetObjectCommand({ Bucket: deployed.bucket, Key }));
+    const entry = entrySchema.parse(JSON.parse((await Body?.transformToString()) ?? ""));
+    if (entry.outcome !== "HANDED_OVER") return entry;
+  }
+  return undefined;
+}
+
+/** The target of the account's schedule. */
+async function scheduleOf(deployed: Deployed, account: string) {
+  const GroupName = deployed.output("Step4Query");
+  for (const Name of deployed.all("AWS::Scheduler::Schedule")) {
+    const { Target } = await deployed.clients.scheduler.send(new GetScheduleCommand({ GroupName, Name }));
+    if (Target?.Input?.includes(`"account":"${account}"`)) return Target;
+  }
+  throw new Skipped("the group of the schedules is one of yours");
+}
+
+async function savedQueries(deployed: Deployed): Promise<readonly string[]> {
+  const { athena } = deployed.clients;
+  const WorkGroup = deployed.output("Step4Query");
+  const { NamedQueryIds } = await athena.send(new ListNamedQueriesCommand({ WorkGroup, MaxResults: 50 }));
+  const { NamedQueries = [] } = await athena.send(new BatchGetNamedQueryCommand({ NamedQueryIds }));
+  return NamedQueries.flatMap(({ Name, QueryString = "" }) => (Name === NOT_RUN ? [] : [QueryString]));
+}
+
+function readsOf({ database }: Deployed): readonly string[] {
+  const tables = [...Object.keys(TABLES), "events_typed", "event_history"];
+  return tables.map((table) => `SELECT * FROM "${database}"."${table}" LIMIT 10`);
+}
+
+/** Returns the bytes that it scanned. */
+async function succeed(deployed: Deployed, QueryString: string): Promise<number> {
+  const { athena } = deployed.clients;
+  const { QueryExecutionId } = await athena.send(
+    new StartQueryExecutionCommand({
+      WorkGroup: deployed.output("Step4Query"),
+      QueryString,
+      QueryExecutionContext: { Database: deployed.database },
+    }),
+  );
+  const { Status, Statistics } = await until("a query", 30, async () => {
+    const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId }));
+    return ["SUCCEEDED", "FAILED", "CANCELLED"].includes(QueryExecution?.Status?.State ?? "")
+      ? QueryExecution
+      : undefined;
+  });
+  must(Status?.State === "SUCCEEDED", `${QueryString.slice(0, 60)}: ${Status?.StateChangeReason}`);
+  return Statistics?.DataScannedInBytes ?? 0;
+}
