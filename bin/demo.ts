@@ -69,10 +69,11 @@ async function demo(): Promise<void> {
   await sync("report", ...PLACE, "--out", "./demo-report.html");
 
   say(`Continue with your own account:
-  1. Write credentials.json:  {"method":"session","email":"you@example.com","password":"…"}   (chmod 600)
-  2. Try it:                  ${PROGRAM_NAME} check --base-url https://your.service
-  3. Make a snapshot:         ${PROGRAM_NAME} run --base-url https://your.service
-  4. Query it:                ${PROGRAM_NAME} query "SELECT * FROM events LIMIT 5"`);
+  1. Address and password:  ${PROGRAM_NAME} init
+  2. See its fields:        ${PROGRAM_NAME} discover
+  3. Try it:                ${PROGRAM_NAME} check
+  4. Make a snapshot:       ${PROGRAM_NAME} run
+  5. Query it:              ${PROGRAM_NAME} query "SELECT * FROM events LIMIT 5"`);
 }
 
 /** Runs one command of the command line as a process of its own, and shows it. */

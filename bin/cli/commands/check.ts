@@ -1,8 +1,11 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
+import { credentialsWork } from "../init/write-account-files.ts";
 import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import type { OptionValues } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
 import type { CommandSpec } from "./command.ts";
 
@@ -13,28 +16,33 @@ export const checkCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   summary: "try credentials, service and warehouse, and say how to fix what fails",
   options: OPTIONS,
   example: "check --base-url https://service.example",
-  execute: async (values, context) => {
-    const settings = givenSettings(values);
-    const { ports, display } = await servicePorts(values, settings, context);
-    let estimate = "";
-    const onEstimate = (text: string): void => {
-      estimate = `  ${text}`;
-    };
-    const checks = await check(ports, settings, { deep: values.deep, onEstimate }).finally(() =>
-      display.end(),
-    );
-    const ok = checks.every((one) => one.ok);
-    context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
-    if (!values.json) {
-      for (const { name, ok: isOk, code, remedy } of checks) {
-        const about = name === "list" ? estimate : remedy === null ? "" : `  ${remedy}`;
-        context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
-      }
-    }
-    return exitCodeOf(checks);
-  },
+  execute: async (values, context) => exitCodeOf(await tryAccount(values, context)),
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
 };
+
+/** The checks, which are printed as well. */
+export async function tryAccount(
+  values: OptionValues<(typeof OPTIONS)[number]>,
+  context: CommandContext,
+): Promise<readonly Check[]> {
+  const settings = givenSettings(values);
+  const { ports, display } = await servicePorts(values, settings, context);
+  let estimate = "";
+  const onEstimate = (text: string): void => {
+    estimate = `  ${text}`;
+  };
+  const checks = await check(ports, settings, { deep: values.deep, onEstimate }).finally(() => display.end());
+  const ok = checks.every((one) => one.ok);
+  if (ok) await credentialsWork(values.credentials);
+  context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
+  if (!values.json) {
+    for (const { name, ok: isOk, code, remedy } of checks) {
+      const about = name === "list" ? estimate : remedy === null ? "" : `  ${remedy}`;
+      context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
+    }
+  }
+  return checks;
+}
 
 /** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */
 function inOneLine(checks: readonly Check[], estimate: string): string {
@@ -43,7 +51,7 @@ function inOneLine(checks: readonly Check[], estimate: string): string {
 }
 
 /** A lease that is taken says nothing bad of the settings, so whatever else fails weighs more. */
-function exitCodeOf(checks: readonly Check[]): number {
+export function exitCodeOf(checks: readonly Check[]): number {
   const failed = checks.filter(({ ok }) => !ok);
   if (failed.length === 0) return EXIT.done;
   if (failed.some(({ code }) => code === "CREDENTIALS_INVALID")) return EXIT.wrongInput;

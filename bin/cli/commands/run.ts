@@ -6,6 +6,7 @@ import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { credentialsWork } from "../init/write-account-files.ts";
 import { Notifier } from "../notify/notifier.ts";
 import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -77,5 +78,6 @@ async function started(
     overDamaged: values.overDamaged,
     ...dryRun,
   }).finally(() => display.end());
+  if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
   return { result, store };
 }

@@ -194,12 +194,16 @@ export async function askCredentials(
     words: "E-mail address",
     parse: method === "basic" ? withoutColon : filledText,
   });
-  const password = await answers.secret(secrets.password, {
+  const password = await askPassword(answers, secrets.password);
+  return parseCredentials(JSON.stringify({ method, email, password }));
+}
+
+export function askPassword(answers: Answers, given: string | undefined): Promise<string> {
+  return answers.secret(given, {
     name: "BRAND_PASSWORD",
     words: "Password (not shown)",
     parse: filledText,
   });
-  return parseCredentials(JSON.stringify({ method, email, password }));
 }
 
 const filledText = (text: string): string => parseSetting(OPTIONS.email.schema, text);

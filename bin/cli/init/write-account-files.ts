@@ -1,13 +1,14 @@
-// Writes the credentials of a new account, which only their owner may read, and the settings file. Replaces no credentials.
+// Writes the credentials of a new account, which only their owner may read, and the settings file. Replaces no credentials
+// but those that `init` has written itself, while no check has passed with them.
 
-import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import * as z from "zod";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
-import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError, isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 
 interface AccountFiles {
@@ -15,24 +16,48 @@ interface AccountFiles {
   readonly settings: { readonly path: string; readonly text: string; readonly isNew: boolean };
 }
 
-/** Both files or none. Throws `CONFIG_INVALID` where one has appeared meanwhile, and `STORE_FAILED`. */
+/** Of a new account both files or none. Throws `CONFIG_INVALID` where one has appeared meanwhile, and `STORE_FAILED`. */
 export async function writeAccountFiles({ credentials, settings }: AccountFiles): Promise<void> {
-  const folder = dirname(credentials.path);
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 }).catch(failed(folder));
-  // Its folder may lie in a repository.
-  if (made !== undefined) await create(join(folder, ".gitignore"), "*\n");
-  await create(credentials.path, credentials.text);
+  const { path, text } = credentials;
+  const isAgain = isUnchecked(path) && existsSync(path);
+  if (isAgain) await replace(path, text);
+  else await createCredentials(path, text);
   try {
     if (settings.isNew) await create(settings.path, settings.text, 0o644);
     else await replace(settings.path, settings.text);
   } catch (error) {
-    await rm(credentials.path, { force: true });
+    if (!isAgain) {
+      await rm(path, { force: true });
+      await credentialsWork(path);
+    }
     throw error;
   }
 }
 
+async function createCredentials(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 }).catch(failed(folder));
+  // Its folder may lie in a repository.
+  if (made !== undefined) await create(join(folder, ".gitignore"), "*\n");
+  await create(path, text);
+  await writeFile(uncheckedMark(path), "", { mode: 0o600 }).catch(failed(path));
+}
+
+/** An empty file beside credentials that `init` has written, until a check or a run has worked with them. */
+const uncheckedMark = (credentials: string): string => `${credentials}.unchecked`;
+
+/** Whether `init` may write these credentials again. */
+function isUnchecked(credentials: string): boolean {
+  return existsSync(uncheckedMark(credentials));
+}
+
+/** @param credentials as `--credentials` has it; only a file has a mark */
+export async function credentialsWork(credentials: string): Promise<void> {
+  await rm(uncheckedMark(credentials), { force: true }).catch(() => undefined);
+}
+
 /** `init` is given another name, or the file is moved away. */
-export function existsAlready(path: string): SyncError {
+function existsAlready(path: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
     `${path} exists already, and init replaces no file. Choose another name with --account, or move that file away. Nothing was written.`,
@@ -46,13 +71,19 @@ async function create(path: string, text: string, mode = 0o600): Promise<void> {
   });
 }
 
-async function replace(path: string, text: string): Promise<void> {
+/** Keeps the file's mode, and a link to it. */
+export async function replace(link: string, text: string): Promise<void> {
+  const path = await realpath(link).catch(failed(link));
+  const { mode } = await stat(path).catch(failed(path));
   const written = `${path}.new`;
-  await create(written, text, 0o644);
-  await rename(written, path).catch(async (error: unknown) => {
+  await create(written, text);
+  try {
+    await chmod(written, mode);
+    await rename(written, path);
+  } catch (error) {
     await rm(written, { force: true });
     failed(path)(error);
-  });
+  }
 }
 
 function failed(path: string): (error: unknown) => never {
@@ -61,7 +92,6 @@ function failed(path: string): (error: unknown) => never {
   };
 }
 
-/** The text of the settings file with one account more. */
 interface SettingsPlace {
   /** As a person names it, for messages. */
   readonly title: string;
@@ -79,55 +109,92 @@ interface NewAccount {
   readonly schema: string | undefined;
 }
 
-/** As it stands there, once it is known to be usable: what the person wrote stays as it is. */
-const written = z.looseObject({ accounts: z.looseObject({}) });
+/** The text of a settings file that is usable. */
+interface SettingsBefore {
+  readonly text: string;
+  readonly settings: FileSettings;
+}
 
-type WrittenSettings = z.infer<typeof written>;
-
-/** Undefined where there is no file. Throws `CONFIG_INVALID` for one that is wrong, or has the account already. */
-export function settingsBefore({ title, path }: SettingsPlace): WrittenSettings | undefined {
+/** Undefined where there is no file. Throws `CONFIG_INVALID` for one that is wrong. */
+export function settingsBefore({ title, path }: SettingsPlace): SettingsBefore | undefined {
   const given = readSettingsFile(path, title);
   if (given === undefined) return undefined;
-  parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
-  return written.parse(given);
+  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  return { text: readFileSync(path, "utf8"), settings };
 }
 
+/** @param credentials where `init` would write those of the account */
 export function refuseKnownAccount(
-  before: WrittenSettings | undefined,
-  account: string,
+  before: SettingsBefore | undefined,
+  { account, credentials }: Pick<NewAccount, "account" | "credentials">,
   { title }: SettingsPlace,
 ): void {
-  if (before === undefined || !Object.hasOwn(before.accounts, account)) return;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    `${title} has the account ${account} already, and init changes no account. Choose another name with --account, or change the account in ${title} with an editor. Nothing was written.`,
-  );
+  if (isUnchecked(credentials)) return;
+  if (before !== undefined && Object.hasOwn(before.settings.accounts, account)) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `${title} has the account ${account} already, and init changes no account. Choose another name with --account, or change the account in ${title} with an editor. Nothing was written.`,
+    );
+  }
+  if (existsSync(credentials)) throw existsAlready(credentials);
 }
 
+/** The text of the settings file with this account. What a person wrote stays as it stands there. */
 export function settingsWith(
-  before: WrittenSettings | undefined,
+  before: SettingsBefore | undefined,
   added: NewAccount,
   { path }: SettingsPlace,
 ): string {
   const { account, baseUrl, authUrl, schema } = added;
+  const { text, settings } = before ?? {};
   const own = {
-    ...(before?.["baseUrl"] === baseUrl ? {} : { baseUrl }),
-    ...(authUrl === undefined || before?.["authUrl"] === authUrl ? {} : { authUrl }),
+    ...(settings?.baseUrl === baseUrl ? {} : { baseUrl }),
+    ...(authUrl === undefined || settings?.authUrl === authUrl ? {} : { authUrl }),
     credentials: beside(path, added.credentials),
   };
-  const beginning = before ?? {
-    ...(schema === undefined ? {} : { $schema: beside(path, schema) }),
+  if (text !== undefined) return textWith(text, account, own);
+  const $schema = schema && fromFolderOf(path, schema);
+  const made = {
+    ...($schema === undefined ? {} : { $schema }),
     warehouse: beside(path, added.warehouse),
+    accounts: { [account]: own },
   };
-  const settings = { ...beginning, accounts: { ...before?.accounts, [account]: own } };
-  return `${JSON.stringify(settings, null, 2)}\n`;
+  return `${JSON.stringify(made, null, 2)}\n`;
+}
+
+/** In the place of the account if it is there, else after the last one; indented as the others are. */
+function textWith(text: string, account: string, own: object): string {
+  const root = rootSpan(text, undefined, text.startsWith("\uFEFF") ? 1 : 0);
+  const accounts = valueAt(text, ["accounts"], root);
+  const all = accounts === undefined ? [] : [...members(text, accounts)];
+  const last = all.at(-1);
+  if (accounts === undefined || last === undefined) throw new Error("a usable file has accounts");
+  const [, newline = "", indent = ""] =
+    /^\{(\r?\n)([ \t]*)/.exec(text.slice(accounts.start, accounts.end)) ?? [];
+  const [, step = "  "] = /\n([ \t]+)/.exec(text) ?? [];
+  const value =
+    newline === ""
+      ? JSON.stringify(own)
+      : JSON.stringify(own, null, step).replaceAll("\n", `${newline}${indent}`);
+  const there = all.find(({ key }) => key === account)?.value;
+  if (there) return `${text.slice(0, there.start)}${value}${text.slice(there.end)}`;
+  const { end } = last.value;
+  const entry = `,${newline === "" ? " " : `${newline}${indent}`}${JSON.stringify(account)}: ${value}`;
+  return `${text.slice(0, end)}${entry}${text.slice(end)}`;
 }
 
 /** A path below the file's folder starts from there; every other stays absolute. */
 function beside(path: string, place: string): string {
   if (!isAbsolute(place)) return place;
+  const from = fromFolderOf(path, place);
+  return from?.startsWith("./") ? from : place;
+}
+
+/** Undefined on another drive. */
+function fromFolderOf(path: string, place: string): string | undefined {
   const from = relative(dirname(path), place).split(sep).join("/");
-  return from.startsWith("../") || isAbsolute(from) ? place : `./${from}`;
+  if (isAbsolute(from)) return undefined;
+  return from.startsWith("../") ? from : `./${from}`;
 }
 
 /** Where the JSON Schema of the settings file is, which editors complete and check with. */

@@ -52,6 +52,30 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     },
   );
 
+  test.each([
+    { typed: [], asked: "until it is right", exitCode: 0, logins: 2 },
+    { typed: ["wrong-2", "wrong-3"], asked: "three times", exitCode: 1, logins: 3 },
+  ])("asks for a refused password again, $asked", async ({ typed, exitCode, logins }) => {
+    const cwd = await temporaryDirectory();
+    await using simulator = await Simulator.start({ events: makeEvents(3) });
+    const { email, password } = simulator.credentials;
+    const given = ["--account", "uk", "--base-url", simulator.url, "--method", "session", "--email", email];
+
+    const terminal = syncOnTerminal(["init", ...given], { cwd, columns: 100 });
+    for (const [tries, answer] of ["wrong-1", ...typed, password].slice(0, logins).entries()) {
+      // After the answers before, each of which was refused.
+      await terminal.until(new RegExp(`(?:LOGIN_REFUSED[\\s\\S]*){${tries}}Password \\(not shown\\): $`));
+      terminal.type(`${answer}\r`);
+    }
+    const ended = await terminal.exitCode;
+
+    expect(ended, terminal.text()).toBe(exitCode);
+    expect(simulator.counts.logins).toBe(logins);
+    expect(terminal.text()).not.toMatch(/wrong-\d/);
+    const file = await readFile(join(cwd, "credentials", "uk.json"), "utf8");
+    expect(JSON.parse(file)).toMatchObject({ email, password: exitCode === 0 ? password : "wrong-3" });
+  });
+
   test("takes answers that are pasted all at once, and shows no secret", async () => {
     const cwd = await temporaryDirectory();
     const secret = "CANARY-client-secret";

@@ -1,9 +1,9 @@
 // `init` without a terminal: options, the environment and standard input answer, and nothing is replaced.
 
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
@@ -49,17 +49,97 @@ test("a second account is added, and what stood in the file stays", async () => 
   expect(run.exitCode, run.stderr).toBe(0);
 });
 
-test("wrong credentials are told, with the command that tries again", async () => {
+test("what stands in the file stays to the character, with its mode and a link to it", async () => {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(3) });
+  const { email, password } = simulator.credentials;
+  const before = `\uFEFF{\r\n\t"warehouse": "data", "concurrency": 4.0,\r\n\t"accounts": {\r\n\t\t"uk": {"retainDays":9},\r\n\t\t"1": {}\r\n\t},\r\n\t"lifted": []}`;
+  await mkdir(join(cwd, "etc"));
+  const file = join(cwd, "etc", "settings.json");
+  await writeFile(file, before, { mode: 0o600 });
+  await symlink("etc/settings.json", join(cwd, "brand-events.json"));
 
-  const args = ["init", "--base-url", simulator.url, "--email", simulator.credentials.email];
-  const ended = await sync(args, { cwd, env: { BRAND_PASSWORD: WRONG } });
-  const again = await sync(printedCommand(ended.stdout, "check"), { cwd });
+  const args = ["init", "--account", "us", "--base-url", simulator.url, "--email", email];
+  const ended = await sync(args, { cwd, env: { BRAND_PASSWORD: password } });
 
-  expect([ended.exitCode, again.exitCode]).toEqual([1, 1]);
-  expect(ended.stdout).toContain("LOGIN_REFUSED");
-  expect(ended.stdout + ended.stderr).not.toContain(WRONG);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  const added = `,\r\n\t\t"us": {\r\n\t\t\t"baseUrl": "${simulator.url}/",\r\n\t\t\t"credentials": "./credentials/us.json"\r\n\t\t}`;
+  expect(await readFile(file, "utf8")).toBe(before.replace('"1": {}', `"1": {}${added}`));
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readlink(join(cwd, "brand-events.json"))).toBe("etc/settings.json");
+});
+
+test("a file of one line gets the account in it, and a new file no absolute path", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(3) });
+  const { email, password } = simulator.credentials;
+  const init = (account: string) => {
+    const args = ["init", "--account", account, "--base-url", simulator.url, "--email", email];
+    return sync(args, { cwd, env: { BRAND_PASSWORD: password } });
+  };
+
+  await init("uk");
+  const made = await readFile(join(cwd, "brand-events.json"), "utf8");
+  await writeFile(join(cwd, "brand-events.json"), '{"baseUrl":"https://a.example","accounts":{"uk":{}}}');
+  await init("us");
+
+  expect(made).not.toMatch(/": "\//);
+  expect(await readFile(join(cwd, "brand-events.json"), "utf8")).toBe(
+    `{"baseUrl":"https://a.example","accounts":{"uk":{}, "us": {"baseUrl":"${simulator.url}/","credentials":"./credentials/us.json"}}}`,
+  );
+});
+
+describe("wrong credentials", () => {
+  const world = async () => {
+    const cwd = await temporaryDirectory();
+    const simulator = await Simulator.start({ events: makeEvents(3) });
+    const { email, password } = simulator.credentials;
+    const init = (typed: string, path = "") =>
+      sync(["init", "--base-url", `${simulator.url}${path}`, "--email", email], {
+        cwd,
+        env: { BRAND_PASSWORD: typed },
+      });
+    const credentials = join(cwd, "credentials", "default.json");
+    return { cwd, password, init, credentials, [Symbol.asyncDispose]: () => simulator.stop() };
+  };
+
+  test("are told, with their file and the command that tries again", async () => {
+    await using there = await world();
+
+    const ended = await there.init(WRONG);
+    const again = await sync(printedCommand(ended.stdout, "check"), there);
+
+    expect([ended.exitCode, again.exitCode]).toEqual([1, 1]);
+    expect(ended.stdout).toContain("LOGIN_REFUSED");
+    expect(ended.stdout).toContain(`Correct the password or the e-mail address in ${there.credentials}, or`);
+    expect(ended.stdout + ended.stderr).not.toContain(WRONG);
+  });
+
+  test("and a wrong address can be given again, until a check has passed", async () => {
+    await using there = await world();
+
+    const elsewhere = await there.init(there.password, "/elsewhere");
+    const refused = await there.init(WRONG);
+    const passed = await there.init(there.password);
+    const after = await there.init(WRONG);
+
+    expect([elsewhere, refused, passed, after].map(({ exitCode }) => exitCode)).toEqual([1, 1, 0, 2]);
+    expect(after.stderr).toContain("has the account default already");
+    expect(await readFile(there.credentials, "utf8")).toContain(there.password);
+    expect(await readdir(join(there.cwd, "credentials"))).toEqual([".gitignore", "default.json"]);
+  });
+
+  test.each(["check", "run"])("that are corrected by hand are kept once a %s has worked", async (command) => {
+    await using there = await world();
+    await there.init(WRONG);
+    const file = await readFile(there.credentials, "utf8");
+    await writeFile(there.credentials, file.replace(WRONG, there.password));
+
+    const worked = await sync([command], there);
+    const after = await there.init(WRONG);
+
+    expect([worked.exitCode, after.exitCode]).toEqual([0, 2]);
+  });
 });
 
 test.each([

@@ -88,17 +88,13 @@ test("the next steps of the demonstration work", async () => {
   await using world = await printedWorld();
   world.service.setEvents(makeEvents(3));
   const demo = readFileSync(join(import.meta.dirname, "../../../bin/demo.ts"), "utf8");
-  const [, json = ""] = /credentials\.json: {2}(\{.*?\})/.exec(demo) ?? [];
   const lines = [...demo.matchAll(/^ {2}\d\. .*\$\{PROGRAM_NAME\} (.*?)(?:`\);)?$/gm)];
   const steps = lines.flatMap(([, line = ""]) => printedCommands(`npm run sync -- ${line}`));
-  const { email, password } = world.service.credentials;
-  const credentials = json.replace("you@example.com", email).replace("…", password);
-  await writeFile(world.credentials, credentials);
+  const { BRAND_ACCOUNT: _, ...answers } = initial(world);
 
-  expect(steps.map(([name]) => name)).toEqual(["check", "run", "query"]);
+  expect(steps.map(([name]) => name)).toEqual(["init", "discover", "check", "run", "query"]);
   for (const step of steps) {
-    const args = step.map((word) => (word === "https://your.service" ? world.service.url : word));
-    const ended = await world.command(args, { env: UNLIMITED });
+    const ended = await world.command(step, { env: step[0] === "init" ? answers : UNLIMITED });
     expect(ended.exitCode, ended.stderr).toBe(0);
   }
 });

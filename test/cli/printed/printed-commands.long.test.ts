@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** How many commands of a file other tests run, or it only names the program. */
 const ELSEWHERE: Readonly<Record<string, number>> = {
-  // The three next steps, which `examples.long.test.ts` runs, and the commands that it runs itself.
-  "bin/demo.ts": 4,
+  // The next steps, which `examples.long.test.ts` runs, and the commands that it runs itself.
+  "bin/demo.ts": 6,
   // Its own name, and the examples, which `examples.long.test.ts` runs.
   "bin/cli/main.ts": 2,
   // The two that follow run on the emulator: `test/e2e/authorized.aws.test.ts`.
