@@ -72,7 +72,8 @@ async function started(
   await directory?.tidy(nowMs, display);
   if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, display);
   const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-  const result = await run(ports, settings, {
+  const isUnattended = !context.stdin().isTTY;
+  const result = await run({ ...ports, isUnattended }, settings, {
     trigger: "manual",
     fresh: values.fresh,
     overDamaged: values.overDamaged,

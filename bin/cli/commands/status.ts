@@ -15,6 +15,7 @@ import { EXIT } from "../output/exit-code.ts";
 import type { Output } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import { whereText } from "../output/where.ts";
+import type { CommandContext } from "../wiring/command-context.ts";
 import { damagedAccountText, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
 import { warehouseAccounts } from "./each-account.ts";
@@ -86,11 +87,17 @@ function asJson(one: AccountStatus, values: Values): object {
 }
 
 /** A warehouse with one account is described as that account is. */
-function print({ stdout }: Output, found: readonly AccountStatus[], nowMs: number, values: Values): void {
+function print(
+  { stdout, valuesFor }: CommandContext,
+  found: readonly AccountStatus[],
+  nowMs: number,
+  values: Values,
+): void {
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) {
     const { account } = only;
-    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, account }));
+    const limit = valuesFor(["requestsPerMinute"], account);
+    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, ...limit, account }));
     return;
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));

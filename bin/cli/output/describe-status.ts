@@ -12,7 +12,7 @@ import type { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
 import { describeEarlierHeld, describeHeld } from "./describe-held.ts";
 import { age, minute } from "./minute.ts";
-import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
+import { changeCounts, plural, repeatedEntries, throttledText } from "./progress-text.ts";
 import type { TableRows } from "./table.ts";
 import { whereText } from "./where.ts";
 
@@ -39,12 +39,14 @@ export function running({ run_id, execution }: NonNullable<Status["lease"]>): st
 export function describeStatus(
   found: Status,
   nowMs: number,
-  values: OptionValues<(typeof PLACE_OPTIONS)[number]>,
+  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
   lines.push(`  warehouse    ${whereText(values)}`);
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
+  const last = runs.find(({ trigger }) => isRun(trigger));
+  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
   const publishable = publishableOf(found);
   for (const one of publishable) {
     lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);

@@ -2,10 +2,12 @@
 
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
+import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/usage-window.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
+import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
 
 const MIB = 1024 * 1024;
 
@@ -59,6 +61,28 @@ export function changeCounts(of: {
 /** `; 7,956 repeated in the list`, where there are any. */
 export function repeatedEntries({ repeated }: { readonly repeated: number | null }): string {
   return repeated ? `; ${countText(repeated)} repeated in the list` : "";
+}
+
+/**
+ * `73 answers of 429: the service allows less than 180 requests a minute; try --requests-per-minute 150`. What a service
+ * with windows of a minute has answered in so long a time says what it allows at least.
+ * @param limit the setting
+ */
+export function throttledText(
+  { throttled, requests, seconds }: Pick<RunLogEntry, "throttled" | "requests" | "seconds">,
+  limit: Limit,
+): string {
+  const answers = `${plural(throttled ?? 0, "answer")} of 429`;
+  const answered = ((requests ?? 0) - (throttled ?? 0)) / (seconds / 60 + 1);
+  const used = allowance(limit);
+  const least = Math.min(answered, used);
+  const step = least >= 100 ? 10 : least >= 20 ? 5 : 1;
+  const tryThis = Math.max(1, Math.floor(least / step) * step);
+  const allows =
+    used === Infinity
+      ? "fewer requests a minute than were sent"
+      : `less than ${plural(used, "request")} a minute`;
+  return `${answers}: the service allows ${allows}; try --requests-per-minute ${tryThis}`;
 }
 
 /** `1 login`, `2 logins`. */

@@ -9,9 +9,11 @@ import type { OptionValues } from "../options/options.ts";
 import { describeHeld, heldJson } from "./describe-held.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
 import type { ResultOutput } from "./output.ts";
-import { changeCounts, plural, repeatedEntries } from "./progress-text.ts";
+import { changeCounts, plural, repeatedEntries, throttledText } from "./progress-text.ts";
 
-type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
+/** Of a command that sends requests also the limit. */
+type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
+  Partial<OptionValues<"requestsPerMinute">>;
 
 /**
  * Prints the result and returns the exit code.
@@ -20,7 +22,7 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json">;
 export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
   output.result({ json: { ...row, ...heldFields(result, values) }, line: inOneLine(row) });
-  if (!values.json) output.stdout.lines([...describe(result), ...nextStep(result, values)]);
+  if (!values.json) output.stdout.lines([...describe(result, values), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
 }
@@ -55,7 +57,10 @@ function inOneLine(row: RunResult["row"]): string {
   return `${row.outcome.padEnd(11)} ${what.join(": ")}${repeatedEntries(row)}`.trimEnd();
 }
 
-function describe({ row, explanation, error }: RunResult): readonly string[] {
+function describe(
+  { row, explanation, error }: RunResult,
+  { requestsPerMinute = "unlimited" }: ReportValues,
+): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
   // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
   const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
@@ -75,6 +80,7 @@ function describe({ row, explanation, error }: RunResult): readonly string[] {
       plural(retries, "retry", "retries"),
     ];
     lines.push(`  ${parts.join(", ")}`);
+    if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
   }
   if (explanation !== undefined) lines.push(`  ${explanation}`);
   return lines;

@@ -1,6 +1,6 @@
 // The account's credentials from a JSON file beside the project.
 
-import { readFile, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { shellWord } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -11,6 +11,7 @@ const EXAMPLE = `{"method":"session","email":"you@example.com","password":"…"}
 export class FileCredentials implements Credentials {
   readonly #file: string;
   readonly #logger: Logger;
+  readonly #versions = new WeakMap<ServiceCredentials, string>();
   #warned = false;
 
   constructor(file: string, logger: Logger) {
@@ -20,11 +21,17 @@ export class FileCredentials implements Credentials {
 
   /** Throws `CREDENTIALS_INVALID`: missing, unreadable, or not of the expected shape. */
   async read(): Promise<ServiceCredentials> {
-    const text = await readFile(this.#file, "utf8").catch((error: unknown) => {
+    const { text, version } = await readVersion(this.#file).catch((error: unknown) => {
       throw this.#unreadable(error);
     });
     this.#warned ||= await warnIfOthersMayRead(this.#file, this.#logger);
-    return parseCredentials(text);
+    const credentials = parseCredentials(text);
+    this.#versions.set(credentials, version);
+    return credentials;
+  }
+
+  versionOf(read: ServiceCredentials): string | undefined {
+    return this.#versions.get(read);
   }
 
   #unreadable(error: unknown): SyncError {
@@ -40,6 +47,13 @@ export class FileCredentials implements Credentials {
       `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
     );
   }
+}
+
+/** The version names the file as it is now, and says nothing of what is in it. */
+async function readVersion(path: string): Promise<{ readonly text: string; readonly version: string }> {
+  await using file = await open(path);
+  const { ino, size, mtimeNs } = await file.stat({ bigint: true });
+  return { text: await file.readFile("utf8"), version: `${ino}-${size}-${mtimeNs}` };
 }
 
 /** The account's credentials from standard input, so that they are in no file and in no list of processes. */

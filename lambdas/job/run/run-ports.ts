@@ -41,6 +41,8 @@ export interface RunPorts {
   readonly version: string;
   /** The id of the request that started this: a retry by the platform has the same one. */
   readonly requestId?: string;
+  /** Whether a schedule on this computer has started this, and no person: then refused credentials are not sent again. */
+  readonly isUnattended?: boolean;
   /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
   readonly signal: AbortSignal;
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */

@@ -4,7 +4,7 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { minute } from "../../output/minute.ts";
-import { plural } from "../../output/progress-text.ts";
+import { plural, throttledText } from "../../output/progress-text.ts";
 import type { AccountReport, RequestLimit } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
 import { type Panel, panels, strip } from "../page/plot.ts";
@@ -34,7 +34,7 @@ export function requestsFigure({ runs, limit }: Pick<AccountReport, "runs" | "li
   ];
   return {
     finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
-    description: `${troubleText(last)} The bars are the requests of each attempt. ${limitText(limit, limits)}`,
+    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit, limits)}`,
     chart:
       sent.length === 1
         ? undefined
@@ -87,11 +87,14 @@ function limitText(
     : `The lines are what the budget of today allows in that time: ${budget}.`;
 }
 
-function troubleText({ throttled, retries }: RunLogEntry): string {
+function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
+  const { throttled, retries } = run;
   const again = retries ?? 0;
   if ((throttled ?? 0) + again === 0)
     return "The service answered none of them with 429, and none was sent again.";
-  return `The service answered ${countText(throttled ?? 0)} of them with 429 (too many requests); ${countText(again)} ${again === 1 ? "was" : "were"} sent again.`;
+  const sentAgain = `${countText(again)} ${again === 1 ? "was" : "were"} sent again`;
+  if (!throttled) return `The service answered none of them with 429; ${sentAgain}.`;
+  return `${throttledText(run, requestsPerMinute)} (${sentAgain}).`;
 }
 
 function refused(

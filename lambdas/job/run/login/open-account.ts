@@ -28,7 +28,7 @@ export async function openAccount(
 ): Promise<CountingService> {
   const service = await ports.openService(rateLimiter);
   try {
-    const isSchedule = trigger === "schedule";
+    const isSchedule = trigger === "schedule" || ports.isUnattended === true;
     if (isSchedule || ports.requestId !== undefined) {
       await withholdRefused(ports, isSchedule, service.credentialsVersion);
     }
@@ -52,13 +52,13 @@ async function withholdRefused(
   const remedy =
     code === "AUTHORIZATION_EXPIRED"
       ? "Authorize again with the command that the error of that run names"
-      : "Store other credentials";
+      : "Correct the credentials";
   throw new LoginWithheld(
     `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
 }
 
-/** Nothing is recorded for credentials without versions (a file on a laptop): no schedule of ours uses them. */
+/** Nothing is recorded for credentials without versions: those from standard input. */
 function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
