@@ -3,11 +3,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { customEvent } from "../job/run/custom-event.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { against, type Ended, lastJson, shellWords, sync, writeCredentials } from "./command-line.ts";
 import { readRows } from "./warehouse-reader.ts";
 
 const NUMBERS = ["1.10", "1e400", "-0", "9007199254740993", "123456789012345678901234567890.10"];
@@ -33,6 +34,39 @@ test("a column that is lifted later shows numbers as they were, and null in olde
     [second["snapshot_id"], "5", "5"],
   ]);
   expect(second).toMatchObject({ added: 0, changed: 0, removed: 0 });
+});
+
+test("an unfinished run that is not continued is named, with the options that continue it", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const stop = new AbortController();
+  const onRequest = ({ endpoint, n }: { endpoint: string; n: number }): void => {
+    if (endpoint === "detail" && n > 7) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
+  };
+  simulator.configure({ onRequest });
+  const lift = ["--lift", "two=/two words"];
+  const options = ["--concurrency", "1", ...against(simulator)];
+  const stopped = await sync(["run", ...lift, ...options], { cwd, signal: stop.signal });
+  simulator.configure({ onRequest: undefined });
+
+  /** Stopped before it does anything. */
+  const looked = (...args: readonly string[]): Promise<Ended> => {
+    const look = new AbortController();
+    const onStderr = (text: string): void => {
+      if (text.includes("continues nothing")) look.abort(new SyncError("INTERRUPTED", "Seen."));
+    };
+    return sync(["run", ...args, ...options], { cwd, signal: look.signal, onStderr });
+  };
+  const other = await looked();
+  const old = await looked(...lift, "--resume-within", "0");
+  const [, named = ""] = /; run (--lift .*) continues its \d+ of 12 events\n/.exec(other.stderr) ?? [];
+  const resumed = await sync(["run", ...shellWords(named), ...options], { cwd });
+
+  expect(stopped.exitCode).toBe(130);
+  expect(other.stderr).toContain(" has other columns; run --lift ");
+  expect(old.stderr).toContain("older than --resume-within");
+  expect(resumed.stderr).toMatch(/continues \S+Z, \d+ of 12 done/);
 });
 
 test("BRAND_LIFT is a JSON array; a run with fewer is refused with 2 and the options to give", async () => {

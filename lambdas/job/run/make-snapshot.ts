@@ -9,7 +9,13 @@ import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
 import { EstimateNotice } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
-import { findAdoptable, findOwnWork, fingerprint, type UnfinishedRun } from "./collect/unfinished-run.ts";
+import {
+  findAdoptable,
+  findOwnWork,
+  fingerprint,
+  shapeOf,
+  type UnfinishedRun,
+} from "./collect/unfinished-run.ts";
 import type { BaseOf } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { publishRun, removedSince, superseded } from "./publish/publish.ts";
@@ -108,7 +114,7 @@ async function findUnfinished(
   const columnsBy = new Map(
     possible.map((lifted) => [fingerprint({ ...session.settings, lifted }), lifted] as const),
   );
-  const unfinished = await findWork(task, new Set(columnsBy.keys()));
+  const unfinished = await findWork(task, new Set(columnsBy.keys()), possible[0] ?? []);
   if (typeof unfinished !== "object") return unfinished;
   const columns = columnsBy.get(unfinished.plan.header.fingerprint);
   if (columns) session.useColumns(columns);
@@ -118,6 +124,7 @@ async function findUnfinished(
 async function findWork(
   { session, end, mayAdopt }: MakeSnapshotTask,
   fingerprints: ReadonlySet<string>,
+  lifted: readonly LiftedColumn[],
 ): Promise<UnfinishedRun | "other-version" | undefined> {
   const { ports, settings } = session;
   const { store, clock } = ports;
@@ -128,6 +135,8 @@ async function findWork(
     after: end.head?.snapshot_id ?? end.removal?.run_id,
     progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
     settle: (runId) => recordPublishedRun(ports, runId),
+    onPassedOver: (why) => ports.logger.info(why),
+    settings: { ...settings, lifted },
   });
   if (unfinished === undefined) return undefined;
   await session.adopt(unfinished.plan.header.run_id);
@@ -155,6 +164,7 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
     run_id: state.runId,
     account: settings.account,
     fingerprint: fingerprint(settings),
+    shape: shapeOf(settings),
     created_at: new Date(clock.now()).toISOString(),
     rejected,
     repeated,

@@ -30,6 +30,18 @@ const HEADER = z.object({
   unstable: count,
   events: count,
   sha256: z.string(),
+  /** The settings that the fingerprint is of, for a person; absent in plans of earlier versions. */
+  shape: z
+    .object({
+      base_url: z.string(),
+      is_listed: z.string(),
+      list_pointer: z.string().nullable(),
+      detail_pointer: z.string().nullable(),
+      /** As the option has them. */
+      lift: z.array(z.string()).readonly(),
+    })
+    .readonly()
+    .optional(),
 });
 /** Of every version. */
 const ANY_HEADER = z.object({ version: z.int().positive() });
@@ -43,6 +55,8 @@ const EVENT = z.object({
 
 /** The first line of the file. `listed` = `events` + `rejected`; `sha256` is that of the lines that follow. */
 type PlanHeader = Readonly<z.infer<typeof HEADER>>;
+
+export type Shape = NonNullable<PlanHeader["shape"]>;
 
 export interface PlannedEvent {
   /** Lower case. */
@@ -68,6 +82,7 @@ export interface PlanDraft
   readonly readings?: number;
   /** Events that the readings do not agree about; of a single one as many as may be missing. Default 0. */
   readonly unstable?: number;
+  readonly shape?: Shape;
   /** Sorted by uuid, each one once. */
   readonly events: Iterable<PlannedEvent>;
 }
@@ -99,6 +114,7 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     unstable: draft.unstable ?? 0,
     events: lines.length,
     sha256: lines.sha256(),
+    shape: draft.shape,
   };
 
   // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.
