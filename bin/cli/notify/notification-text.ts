@@ -11,12 +11,23 @@ import { oneLine } from "../output/terminal.ts";
 /** Messages of errors may list every wrong key of a file; chats cut long texts. */
 const MAX_MESSAGE = 1_000;
 
-/** @param where the snapshots are, and who tells: the host, the settings file */
-export function notificationText(event: RunEvent, next: readonly NextCommand[], where: string): string {
+interface More {
+  /** The snapshots are, and who tells: the host, the settings file. */
+  readonly where: string;
+  /** For the person who reads it. */
+  readonly link: string | undefined;
+}
+
+export function notificationText(
+  event: RunEvent,
+  next: readonly NextCommand[],
+  { where, link }: More,
+): string {
   const about = `brand-events-sync, account ${event.detail["account"]}`;
   const commands = next.map(({ purpose, command }) => `${purpose}: ${code(command)}.`);
   const wait = event.detailType === "Snapshot Held" ? [`Or wait: ${event.detail["wait"]}`] : [];
-  const parts = [`${about}: ${what(event, next)}`, ...commands, ...wait, `Where: ${where}.`];
+  const more = link === undefined ? [] : [`More: ${link}`];
+  const parts = [`${about}: ${what(event, next)}`, ...commands, ...wait, `Where: ${where}.`, ...more];
   return escaped(oneLine(parts.join(" ")));
 }
 

@@ -21,7 +21,7 @@ import { whereText } from "../output/where.ts";
 import { type NextCommandValues, nextCommands, notificationText } from "./notification-text.ts";
 
 interface NotifierOptions {
-  readonly values: NextCommandValues & OptionValues<"notifyUrl" | "notifyOn">;
+  readonly values: NextCommandValues & OptionValues<"notifyUrl" | "notifyLink" | "notifyOn">;
   readonly terminal: Pick<Terminal, "message">;
   readonly proxies: Proxies;
   readonly signal: AbortSignal;
@@ -75,7 +75,8 @@ export class Notifier {
   async #post(url: URL, event: RunEvent): Promise<string | undefined> {
     const { values, proxies, clock, random, signal, timeoutMs = 10_000 } = this.#options;
     const { detailType, detail } = event;
-    const text = notificationText(event, nextCommands(event, values), whereText(values));
+    const more = { where: whereText(values), link: values.notifyLink };
+    const text = notificationText(event, nextCommands(event, values), more);
     const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: proxyFor(url, proxies) });
     try {
       const body = JSON.stringify({ "detail-type": detailType, detail, text });

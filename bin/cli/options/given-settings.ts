@@ -46,7 +46,7 @@ export const RUN_OPTIONS = [
 ] as const;
 
 /** The options that say who is told how a run ended. */
-export const NOTIFY_OPTIONS = ["notifyUrl", "notifyOn"] as const;
+export const NOTIFY_OPTIONS = ["notifyUrl", "notifyLink", "notifyOn"] as const;
 
 type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
   Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;

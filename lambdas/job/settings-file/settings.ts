@@ -299,6 +299,15 @@ export const ACCOUNT_SETTINGS = {
     flag: "--notify-url <url>",
     help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: the variable keeps it out of a file that you commit, and from other users of the computer. See [telling people](operations.md#telling-people)",
   },
+  notifyLink: {
+    schema: text(
+      "expected a link with https: or http:",
+      (value) => /^https?:\/\/\S+$/i.test(value) && URL.canParse(value),
+    ),
+    where: "laptop",
+    flag: "--notify-link <url>",
+    help: "A link that each notification has for the person who reads it, such as your own runbook or a report",
+  },
   notifyOn: {
     schema: z
       .array(z.enum(["published", "held", "failed"], ENDS), ENDS)

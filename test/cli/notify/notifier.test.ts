@@ -138,13 +138,14 @@ test.each([
 test("a publication is posted where --notify-on names it, with its number and its counts", async () => {
   await using server = await receiver();
 
-  await told({ url: server.url, options: { notifyOn: "published" } }, { row: PUBLISHED });
+  const options = { notifyOn: "published", notifyLink: "https://wiki.example/runbook?a=1&b=2" };
+  await told({ url: server.url, options }, { row: PUBLISHED });
 
   expect(server.bodies).toEqual([
     expect.objectContaining({
       "detail-type": "Snapshot Published",
       detail: expect.objectContaining({ publication: "0000000007", added: 3 }),
-      text: `brand-events-sync, account uk: readers see a new snapshot, 2026-11-21T06-00-00.000Z. Events: 1000; 3 added, 2 changed, 1 removed. To see what readers have: \`npm run sync -- status --account uk --warehouse /srv/warehouse\`. Where: /srv/warehouse on host ${hostname()}.`,
+      text: `brand-events-sync, account uk: readers see a new snapshot, 2026-11-21T06-00-00.000Z. Events: 1000; 3 added, 2 changed, 1 removed. To see what readers have: \`npm run sync -- status --account uk --warehouse /srv/warehouse\`. Where: /srv/warehouse on host ${hostname()}. More: https://wiki.example/runbook?a=1&amp;b=2`,
     }),
   ]);
 });

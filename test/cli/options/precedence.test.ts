@@ -38,6 +38,7 @@ const VALUES: Partial<Record<OptionName, readonly Value[]>> = {
   resumeWithinMinutes: [0, 2, 3, 4],
   retainDays: [1, 2, 3, 4],
   notifyUrl: ["https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"],
+  notifyLink: ["https://a.example", "https://b.example", "https://c.example", "https://d.example"],
   notifyOn: [["published"], ["held"], ["failed"], ["published", "held"]],
   database: ["a", "b", "c", "d"],
 };
