@@ -172,16 +172,24 @@ function textWith(text: string, account: string, own: object): string {
   const [, newline = "", indent = ""] =
     /^\{(\r?\n)([ \t]*)/.exec(text.slice(accounts.start, accounts.end)) ?? [];
   const [, step = "  "] = /\n([ \t]+)/.exec(text) ?? [];
+  const there = all.find(({ key }) => key === account)?.value;
+  const before: Readonly<Record<string, unknown>> = there
+    ? JSON.parse(text.slice(there.start, there.end))
+    : {};
+  const others = Object.entries(before).filter(([key]) => !OWN_KEYS.has(key));
+  const settings = { ...own, ...Object.fromEntries(others) };
   const value =
     newline === ""
-      ? JSON.stringify(own)
-      : JSON.stringify(own, null, step).replaceAll("\n", `${newline}${indent}`);
-  const there = all.find(({ key }) => key === account)?.value;
+      ? JSON.stringify(settings)
+      : JSON.stringify(settings, null, step).replaceAll("\n", `${newline}${indent}`);
   if (there) return `${text.slice(0, there.start)}${value}${text.slice(there.end)}`;
   const { end } = last.value;
   const entry = `,${newline === "" ? " " : `${newline}${indent}`}${JSON.stringify(account)}: ${value}`;
   return `${text.slice(0, end)}${entry}${text.slice(end)}`;
 }
+
+/** What `init` says of an account. Every other key of one that it writes again is a person's. */
+const OWN_KEYS: ReadonlySet<string> = new Set(["baseUrl", "authUrl", "credentials"]);
 
 /** A path below the file's folder starts from there; every other stays absolute. */
 function beside(path: string, place: string): string {

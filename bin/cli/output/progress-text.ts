@@ -73,9 +73,10 @@ export function throttledText(
   limit: Limit,
 ): string {
   const answers = `${plural(throttled ?? 0, "answer")} of 429`;
-  const answered = ((requests ?? 0) - (throttled ?? 0)) / (seconds / 60 + 1);
+  const answered = (requests ?? 0) - (throttled ?? 0);
+  if (answered < FEW) return `${answers} (too many requests)`;
   const used = allowance(limit);
-  const least = Math.min(answered, used);
+  const least = Math.min(answered / (seconds / 60 + 1), used);
   const step = least >= 100 ? 10 : least >= 20 ? 5 : 1;
   const tryThis = Math.max(1, Math.floor(least / step) * step);
   const allows =
@@ -84,6 +85,9 @@ export function throttledText(
       : `less than ${plural(used, "request")} a minute`;
   return `${answers}: the service allows ${allows}; try --requests-per-minute ${tryThis}`;
 }
+
+/** Fewer answers say nothing of a limit. */
+const FEW = 20;
 
 /** `1 login`, `2 logins`. */
 export function plural(n: number, one: string, many = `${one}s`): string {

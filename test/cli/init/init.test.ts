@@ -119,12 +119,20 @@ describe("wrong credentials", () => {
     await using there = await world();
 
     const elsewhere = await there.init(there.password, "/elsewhere");
+    const file = join(there.cwd, "brand-events.json");
+    const written = await readFile(file, "utf8");
+    await writeFile(file, written.replace('"credentials"', '"retainDays": 9, "credentials"'));
     const refused = await there.init(WRONG);
     const passed = await there.init(there.password);
     const after = await there.init(WRONG);
 
     expect([elsewhere, refused, passed, after].map(({ exitCode }) => exitCode)).toEqual([1, 1, 0, 2]);
     expect(after.stderr).toContain("has the account default already");
+    expect(JSON.parse(await readFile(file, "utf8")).accounts.default).toEqual({
+      baseUrl: expect.not.stringContaining("elsewhere"),
+      credentials: "./credentials/default.json",
+      retainDays: 9,
+    });
     expect(await readFile(there.credentials, "utf8")).toContain(there.password);
     expect(await readdir(join(there.cwd, "credentials"))).toEqual([".gitignore", "default.json"]);
   });

@@ -36,7 +36,7 @@ test.each([
     limit: 200,
     says: "less than 180 requests a minute; try --requests-per-minute 35",
   },
-  { sent: 73, seconds: 1, limit: 1, says: "less than 1 request a minute; try --requests-per-minute 1" },
+  { sent: 93, seconds: 1, limit: 1, says: "less than 1 request a minute; try --requests-per-minute 1" },
 ] as const)(
   "$sent requests in $seconds s within $limit, of which 73 were refused: $says",
   ({ sent, seconds, limit, says }) => {
@@ -45,6 +45,12 @@ test.each([
     expect(text).toBe(`73 answers of 429: the service allows ${says}`);
   },
 );
+
+test("nothing is said of a limit where nearly every answer was a 429", () => {
+  expect(throttledText({ throttled: 1, requests: 1, seconds: 1 }, 200)).toBe(
+    "1 answer of 429 (too many requests)",
+  );
+});
 
 test("the end of a run, its status and its report say it", async () => {
   const cwd = await temporaryDirectory();
