@@ -6,7 +6,7 @@ import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import type { IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
-import type { EventSyncSettings } from "./settings/event-sync-settings.ts";
+import type { EventSyncSettings } from "./settings/settings.ts";
 
 export interface EventSyncProps {
   /** The settings, as in `cdk.json` under `context.eventSync`, or the path of a settings file. */

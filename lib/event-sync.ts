@@ -11,7 +11,6 @@ import { Construct } from "constructs";
 import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
 import { environmentOf, functionFileText } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
-import { DefaultEventBus } from "./compute/event-bus.ts";
 import { EndedExecutions, FailureQueue } from "./compute/failure-queue.ts";
 import { Schedules } from "./compute/schedules.ts";
 import { HandOver, StateMachine } from "./compute/state-machine.ts";
@@ -28,7 +27,7 @@ import { AlarmTopic } from "./monitoring/alarm-topic.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { SyncDashboard } from "./monitoring/dashboard.ts";
 import { SavedLogQueries } from "./monitoring/log-queries.ts";
-import { Mails, UnsentEvents } from "./monitoring/mails.ts";
+import { DefaultEventBus, Mails, UnsentEvents } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
 

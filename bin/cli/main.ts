@@ -25,11 +25,10 @@ import { readSecrets } from "./init/questions.ts";
 import { PROGRAM_NAME } from "./options/command-line-text.ts";
 import { longName, OPTIONS, type OptionName, type OptionValues } from "./options/options.ts";
 import {
-  allAccountsOf,
+  allAccounts,
   type GivenOptions,
   helpOption,
   isGiven,
-  isOneAccountMeant,
   namedConfig,
   readOptions,
   refusePastedArguments,
@@ -87,8 +86,8 @@ export async function main(
             cwd,
           }),
       };
-      if (isSet("all") && !isOneAccountMeant(given, environment)) {
-        const accounts = allAccountsOf(file, given, environment);
+      const accounts = isSet("all") ? allAccounts(file, given, environment) : undefined;
+      if (accounts !== undefined) {
         const all = { accounts, isJson: isSet("json"), valuesOf: (account: string) => valuesOf({ account }) };
         exitCode = await eachAccount(spec, all, commandContext);
         return;

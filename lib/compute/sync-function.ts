@@ -1,14 +1,19 @@
-// The function: its bundle, its size, and what happens to a start that fails.
+// The function: its code, its size, and what happens to a start that fails. A clone bundles the code from the sources; the
+// installed package takes it as it is, because it has no sources and its users have no esbuild.
 
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AssetHashType, DockerImage, Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
-import { Alias, Architecture, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Alias, Architecture, Code, Runtime } from "aws-cdk-lib/aws-lambda";
 import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { type ILogGroup, LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { FUNCTION_FILE_NAME } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
-import { functionCode } from "./function-code.ts";
 
 /** Lambda's maximum. An invocation stops between two units of its work before that. */
 export const FUNCTION_TIMEOUT = Duration.minutes(15);
@@ -87,3 +92,41 @@ function acknowledgeFindings(scope: Construct): void {
     },
   );
 }
+
+/** Beside the built construct. A clone has no such folder. */
+const BUILT = fileURLToPath(new URL("function/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../", import.meta.url));
+
+/** @param settingsFile the text of the settings file beside the code */
+function functionCode(settingsFile: string): { readonly code: Code; readonly handler: string } {
+  const isBuilt = existsSync(BUILT);
+  const tryBundle = (folder: string): boolean => {
+    if (isBuilt) cpSync(BUILT, folder, { recursive: true });
+    else bundleInto(folder);
+    writeFileSync(join(folder, FUNCTION_FILE_NAME), settingsFile);
+    return true;
+  };
+  const code = Code.fromAsset(isBuilt ? BUILT : SOURCES, {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      // The CDK asks for one. It is not used, because the files are made here.
+      image: DockerImage.fromRegistry("scratch"),
+      // Neither is this. The CDK makes an asset once for each set of options, and would otherwise not see that the
+      // settings of two deployments differ.
+      environment: { SETTINGS: settingsFile },
+      local: { tryBundle },
+    },
+  });
+  return { code, handler: FUNCTION_HANDLER };
+}
+
+/** Loads esbuild, which an app with the installed package may not have. Synthesis cannot wait for an import. */
+function bundleInto(folder: string): void {
+  const bundler: typeof import("./bundle-function.ts") = createRequire(import.meta.url)(
+    "./bundle-function.ts",
+  );
+  bundler.bundleFunction(folder);
+}
+
+/** The handler in the file of the bundle that Lambda loads. */
+const FUNCTION_HANDLER = "index.handler";

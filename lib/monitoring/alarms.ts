@@ -16,7 +16,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
 import type { DeployedAccount } from "../settings/settings.ts";
-import type { AccountGlance } from "./glance.ts";
+import type { AccountGlance } from "./dashboard.ts";
 import { type AccountMetric, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */

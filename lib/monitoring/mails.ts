@@ -3,15 +3,40 @@
 
 import { Duration, Stack } from "aws-cdk-lib";
 import { type IMetric, Stats } from "aws-cdk-lib/aws-cloudwatch";
-import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { EventBus, EventField, type IEventBus, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
+import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
+import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { MAIL_SECTIONS, type Mail } from "../../lambdas/sync/telemetry/mail.ts";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
+
+export class DefaultEventBus extends Construct {
+  private readonly bus: IEventBus;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.bus = EventBus.fromEventBusName(this, "Bus", "default");
+  }
+
+  /** Allows the function to send events with its own source only, and returns the bus. */
+  grantTo(role: Role): Pick<FunctionSettings, "eventBus"> {
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: "Announce",
+        actions: ["events:PutEvents"],
+        resources: [this.bus.eventBusArn],
+        // Other rules on this bus trust the source of an event.
+        conditions: { StringEquals: { "events:source": EVENT_SOURCE } },
+      }),
+    );
+    return { eventBus: this.bus.eventBusName };
+  }
+}
 
 interface MailsProps {
   /** Of the deployment: the events of another one on the same bus have another workgroup. */

@@ -1,5 +1,5 @@
-// What `cdk.json` says under `context.eventSync`: the settings, or the path of a settings file. Read once, at synth,
-// with a message for each wrong key.
+// The settings of a deployment: as a person writes them, and as they are read, once, at synth, with a message for each
+// wrong key. `cdk.json` has them under `context.eventSync`, or the path of a settings file.
 
 import { resolve } from "node:path";
 import * as z from "zod";
@@ -18,6 +18,13 @@ const deployedAccount = z.object({
   schedule: ACCOUNT_SETTINGS.schedule.schema,
 });
 const shared = z.object(settingsFor(SHARED_SETTINGS, "both", "AWS"));
+
+/** The package declares this type key by key: its users have no zod. */
+export type EventSyncSettings = Immutable<z.input<typeof deploymentSettingsSchema>>;
+
+type Immutable<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
+  : Value;
 
 export type DeployedAccount = Readonly<Omit<z.output<typeof deployedAccount>, "baseUrl">> & {
   readonly baseUrl: string;

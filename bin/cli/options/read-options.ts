@@ -124,25 +124,25 @@ export function fileValue(
 }
 
 /**
- * Of `--all` and `--account` one may be an option and the other a variable: the option wins. Throws `CONFIG_INVALID`
- * if both are the one or the other.
+ * The accounts that `--all` means; undefined where `--account` wins, because one of them is an option and the other a
+ * variable. Throws `CONFIG_INVALID` if both are the one or the other, without a file, and if the credentials of all
+ * accounts would come on standard input.
  */
-export function isOneAccountMeant(given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
-  const isOption = (name: "all" | "account"): boolean => given[name] !== undefined;
-  if (!isGiven("account", given, environment)) return false;
-  if (isOption("all") !== isOption("account")) return isOption("account");
-  throw new SyncError(
-    "CONFIG_INVALID",
-    "--all and --account (BRAND_ALL and BRAND_ACCOUNT) cannot be used together: leave one out.",
-  );
-}
-
-/** Throws `CONFIG_INVALID` without a file, and if the credentials of all accounts would come on standard input. */
-export function allAccountsOf(
+export function allAccounts(
   file: SettingsFile | undefined,
   given: GivenOptions,
   environment: NodeJS.ProcessEnv,
-): readonly string[] {
+): readonly string[] | undefined {
+  const isOption = (name: "all" | "account"): boolean => given[name] !== undefined;
+  if (isGiven("account", given, environment)) {
+    if (isOption("all") === isOption("account")) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "--all and --account (BRAND_ALL and BRAND_ACCOUNT) cannot be used together: leave one out.",
+      );
+    }
+    if (isOption("account")) return undefined;
+  }
   if (readOptions(["credentials"], given, environment).credentials === STANDARD_INPUT) {
     throw new SyncError(
       "CONFIG_INVALID",
