@@ -13,13 +13,13 @@ import { environmentOf, functionFileText } from "../lambdas/sync/environment.ts"
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { EndedExecutions, FailureQueue } from "./compute/failure-queue.ts";
 import { Schedules } from "./compute/schedules.ts";
-import { HandOver, StateMachine } from "./compute/state-machine.ts";
+import { ExecutionStarts, StateMachine } from "./compute/state-machine.ts";
 import { SyncFunction } from "./compute/sync-function.ts";
 import { AnalystPolicy } from "./data/analyst-policy.ts";
 import { RESULTS_PREFIX } from "./data/bucket-rules.ts";
-import { Credentials, Tokens } from "./data/secrets.ts";
+import { CredentialSecrets, Tokens } from "./data/secrets.ts";
 import { Storage } from "./data/storage.ts";
-import { Warehouse } from "./data/warehouse.ts";
+import { WarehouseTables } from "./data/warehouse.ts";
 import { Workgroup } from "./data/workgroup.ts";
 import { deploymentNames } from "./deployment-names.ts";
 import type { EventSyncProps } from "./event-sync-props.ts";
@@ -65,13 +65,13 @@ export class EventSync extends Construct {
     const { encryptionKey } = props;
     const { existingBucket } = settings;
     const storage = new Storage(this, "Storage", { bucket: props.bucket, existingBucket, encryptionKey });
-    const credentials = new Credentials(this, "Credentials", {
+    const credentials = new CredentialSecrets(this, "Credentials", {
       deployment: name,
       accounts: accountNames,
       encryptionKey,
     });
     const tokens = new Tokens(this, "Tokens", { deployment: name, accounts, encryptionKey });
-    const warehouse = new Warehouse(this, "Warehouse", {
+    const warehouse = new WarehouseTables(this, "Warehouse", {
       database: settings.database,
       bucketName: storage.bucket.bucketName,
       lifted,
@@ -93,7 +93,7 @@ export class EventSync extends Construct {
     });
     const eventBus = new DefaultEventBus(this, "Events");
     const failureQueue = new FailureQueue(this, "Failures");
-    const handOver = new HandOver(this, "HandOver", name);
+    const handOver = new ExecutionStarts(this, "HandOver", name);
 
     // Each construct grants the function its permissions and returns, in the same call, the settings that the
     // function needs: neither exists without the other.

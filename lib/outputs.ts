@@ -2,13 +2,13 @@
 
 import { CfnOutput, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { Authorization } from "./data/secrets.ts";
+import type { TokensSecret } from "./data/secrets.ts";
 
 interface OutputsProps {
   /** Of their names. */
   readonly prefix: string;
   readonly secretIds: ReadonlyMap<string, string>;
-  readonly authorizations: ReadonlyMap<string, Authorization>;
+  readonly authorizations: ReadonlyMap<string, TokensSecret>;
   readonly functionName: string;
   readonly logGroupName: string;
   readonly failureQueueUrl: string;

@@ -10,7 +10,7 @@ import type { Proxies } from "../job/network/proxies.ts";
 import type { Executions } from "../job/run/hand-over/executions.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import { type Authorization, serviceOpener } from "../job/run/service-opener.ts";
+import { serviceOpener, type TokenAccess } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Random } from "../job/runtime/random.ts";
 import { accountStore, type Store } from "../job/storage/store.ts";
@@ -76,7 +76,7 @@ export function functionRunPorts(
 function authorizationOf(
   { secretId, tokensSecretId, authUrl }: Pick<FunctionAccount, "secretId" | "tokensSecretId" | "authUrl">,
   open: FunctionPorts["tokens"],
-): Authorization | undefined {
+): TokenAccess | undefined {
   if (authUrl === undefined || tokensSecretId === undefined) return undefined;
   const options = {
     "--auth-url": authUrl,

@@ -24,7 +24,7 @@ import { parseRequest, type RetireRequest, type RunRequest, type SyncRequest } f
 import {
   consoleLinks,
   diffResponse,
-  heldCommands,
+  heldInvocations,
   responseOf,
   statusResponse,
   verifyResponse,
@@ -95,7 +95,7 @@ async function respond(
     },
   };
 
-  const commandsOf = (snapshotId: string) => heldCommands(environment, account, snapshotId);
+  const commandsOf = (snapshotId: string) => heldInvocations(environment, account, snapshotId);
   const respondWith = async (result: RunResult): Promise<object> => {
     const publication = await reportResult(result, { ports, account, settings });
     if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);

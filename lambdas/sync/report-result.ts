@@ -8,7 +8,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { accountStore } from "../job/storage/store.ts";
 import type { FunctionPorts } from "./function-ports.ts";
-import { heldCommands } from "./response.ts";
+import { heldInvocations } from "./response.ts";
 import { attemptMetrics, UNEXPECTED_ERROR_METRICS } from "./telemetry/alarm-metrics.ts";
 import { failedMail, mailOf, withMail } from "./telemetry/mail-of.ts";
 
@@ -34,7 +34,7 @@ export async function reportResult(
   await tell(ports, account, async () => {
     published = await publicationOf(accountStore(ports.store, account), row);
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
-      heldCommands(ports.environment, account, snapshotId),
+      heldInvocations(ports.environment, account, snapshotId),
     );
     return event && withMail(event, mailOf(event, result));
   });

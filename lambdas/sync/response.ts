@@ -98,7 +98,7 @@ function heldInputs(account: string, snapshotId: string): HeldInputs {
 }
 
 /** They need a shell with credentials for the AWS account. */
-export function heldCommands(
+export function heldInvocations(
   { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
   account: string,
   snapshotId: string,

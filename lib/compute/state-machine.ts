@@ -12,7 +12,7 @@ import { STAGING_EXPIRY } from "../data/bucket-rules.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 interface StateMachineProps {
-  readonly handOver: HandOver;
+  readonly handOver: ExecutionStarts;
   /** Is called for every turn. */
   readonly target: IFunction;
 }
@@ -45,7 +45,7 @@ export class StateMachine extends Construct {
 }
 
 /** May call the function's alias, for this state machine only. */
-function machineRole(scope: Construct, handOver: HandOver, target: IFunction): Role {
+function machineRole(scope: Construct, handOver: ExecutionStarts, target: IFunction): Role {
   const role = new Role(scope, "Role", {
     description: "Allows the state machine to call the function",
     assumedBy: new ServicePrincipal("states.amazonaws.com", {
@@ -151,7 +151,7 @@ function stateMachineDefinition(functionArn: string): object {
 }
 
 /** What the function needs to hand over a run: the ARN of the state machine, and the permission to start executions. */
-export class HandOver extends Construct {
+export class ExecutionStarts extends Construct {
   /** The deployment's, so two in one AWS account do not meet. */
   readonly stateMachineName: string;
   /** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */

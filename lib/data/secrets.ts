@@ -16,7 +16,7 @@ interface CredentialsProps {
   readonly encryptionKey: IKey | undefined;
 }
 
-export class Credentials extends Construct {
+export class CredentialSecrets extends Construct {
   /** The ARN of each account's secret. */
   readonly secretIds: ReadonlyMap<string, string>;
   private readonly deployment: string;
@@ -53,7 +53,7 @@ export class Credentials extends Construct {
 }
 
 /** What the command `authorize` needs for one account. */
-export interface Authorization {
+export interface TokensSecret {
   readonly authUrl: string;
   /** The ARN of the secret for the tokens. */
   readonly secretId: string;
@@ -68,7 +68,7 @@ interface TokensProps {
 
 export class Tokens extends Construct {
   /** For each account with an identity provider. */
-  readonly authorizations: ReadonlyMap<string, Authorization>;
+  readonly authorizations: ReadonlyMap<string, TokensSecret>;
   private readonly deployment: string;
 
   constructor(scope: Construct, id: string, { deployment, accounts, encryptionKey }: TokensProps) {

@@ -38,7 +38,7 @@ interface WarehouseProps {
   readonly lifted: readonly LiftedColumn[];
 }
 
-export class Warehouse extends Construct {
+export class WarehouseTables extends Construct {
   readonly database: string;
 
   constructor(scope: Construct, id: string, props: WarehouseProps) {

@@ -24,7 +24,6 @@ const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> =
   plan: layout(ACCOUNT).plan(RUN),
   rows: layout(ACCOUNT).rows(RUN, 0, "<token>"),
   record: layout(ACCOUNT).record(RUN, 0),
-  handOver: layout(ACCOUNT).handOver(RUN),
   outcome: layout(ACCOUNT).outcome(RUN),
   writeCheck: layout(ACCOUNT).writeCheck("<token>"),
   lease: layout(ACCOUNT).lease,

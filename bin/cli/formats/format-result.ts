@@ -57,7 +57,7 @@ async function* csv({ columns, batches }: ResultRows): AsyncGenerator<string> {
   for await (const rows of batches) yield rows.map(record).join("");
 }
 
-function record(row: Row): string {
+function record(row: ResultRow): string {
   return row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(",")}\r\n`;
 }
 
@@ -85,7 +85,7 @@ async function* jsonArray({ columns, batches }: ResultRows): AsyncGenerator<stri
 }
 
 /** Written key by key: an object of JavaScript would put names that are numbers first. */
-function jsonObject(columns: readonly string[]): (row: Row) => string {
+function jsonObject(columns: readonly string[]): (row: ResultRow) => string {
   const keys = unique(columns).map((name) => JSON.stringify(name));
   return (row) =>
     oneLine(`{${row.map((value, index) => `${keys[index]}:${JSON.stringify(value)}`).join(",")}}`);
@@ -133,7 +133,7 @@ const ROWS_IN_A_PIECE = 64;
 
 async function* table({ columns, batches }: ResultRows, options: TableOptions): AsyncGenerator<string> {
   let layout: TableLayout | undefined;
-  let waiting: Row[] = [];
+  let waiting: ResultRow[] = [];
   let characters = 0;
   let count = 0;
   const begin = (): TableLayout => tableLayout({ columns, rows: waiting.slice(0, FIRST_ROWS) }, options);
@@ -157,27 +157,27 @@ async function* table({ columns, batches }: ResultRows, options: TableOptions): 
   yield layout.foot(count);
 }
 
-function* linesOf(rows: readonly Row[], { lines }: TableLayout): Generator<string> {
+function* linesOf(rows: readonly ResultRow[], { lines }: TableLayout): Generator<string> {
   for (let from = 0; from < rows.length; from += ROWS_IN_A_PIECE) {
     yield lines(rows.slice(from, from + ROWS_IN_A_PIECE));
   }
 }
 
 /** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */
-export type Row = readonly (string | null)[];
+export type ResultRow = readonly (string | null)[];
 
 export interface ResultRows {
   readonly columns: readonly string[];
   /** Can be read once. */
-  readonly batches: AsyncIterable<readonly Row[]>;
+  readonly batches: AsyncIterable<readonly ResultRow[]>;
 }
 
 /** All rows, where they are needed at once. */
-export async function collect({ columns, batches }: ResultRows): Promise<{
+export async function allRows({ columns, batches }: ResultRows): Promise<{
   readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ResultRow[];
 }> {
-  const rows: Row[] = [];
+  const rows: ResultRow[] = [];
   for await (const batch of batches) for (const row of batch) rows.push(row);
   return { columns, rows };
 }

@@ -12,15 +12,15 @@ import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
-import { collect, type ResultRows, type Row } from "../formats/format-result.ts";
+import { allRows, type ResultRow, type ResultRows } from "../formats/format-result.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
-import { rowsOf } from "./read-rows.ts";
+import { resultBatches } from "./read-rows.ts";
 import { noSql } from "./read-sql.ts";
 import type { VerifyTablesOptions } from "./verify-tables.ts";
 
 export interface QueryResult {
   readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ResultRow[];
 }
 
 export interface QueryOptions {
@@ -43,7 +43,7 @@ const PARSER = "Failed to extract statements: ";
 
 /** The whole result at once; otherwise as `queryRows`. */
 export function query(views: Views, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
-  return queryRows(views, sql, options, collect);
+  return queryRows(views, sql, options, allRows);
 }
 
 /**
@@ -134,9 +134,9 @@ async function run(statements: ReadOnly["statements"], signal: AbortSignal): Pro
   }
 }
 
-async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly ResultRow[]> {
   try {
-    yield* rowsOf(result, signal);
+    yield* resultBatches(result, signal);
   } catch (error) {
     throw queryError(error);
   }

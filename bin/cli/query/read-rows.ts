@@ -8,7 +8,7 @@ import {
   type DuckDBVector,
 } from "@duckdb/node-api";
 import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
-import type { Row } from "../formats/format-result.ts";
+import type { ResultRow } from "../formats/format-result.ts";
 
 const BATCH_CHARACTERS = 1024 * 1024;
 
@@ -19,13 +19,16 @@ const PART_ROWS = 16;
 const EXACT = { textDecoder: new TextDecoder("utf-8", { ignoreBOM: true }) };
 
 /** Each batch has at most 2,048 rows, and one row more than `BATCH_CHARACTERS`. Throws what DuckDB says. */
-export async function* rowsOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+export async function* resultBatches(
+  result: DuckDBResult,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ResultRow[]> {
   Object.assign(accessors, EXACT);
   for await (const chunk of result) {
     signal.throwIfAborted();
     const { rowCount } = chunk;
     const vectors = Array.from({ length: chunk.columnCount }, (_, column) => chunk.getColumnVector(column));
-    let batch: Row[] = [];
+    let batch: ResultRow[] = [];
     let characters = 0;
     for (let from = 0; from < rowCount; from += PART_ROWS) {
       const length = Math.min(PART_ROWS, rowCount - from);

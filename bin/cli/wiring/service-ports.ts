@@ -4,7 +4,7 @@ import type { Credentials } from "../../../lambdas/job/credentials/credentials.t
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { type Authorization, serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
+import { serviceOpener, type TokenAccess } from "../../../lambdas/job/run/service-opener.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
@@ -61,7 +61,7 @@ export async function servicePorts(
 interface LocalRunPortsOptions {
   readonly warehouse: Pick<Warehouse, "store" | "catalog">;
   readonly credentials: Credentials;
-  readonly authorization?: Authorization;
+  readonly authorization?: TokenAccess;
   readonly settings: RunSettings;
   readonly logger: Logger;
   readonly onProgress: (progress: Progress) => void;

@@ -163,6 +163,7 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
   return createPlan(store, store.keys.plan(state.runId), {
     run_id: state.runId,
     account: settings.account,
+    trigger: session.trigger === "schedule" ? "schedule" : "manual",
     fingerprint: fingerprint(settings),
     shape: shapeOf(settings),
     created_at: new Date(clock.now()).toISOString(),

@@ -18,7 +18,7 @@ import type { RunSettings } from "./run-settings.ts";
 interface ServicePorts {
   readonly credentials: Credentials;
   /** For the method `oauth`. */
-  readonly authorization?: Authorization | undefined;
+  readonly authorization?: TokenAccess | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -32,7 +32,7 @@ interface ServicePorts {
 }
 
 /** Where the tokens of an account are, and the command that stores new ones there. */
-export interface Authorization {
+export interface TokenAccess {
   /** Throws `CONFIG_INVALID` where no place is set. */
   readonly tokens: () => Promise<TokenStore>;
   readonly command: string;
@@ -64,7 +64,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
 /** Throws `CONFIG_INVALID` for a missing setting, and `CredentialsNotSetUp` for a secret that never had tokens. */
 async function oauthOptions(
   { authUrl }: RunSettings,
-  authorization: Authorization | undefined,
+  authorization: TokenAccess | undefined,
   transport: Transport | undefined,
 ): Promise<OAuthOptions> {
   if (authUrl === undefined || authorization === undefined) throw missingAuthUrl();

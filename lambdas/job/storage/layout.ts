@@ -26,7 +26,7 @@ export const KEYS_IN = {
   changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
   publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
   runLogs: `${FOLDERS.runLogs}${ACCOUNT}/${ID}-[0-9]+[.]ndjson`,
-  // Files of earlier versions, too: shards, and what was kept of them.
+  // Files of earlier versions, too: shards, what was kept of them, and what had started a run.
   runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+|(shard|kept)-[0-9]{5})[.]ndjson[.]gz|(record-[0-9]{8}|hand-over|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
   accounts: `${FOLDERS.accounts}${ACCOUNT}/(lease|login-refused)[.]json`,
 } as const satisfies Record<keyof typeof FOLDERS, string>;
@@ -82,8 +82,6 @@ export function layout(account: string) {
       `${run(runId)}rows-${eight(place)}-${token}.ndjson.gz`,
     /** Says which rows those of the events from a place on are, and where the next record begins. */
     record: (runId: string, place: number) => `${run(runId)}record-${eight(place)}.json`,
-    /** What started a run that was handed over. */
-    handOver: (runId: string) => `${run(runId)}hand-over.json`,
     outcome: (runId: string) => `${run(runId)}outcome.json`,
 
     /** A file that `check` creates and deletes to see whether it may. */

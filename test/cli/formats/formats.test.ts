@@ -5,13 +5,13 @@ import { describe, expect, it } from "vitest";
 import {
   columnsAndRows,
   formatResult,
+  type ResultRow,
   type ResultRows,
-  type Row,
 } from "../../../bin/cli/formats/format-result.ts";
 import type { TextFormat } from "../../../bin/cli/options/options.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
-const resultOf = (columns: readonly string[], ...batches: readonly (readonly Row[])[]): ResultRows => ({
+const resultOf = (columns: readonly string[], ...batches: readonly (readonly ResultRow[])[]): ResultRows => ({
   columns,
   batches: (async function* () {
     yield* batches;
@@ -194,7 +194,7 @@ describe("vertical", () => {
 });
 
 describe("--json of a query that fails", () => {
-  const failing = (...rows: readonly Row[]): ResultRows => ({
+  const failing = (...rows: readonly ResultRow[]): ResultRows => ({
     columns: ["a"],
     batches: (async function* () {
       yield rows;
@@ -224,7 +224,7 @@ describe("--json of a query that fails", () => {
 describe("a table of many rows", () => {
   const LONG = "y".repeat(70_000);
   const short = Array.from({ length: 1000 }, () => ["x", "1"]);
-  const tableOf = async (rows: readonly Row[], options = {}): Promise<readonly string[]> => {
+  const tableOf = async (rows: readonly ResultRow[], options = {}): Promise<readonly string[]> => {
     const batches = [rows.slice(0, 700), rows.slice(700, 2000), rows.slice(2000)];
     const text = (
       await Array.fromAsync(formatResult("table", resultOf(["a", "b"], ...batches), options))

@@ -4,7 +4,7 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { LeftOutCounts } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
 import { html } from "../page/html.ts";
-import { type Chart, INK, line, MARK, px, QUIET, text } from "../page/plot.ts";
+import { type Chart, INK, label, line, MARK, px, QUIET } from "../page/plot.ts";
 
 type Counts = LeftOutCounts["now"];
 
@@ -72,10 +72,10 @@ function countsChart(counts: readonly NamedCount[]): Chart {
       const y = (index + 0.5) * ROW_HEIGHT;
       const [length, then] = [lengthOf(count), NAMES_WIDTH + lengthOf(before)];
       return [
-        text({ x: NAMES_WIDTH - 6, y: y + 4, fill: INK, anchor: "end" }, name),
+        label({ x: NAMES_WIDTH - 6, y: y + 4, fill: INK, anchor: "end" }, name),
         html`<rect x="${NAMES_WIDTH}" y="${px(y - BAR_HEIGHT / 2)}" width="${px(length)}" height="${BAR_HEIGHT}" fill="${MARK}"/>`,
         ...(before > 0 ? [line(then, y - 10, then, y + 10, QUIET, 2)] : []),
-        text({ x: NAMES_WIDTH + length + 8, y: y + 4, fill: INK }, countText(count)),
+        label({ x: NAMES_WIDTH + length + 8, y: y + 4, fill: INK }, countText(count)),
       ];
     });
     return { height: counts.length * ROW_HEIGHT, body };

@@ -10,6 +10,7 @@ import { html } from "../page/html.ts";
 import {
   type Chart,
   INK,
+  label,
   MARK,
   niceScale,
   type Panel,
@@ -19,7 +20,6 @@ import {
   type Shape,
   strip,
   symbol,
-  text,
 } from "../page/plot.ts";
 
 const DAYS = 30;
@@ -119,7 +119,7 @@ function publicationsChart(publications: readonly Publication[]): Chart {
       return [
         html`<path d="${steps.join("")}" fill="none" stroke="${MARK}" stroke-width="2"/>`,
         ...dots,
-        text({ ...at, look: html`font-size="13" font-weight="600"` }, countText(last)),
+        label({ ...at, look: html`font-size="13" font-weight="600"` }, countText(last)),
       ];
     },
   };

@@ -85,7 +85,7 @@ export function panels(all: readonly Panel[], instantsMs: readonly number[]): Ch
     let top = 0;
     for (const { title, legend: items = [], height, scale, marks } of all) {
       if (title !== undefined) {
-        body.push(text({ x: LABELS_WIDTH, y: top + FONT_SIZE + 2, fill: QUIET }, title));
+        body.push(label({ x: LABELS_WIDTH, y: top + FONT_SIZE + 2, fill: QUIET }, title));
         top += TITLE_HEIGHT - TOP;
       }
       const drawn = legend(items, top, plot);
@@ -140,7 +140,7 @@ export function line(x1: number, y1: number, x2: number, y2: number, stroke: str
   return html`<path d="M${px(x1)},${px(y1)}L${px(x2)},${px(y2)}" stroke="${stroke}" stroke-width="${width}"/>`;
 }
 
-export function text(
+export function label(
   {
     x,
     y,
@@ -199,7 +199,7 @@ export function px(value: number): string {
 function tick(value: number, y: number, width: number): readonly Html[] {
   return [
     line(LABELS_WIDTH, y, width - RIGHT, y, GRID),
-    text({ x: LABELS_WIDTH - 6, y: y + 4, fill: QUIET, anchor: "end" }, tickText(value)),
+    label({ x: LABELS_WIDTH - 6, y: y + 4, fill: QUIET, anchor: "end" }, tickText(value)),
   ];
 }
 
@@ -216,7 +216,7 @@ function legend(items: readonly LegendItem[], top: number, plot: number): Drawin
     const y = top + (Math.floor(index / columns) + 0.5) * LEGEND_ROW_HEIGHT;
     return [
       html`<g transform="translate(${px(x + 6)},${px(y)})">${drawn}</g>`,
-      text({ x: x + 18, y: y + 4, fill: INK }, name),
+      label({ x: x + 18, y: y + 4, fill: INK }, name),
     ];
   });
   return { height: Math.ceil(items.length / columns) * LEGEND_ROW_HEIGHT, body };
@@ -247,7 +247,7 @@ function placeLabels(
       fill: QUIET,
     };
     const anchored = isFirst ? at : { ...at, anchor: isLast ? ("end" as const) : ("middle" as const) };
-    return [line(x(place), y, x(place), y + 4, GRID), text(anchored, texts[index] ?? "")];
+    return [line(x(place), y, x(place), y + 4, GRID), label(anchored, texts[index] ?? "")];
   });
 }
 

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
-
+import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { endOfUncounted } from "../lease/acquire-lease.ts";
 import { earlierUse } from "../lease/lease-account.ts";
 import {
@@ -18,13 +18,7 @@ import { type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { NO_COUNTS } from "../run-state.ts";
-import {
-  type ExecutionState,
-  type Executions,
-  nameOfExecution,
-  parseExecutionName,
-  readRunTrigger,
-} from "./executions.ts";
+import { type ExecutionState, type Executions, nameOfExecution, parseExecutionName } from "./executions.ts";
 
 interface Abandoned {
   readonly runId: string;
@@ -75,7 +69,7 @@ interface End {
 }
 
 async function record(ports: RecordTask["ports"], runId: string, { state, name }: End): Promise<RunResult> {
-  const trigger = await readRunTrigger(ports.store, runId);
+  const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
   const attempt = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
   const { atMs, monotonicMs } = startNow(ports.clock);
   const started = { atMs: state.endedAtMs ?? atMs, monotonicMs };

@@ -1,11 +1,11 @@
 // One turn of an execution: this invocation continues the run that was handed over.
 
+import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import type { RunResult } from "../record/run-result.ts";
 import { run } from "../run.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { freeLease, readExecutionLease } from "./abandon-run.ts";
-import { readRunTrigger } from "./executions.ts";
 
 interface Turn {
   readonly runId: string;
@@ -30,7 +30,7 @@ export async function continueRun(
   settings: RunSettings,
   { runId, execution, turn, maxTurns }: Turn,
 ): Promise<TurnEnd> {
-  const trigger = await readRunTrigger(ports.store, runId);
+  const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = await run(ports, settings, { trigger, runId, execution: own });
   // The invocation before may have died between the outcome and the release of the lease.

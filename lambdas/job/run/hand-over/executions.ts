@@ -1,12 +1,7 @@
 // The executions of the state machine, which calls the function again and again until a run is done.
 
-import * as z from "zod";
-import { isDamage } from "../../errors/sync-error.ts";
 import { isAccountName } from "../../settings/values.ts";
-import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { runInstant } from "../../storage/layout.ts";
-import type { AccountStore } from "../../storage/store.ts";
-import { triggerSchema } from "../record/run-log.ts";
 
 /** What an execution works on. Two with the same name and input are the same execution. */
 export interface ExecutionInput {
@@ -70,30 +65,4 @@ export function parseExecutionName(name: string): NamedExecution | undefined {
 /** The last part of an execution's ARN. */
 export function nameOfExecution(arn: string): string {
   return arn.slice(arn.lastIndexOf(":") + 1);
-}
-
-/**
- * `runs/<account>/<run_id>/hand-over.json`: what started a run that was handed over. The input of an execution does not
- * say it, and the lease may be another run's by the time the execution is started again.
- */
-const schema = z.object({ trigger: triggerSchema });
-type RunTrigger = z.infer<typeof schema>["trigger"];
-
-/** The first hand-over of a run decides. */
-export async function writeRunTrigger(
-  store: AccountStore,
-  runId: string,
-  trigger: RunTrigger,
-): Promise<void> {
-  await writeJsonOnce(store, store.keys.handOver(runId), { trigger });
-}
-
-/** `manual` where the file is missing or damaged: only the run log shows it. */
-export async function readRunTrigger(store: AccountStore, runId: string): Promise<RunTrigger> {
-  try {
-    return (await readJson(store, store.keys.handOver(runId), schema))?.trigger ?? "manual";
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return "manual";
-  }
 }

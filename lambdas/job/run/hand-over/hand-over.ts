@@ -8,7 +8,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunEnd } from "../run-state.ts";
-import { type Executions, executionName, nameOfExecution, writeRunTrigger } from "./executions.ts";
+import { type Executions, executionName, nameOfExecution } from "./executions.ts";
 
 /** The execution that an invocation works for. */
 export interface OwnExecution {
@@ -63,7 +63,6 @@ async function passOn(
   }
   const { account } = session.settings;
   const { runId } = session.state;
-  await writeRunTrigger(session.ports.store, runId, session.trigger);
   for (let tries = 0; tries < MOST_TAKEN_NAMES; tries += 1) {
     const n = lease.nextHandOver;
     const name = executionName({ account, runId, n });

@@ -10,7 +10,7 @@ import type { AccountStore } from "../../storage/store.ts";
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-export const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verify"]);
+const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verify"]);
 
 const count = z.number().int().nonnegative().nullable();
 

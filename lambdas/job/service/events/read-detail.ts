@@ -8,7 +8,7 @@ import type { Address } from "../endpoint.ts";
 import type { Detail } from "../event-service.ts";
 import type { ApiRequest } from "../requests/api-request.ts";
 import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { decodeText, describeShape, isObject, type JsonObject, notJson, parseJson } from "./shape.ts";
+import { decodeText, describeShape, isObject, type JsonObject, notJson, parseBody } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
@@ -28,7 +28,7 @@ interface Place {
  */
 export function readDetail(text: string, uuid: string, pointer: readonly string[] | undefined): Detail {
   if (isTooDeep(text)) return { kind: "left-out", reason: "too_deep" };
-  const body = parseJson(text);
+  const body = parseBody(text);
   const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
   if (place === undefined) throw unexpectedShape(text);
   const { value, span } = place;
@@ -69,7 +69,7 @@ function usualPlace(text: string, body: unknown): Place | undefined {
 function placeAt(text: string, pointer: readonly string[]): Place | undefined {
   const span = valueAt(text, pointer, validatedSpan(text));
   if (span === undefined) return undefined;
-  const value = parseJson(text.slice(span.start, span.end));
+  const value = parseBody(text.slice(span.start, span.end));
   return isObject(value) ? { value, span } : undefined;
 }
 

@@ -119,7 +119,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */
-export function parseJson(text: string): unknown {
+export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
+import { isDamage } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
@@ -21,6 +22,8 @@ const HEADER = z.object({
   version: z.literal(VERSION),
   run_id: z.string(),
   account: z.string(),
+  /** What started the run. Absent in plans of earlier versions. */
+  trigger: z.enum(["schedule", "manual"]).default("manual"),
   fingerprint: z.string(),
   created_at: z.iso.datetime(),
   listed: count,
@@ -77,7 +80,10 @@ export interface Plan {
 
 /** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
 export interface PlanDraft
-  extends Pick<PlanHeader, "run_id" | "account" | "fingerprint" | "created_at" | "rejected" | "repeated"> {
+  extends Pick<
+    PlanHeader,
+    "run_id" | "account" | "trigger" | "fingerprint" | "created_at" | "rejected" | "repeated"
+  > {
   /** How often the list was read; default 1. */
   readonly readings?: number;
   /** Events that the readings do not agree about; of a single one as many as may be missing. Default 0. */
@@ -105,6 +111,7 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
     version: VERSION,
     run_id: draft.run_id,
     account: draft.account,
+    trigger: draft.trigger,
     fingerprint: draft.fingerprint,
     created_at: draft.created_at,
     listed: lines.length + draft.rejected,
@@ -152,6 +159,19 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
   if (header.sha256 !== lines.sha256()) throw bad(key, "its checksum does not match");
   if (!isSorted) throw bad(key, "its events are not sorted by uuid");
   return planOf(key, header, lines);
+}
+
+/** What started a run: `manual` where its plan is missing, damaged or of another version, because only the run log shows it. */
+export async function plannedTrigger(store: Store, key: string): Promise<PlanHeader["trigger"]> {
+  try {
+    const chunks = await store.open(key);
+    if (chunks === undefined) return "manual";
+    for await (const line of readLines(chunks, { what: key, remedy: remedy(key) }))
+      return parse(line, HEADER, key).trigger;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  return "manual";
 }
 
 function planOf(key: string, header: PlanHeader, lines: CompressedLines): Plan {

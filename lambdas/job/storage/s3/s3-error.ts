@@ -98,7 +98,7 @@ export const writtenAs = (writeId: string): Record<string, string> => ({ [WRITE_
 export async function versionIfOurs(object: S3Object, writeId: string): Promise<string | undefined> {
   try {
     const { ETag, Metadata } = await object.client.send(new HeadObjectCommand(addressOf(object)));
-    return Metadata?.[WRITE_ID] === writeId ? versionOf(object, ETag) : undefined;
+    return Metadata?.[WRITE_ID] === writeId ? requireEtag(object, ETag) : undefined;
   } catch (error) {
     // It has been deleted since.
     if (awsError(error)?.name === "NotFound") return undefined;
@@ -106,7 +106,7 @@ export async function versionIfOurs(object: S3Object, writeId: string): Promise<
   }
 }
 
-export function versionOf(object: S3Object, etag: string | undefined): string {
+export function requireEtag(object: S3Object, etag: string | undefined): string {
   if (etag !== undefined) return etag;
   throw new SyncError("STORE_FAILED", `S3 gave no ETag for ${urlOf(object)}. Start again.`);
 }

@@ -21,12 +21,12 @@ import { type Body, checkKey, type Store, type StoredKey, type StoredObject } fr
 import {
   addressOf,
   brokenStream,
+  requireEtag,
   type S3Address,
   type S3Object,
   s3Error,
   urlOf,
   versionIfOurs,
-  versionOf,
   writtenAs,
 } from "./s3-error.ts";
 
@@ -65,7 +65,7 @@ export class S3Store implements Store {
     const found = await get(object);
     if (found === undefined) return undefined;
     const chunks = await Array.fromAsync(chunksOf(found, urlOf(object)));
-    return { bytes: Buffer.concat(chunks), version: versionOf(object, found.ETag) };
+    return { bytes: Buffer.concat(chunks), version: requireEtag(object, found.ETag) };
   }
 
   /** The connection is busy until the chunks are read or their iterator is returned. */
@@ -259,7 +259,7 @@ class Upload {
       const { ETag } = await this.#object.client.send(
         new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload, IfNoneMatch: "*" }),
       );
-      return versionOf(this.#object, ETag);
+      return requireEtag(this.#object, ETag);
     } catch (error) {
       const failure = awsError(error);
       if (failure?.status === 412) return versionIfOurs(this.#object, this.#writeId);
@@ -291,7 +291,7 @@ async function putIf(object: S3Object, bytes: Uint8Array, condition: Condition):
   for (let tries = 1; ; tries += 1) {
     try {
       const { ETag } = await object.client.send(new PutObjectCommand(request));
-      return versionOf(object, ETag);
+      return requireEtag(object, ETag);
     } catch (error) {
       const failure = awsError(error);
       if (failure?.status === 412) return versionIfOurs(object, writeId);

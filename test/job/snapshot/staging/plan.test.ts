@@ -6,6 +6,7 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
 
 const DRAFT: PlanDraft = {
+  trigger: "schedule",
   run_id: "2026-11-21T06-00-00.000Z",
   account: "uk",
   fingerprint: "f1",
@@ -24,6 +25,7 @@ const HEADER = {
   version: 2,
   run_id: "2026-11-21T06-00-00.000Z",
   account: "uk",
+  trigger: "schedule",
   fingerprint: "f1",
   created_at: "2026-11-21T06:00:01.000Z",
   listed: 4,

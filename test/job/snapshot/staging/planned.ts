@@ -32,6 +32,7 @@ export function makePlan(store: MemoryStore, events: number): Promise<Plan> {
   return createPlan(store, layout(ACCOUNT).plan(RUN), {
     run_id: RUN,
     account: ACCOUNT,
+    trigger: "schedule",
     fingerprint: "f",
     created_at: "2026-11-21T06:00:01.000Z",
     rejected: 0,

@@ -4,7 +4,7 @@ import { SyncError } from "../../../errors/sync-error.ts";
 import { BYTE_ORDER_MARK, formatPointer, JsonWindow, MalformedUtf8 } from "../../../json/json-document.ts";
 import { MalformedJson } from "../../../json/json-scanner.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, type JsonObject, notJson, notUtf8, parseJson } from "../shape.ts";
+import { isObject, type JsonObject, notJson, notUtf8, parseBody } from "../shape.ts";
 import { EventTexts, MAX_ENTRIES } from "./list-entries.ts";
 import { ListWalker, muchBeside } from "./list-walker.ts";
 
@@ -164,7 +164,7 @@ export class ListReader {
   end(): ListPage {
     this.#walk(true);
     const { list, envelope, shape } = readable(() => this.#walker.end());
-    const value = envelope === undefined ? undefined : parseJson(envelope);
+    const value = envelope === undefined ? undefined : parseBody(envelope);
     if (list === undefined) throw unexpectedShape(shape);
     if (envelope === undefined) throw muchBeside();
     if (list.problem) throw list.problem;

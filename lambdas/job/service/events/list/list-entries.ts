@@ -3,7 +3,7 @@
 import { SyncError } from "../../../errors/sync-error.ts";
 import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, isUuid, parseJson } from "../shape.ts";
+import { isObject, isUuid, parseBody } from "../shape.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;
@@ -37,7 +37,7 @@ export class ListEntries {
     if (this.events.length + this.#rejected === this.#maxEntries) {
       throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
     }
-    const entry = parseJson(text);
+    const entry = parseBody(text);
     const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
     if (key !== undefined && own !== undefined && !isSame(own, key)) this.#problem ??= contradiction();
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
