@@ -2,6 +2,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { RESOURCES } from "./resources.ts";
 import { type At, type Row, Skipped } from "./row.ts";
 import { RUNS } from "./runs.ts";
@@ -29,7 +30,7 @@ export interface AcceptanceOptions extends At {
 export async function accept(options: AcceptanceOptions): Promise<number> {
   const { deployed, account, print } = options;
   const startedAt = new Date().toISOString();
-  const isTouched = options.evenPublished || !(await deployed.hasPublished(account));
+  const isTouched = options.evenPublished || (await deployed.keys(layout(account).publications)).length === 0;
   const all: Seen[] = [];
   // What runs leave is looked at after them.
   for (const row of [...RUNS, ...RESOURCES]) {

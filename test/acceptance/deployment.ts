@@ -1,26 +1,19 @@
 // What is deployed, as the rows of the acceptance look at it: the stack's outputs and resources, clients, the function.
 
-import { AthenaClient } from "@aws-sdk/client-athena";
-import {
-  CloudFormationClient,
-  DescribeStacksCommand,
-  GetTemplateCommand,
-  paginateListStackResources,
-  type StackResourceSummary,
-} from "@aws-sdk/client-cloudformation";
-import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
-import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
-import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
-import { GlueClient } from "@aws-sdk/client-glue";
-import { IAMClient } from "@aws-sdk/client-iam";
-import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { SchedulerClient } from "@aws-sdk/client-scheduler";
-import { SNSClient } from "@aws-sdk/client-sns";
+import { Athena } from "@aws-sdk/client-athena";
+import { CloudFormation, paginateListStackResources } from "@aws-sdk/client-cloudformation";
+import { CloudWatch } from "@aws-sdk/client-cloudwatch";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import { EventBridge } from "@aws-sdk/client-eventbridge";
+import { Glue } from "@aws-sdk/client-glue";
+import { IAM } from "@aws-sdk/client-iam";
+import { Lambda } from "@aws-sdk/client-lambda";
+import { paginateListObjectsV2, S3 } from "@aws-sdk/client-s3";
+import { Scheduler } from "@aws-sdk/client-scheduler";
+import { SNS } from "@aws-sdk/client-sns";
 import { z } from "zod";
 import { awsClient } from "../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
-import { layout } from "../../lambdas/job/storage/layout.ts";
 
 /** A run of a row waits so long for the function. */
 const INVOCATION_MS = 16 * 60_000;
@@ -28,150 +21,110 @@ const INVOCATION_MS = 16 * 60_000;
 const templateSchema = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
 });
-const answerSchema = z.record(z.string(), z.unknown());
-
 /** The function's answer to one input. */
-export type Answer = Readonly<Record<string, unknown>>;
+const answerSchema = z.record(z.string(), z.unknown());
 
 export type Clients = ReturnType<typeof newClients>;
 
 /** @param environment with the credentials and the region, as every program of AWS reads them */
 export function newClients(environment: Readonly<Record<string, string | undefined>>) {
   const config = awsClient(readProxies(environment));
+  const patient = { ...config.requestHandler, socketTimeout: INVOCATION_MS };
   return {
-    athena: new AthenaClient(config),
-    cloudFormation: new CloudFormationClient(config),
-    cloudWatch: new CloudWatchClient(config),
-    events: new EventBridgeClient(config),
-    glue: new GlueClient(config),
-    iam: new IAMClient(config),
+    athena: new Athena(config),
+    cloudFormation: new CloudFormation(config),
+    cloudWatch: new CloudWatch(config),
+    events: new EventBridge(config),
+    glue: new Glue(config),
+    iam: new IAM(config),
     // An invocation that is sent again starts a second run.
-    lambda: new LambdaClient({
-      ...config,
-      maxAttempts: 1,
-      requestHandler: { ...config.requestHandler, socketTimeout: INVOCATION_MS },
-    }),
-    logs: new CloudWatchLogsClient(config),
-    s3: new S3Client(config),
-    scheduler: new SchedulerClient(config),
-    sns: new SNSClient(config),
+    lambda: new Lambda({ ...config, maxAttempts: 1, requestHandler: patient }),
+    logs: new CloudWatchLogs(config),
+    s3: new S3(config),
+    scheduler: new Scheduler(config),
+    sns: new SNS(config),
   };
 }
 
-export class Deployed {
-  readonly clients: Clients;
-  readonly status: string;
-  readonly resources: readonly StackResourceSummary[];
-  /** The types of what a deletion of the stack leaves. */
-  readonly kept: readonly string[];
-  readonly #outputs: ReadonlyMap<string, string>;
+export type Deployed = Awaited<ReturnType<typeof readDeployment>>;
 
-  private constructor(
-    { clients, status, resources, kept }: Pick<Deployed, "clients" | "status" | "resources" | "kept">,
-    outputs: ReadonlyMap<string, string>,
-  ) {
-    this.clients = clients;
-    this.status = status;
-    this.resources = resources;
-    this.kept = kept;
-    this.#outputs = outputs;
+/** Throws for a stack that is not there, or has not exactly one deployment. */
+export async function readDeployment(clients: Clients, StackName: string) {
+  const { cloudFormation, lambda, s3 } = clients;
+  const { Stacks: [stack] = [] } = await cloudFormation.describeStacks({ StackName });
+  const all = (stack?.Outputs ?? []).map(
+    ({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue] as const,
+  );
+  const workgroups = all.filter(([key]) => key.endsWith("Step4Query"));
+  const [[key = ""] = []] = workgroups;
+  if (workgroups.length !== 1) {
+    throw new Error(`The stack ${StackName} has ${workgroups.length} deployments; expected one.`);
   }
+  const prefix = key.slice(0, -"Step4Query".length);
+  const outputs = new Map(all.map(([name, value]) => [name.slice(prefix.length), value]));
+  const pages = paginateListStackResources({ client: cloudFormation }, { StackName });
+  const resources = (await Array.fromAsync(pages, (page) => page.StackResourceSummaries ?? [])).flat();
+  const { TemplateBody = "" } = await cloudFormation.getTemplate({ StackName });
+  const ofTemplate = Object.values(templateSchema.parse(JSON.parse(TemplateBody)).Resources);
 
-  /** Throws for a stack that is not there, or has not exactly one deployment. */
-  static async read(clients: Clients, StackName: string): Promise<Deployed> {
-    const { Stacks: [stack] = [] } = await clients.cloudFormation.send(
-      new DescribeStacksCommand({ StackName }),
-    );
-    if (stack === undefined) throw new Error(`There is no stack ${StackName}.`);
-    const outputs = (stack.Outputs ?? []).map(
-      ({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue] as const,
-    );
-    const workgroups = outputs.filter(([key]) => key.endsWith("Step4Query"));
-    const [[key = ""] = []] = workgroups;
-    if (workgroups.length !== 1) {
-      throw new Error(`The stack ${StackName} has ${workgroups.length} deployments; expected one.`);
-    }
-    const prefix = key.slice(0, -"Step4Query".length);
-    const resources: StackResourceSummary[] = [];
-    for await (const page of paginateListStackResources({ client: clients.cloudFormation }, { StackName })) {
-      resources.push(...(page.StackResourceSummaries ?? []));
-    }
-    const { TemplateBody = "{}" } = await clients.cloudFormation.send(new GetTemplateCommand({ StackName }));
-    const kept = Object.values(templateSchema.parse(JSON.parse(TemplateBody)).Resources).flatMap(
-      ({ Type, DeletionPolicy = "Delete" }) => (DeletionPolicy.startsWith("Retain") ? [Type] : []),
-    );
-    const named = outputs.map(([name, value]) => [name.slice(prefix.length), value] as const);
-    return new Deployed({ clients, status: stack.StackStatus ?? "", resources, kept }, new Map(named));
-  }
-
-  output(name: string): string {
-    const value = this.#outputs.get(name);
+  const output = (name: string): string => {
+    const value = outputs.get(name);
     if (value === undefined) throw new Error(`The stack has no output ${name}.`);
     return value;
-  }
-
+  };
   /** The name or ARN of each resource of a type. */
-  all(type: string): readonly string[] {
-    return this.resources.flatMap(({ ResourceType, PhysicalResourceId }) =>
-      ResourceType === type && PhysicalResourceId !== undefined ? [PhysicalResourceId] : [],
+  const ofType = (type: string): readonly string[] =>
+    resources.flatMap(({ ResourceType, PhysicalResourceId = "" }) =>
+      ResourceType === type ? [PhysicalResourceId] : [],
     );
-  }
-
-  only(type: string): string {
-    const [found, ...others] = this.all(type);
-    if (found === undefined || others.length > 0) throw new Error(`The stack has not exactly one ${type}.`);
-    return found;
-  }
-
-  /** From the commands of the outputs. */
-  get accounts(): readonly string[] {
-    return [...this.#outputs].flatMap(([name, command]) => {
+  const FunctionName = `${output("FunctionName")}:live`;
+  const bucket = output("WarehouseLocation").replace("s3://", "");
+  return {
+    clients,
+    status: stack?.StackStatus ?? "",
+    resources,
+    /** The types of what a deletion of the stack leaves. */
+    kept: ofTemplate.flatMap(({ Type, DeletionPolicy = "" }) =>
+      DeletionPolicy.startsWith("Retain") ? [Type] : [],
+    ),
+    output,
+    ofType,
+    /** From the commands of the outputs. */
+    accounts: [...outputs].flatMap(([name, command]) => {
       const [, account] = /"account":"([^"]+)"/.exec(command) ?? [];
       return name.startsWith("Step2Check") && account !== undefined ? [account] : [];
-    });
-  }
+    }),
+    bucket,
+    database: ofType("AWS::Glue::Database")[0] ?? "",
 
-  get bucket(): string {
-    return this.output("WarehouseLocation").replace("s3://", "");
-  }
-
-  get database(): string {
-    return this.only("AWS::Glue::Database");
-  }
-
-  /** Throws the error of a failed invocation. */
-  async invoke(input: object): Promise<Answer> {
-    const { Payload, FunctionError } = await this.clients.lambda.send(
-      new InvokeCommand({
-        FunctionName: `${this.output("FunctionName")}:live`,
+    /** Throws the error of a failed invocation. */
+    invoke: async (input: object) => {
+      const { Payload, FunctionError } = await lambda.invoke({
+        FunctionName,
         Payload: JSON.stringify(input),
-      }),
-    );
-    const answer = answerSchema.parse(JSON.parse(Payload?.transformToString() || "{}"));
-    if (FunctionError === undefined) return answer;
-    throw new Error(`The function failed: ${String(answer["errorType"])}: ${String(answer["errorMessage"])}`);
-  }
+      });
+      const answer = answerSchema.parse(JSON.parse(Payload?.transformToString() || "{}"));
+      if (FunctionError === undefined) return answer;
+      throw new Error(
+        `The function failed: ${String(answer["errorType"])}: ${String(answer["errorMessage"])}`,
+      );
+    },
 
-  /** Returns when Lambda has taken the event. */
-  async start(input: object): Promise<void> {
-    await this.clients.lambda.send(
-      new InvokeCommand({
-        FunctionName: `${this.output("FunctionName")}:live`,
-        InvocationType: "Event",
-        Payload: JSON.stringify(input),
-      }),
-    );
-  }
+    /** Returns when Lambda has taken the event. */
+    start: (input: object) =>
+      lambda.invoke({ FunctionName, InvocationType: "Event", Payload: JSON.stringify(input) }),
 
-  /** Keys below a folder, in order; the first thousand. */
-  async keys(folder: string): Promise<readonly string[]> {
-    const { Contents = [] } = await this.clients.s3.send(
-      new ListObjectsV2Command({ Bucket: this.bucket, Prefix: folder }),
-    );
-    return Contents.map(({ Key = "" }) => Key);
-  }
+    /** Keys below a folder, in order. */
+    keys: async (folder: string): Promise<readonly string[]> => {
+      const pages = paginateListObjectsV2({ client: s3 }, { Bucket: bucket, Prefix: folder });
+      const found = await Array.fromAsync(pages, ({ Contents = [] }) => Contents.map(({ Key = "" }) => Key));
+      return found.flat();
+    },
 
-  async hasPublished(account: string): Promise<boolean> {
-    return (await this.keys(layout(account).publications)).length > 0;
-  }
+    /** An object of JSON. */
+    read: async (Key: string): Promise<unknown> => {
+      const { Body } = await s3.getObject({ Bucket: bucket, Key });
+      return JSON.parse((await Body?.transformToString()) ?? "");
+    },
+  };
 }

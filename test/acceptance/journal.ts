@@ -3,9 +3,7 @@
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { SetAlarmStateCommand } from "@aws-sdk/client-cloudwatch";
-import { DeleteObjectCommand } from "@aws-sdk/client-s3";
-import { DeleteScheduleCommand } from "@aws-sdk/client-scheduler";
+
 import { z } from "zod";
 import type { Clients } from "./deployment.ts";
 
@@ -18,6 +16,9 @@ const changeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("object"), bucket: z.string(), key: z.string() }),
   z.object({ kind: z.literal("schedule"), group: z.string(), name: z.string() }),
 ]);
+/** The errors for what is not there. */
+const MISSING = new Set(["NotFound", "ResourceNotFoundException"]);
+
 /** What undoing it needs. */
 export type Change = Readonly<z.output<typeof changeSchema>>;
 
@@ -55,21 +56,21 @@ export class Journal {
     const { cloudWatch, s3, scheduler } = this.#clients;
     switch (change.kind) {
       case "alarm":
-        await cloudWatch.send(
-          new SetAlarmStateCommand({
-            AlarmName: change.name,
-            StateValue: change.state,
-            StateReason: "The acceptance has ended.",
-          }),
-        );
+        await cloudWatch.setAlarmState({
+          AlarmName: change.name,
+          StateValue: change.state,
+          StateReason: "The acceptance has ended.",
+        });
         return `the alarm ${change.name} is ${change.state} again`;
-      case "object":
-        await s3.send(new DeleteObjectCommand({ Bucket: change.bucket, Key: change.key }));
+      case "object": {
+        const object = { Bucket: change.bucket, Key: change.key };
+        const found = await s3.headObject(object).catch(ignoreMissing);
+        // Without its version it would leave a mark of its deletion; for one that is not there too.
+        if (found !== undefined) await s3.deleteObject({ ...object, VersionId: found.VersionId });
         return `${change.key} is deleted`;
+      }
       case "schedule":
-        await scheduler
-          .send(new DeleteScheduleCommand({ GroupName: change.group, Name: change.name }))
-          .catch(ignoreMissing);
+        await scheduler.deleteSchedule({ GroupName: change.group, Name: change.name }).catch(ignoreMissing);
         return `the schedule ${change.name} is deleted`;
     }
   }
@@ -90,6 +91,6 @@ export class Journal {
   }
 }
 
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error && error.name === "ResourceNotFoundException")) throw error;
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error && MISSING.has(error.name))) throw error;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { accept } from "./acceptance.ts";
-import { Deployed, newClients } from "./deployment.ts";
+import { newClients, readDeployment } from "./deployment.ts";
 import { Journal } from "./journal.ts";
 
 const USAGE =
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     if (undone.length === 0) print("There is nothing to restore.");
     return 0;
   }
-  const deployed = await Deployed.read(clients, stack);
+  const deployed = await readDeployment(clients, stack);
   const { accounts } = deployed;
   const [first = ""] = accounts;
   const account = values.account ?? (accounts.length === 1 ? first : "");

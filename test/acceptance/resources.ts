@@ -1,18 +1,6 @@
 // Rows that look at what is deployed, and change nothing.
 
-import { DescribeAlarmsCommand, type MetricAlarm } from "@aws-sdk/client-cloudwatch";
-import { DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { DescribeRuleCommand, ListTargetsByRuleCommand } from "@aws-sdk/client-eventbridge";
-import { GetPartitionsCommand, GetTableCommand, type Partition } from "@aws-sdk/client-glue";
-import { GetPolicyCommand, GetPolicyVersionCommand, SimulateCustomPolicyCommand } from "@aws-sdk/client-iam";
-import {
-  GetBucketEncryptionCommand,
-  GetBucketLifecycleConfigurationCommand,
-  GetBucketVersioningCommand,
-  GetObjectCommand,
-  GetPublicAccessBlockCommand,
-} from "@aws-sdk/client-s3";
-import { GetTopicAttributesCommand, ListSubscriptionsByTopicCommand } from "@aws-sdk/client-sns";
+import { type MetricAlarm, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
 import { z } from "zod";
 import { layout, TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { isAllowed, parseStatements } from "../e2e/policy.ts";
@@ -47,8 +35,8 @@ export const RESOURCES: readonly Row[] = [
       "deploy a version that is not changed by hand: without this, `cdk destroy` deletes data or credentials",
     see: async ({ deployed }) => {
       const kept = deployed.kept.toSorted();
-      const buckets = deployed.all("AWS::S3::Bucket").map(() => "AWS::S3::Bucket");
-      const secrets = deployed.all("AWS::SecretsManager::Secret").map(() => "AWS::SecretsManager::Secret");
+      const buckets = deployed.ofType("AWS::S3::Bucket").map(() => "AWS::S3::Bucket");
+      const secrets = deployed.ofType("AWS::SecretsManager::Secret").map(() => "AWS::SecretsManager::Secret");
       must(
         kept.join() === [...buckets, ...secrets].toSorted().join(),
         `kept are ${kept.join(", ") || "none"}`,
@@ -64,15 +52,13 @@ export const RESOURCES: readonly Row[] = [
     see: async ({ deployed }) => {
       const { s3 } = deployed.clients;
       const Bucket = deployed.bucket;
-      const { Status = "off" } = await s3.send(new GetBucketVersioningCommand({ Bucket }));
+      const { Status = "off" } = await s3.getBucketVersioning({ Bucket });
       must(Status === "Enabled", `versions are ${Status}`);
-      const { PublicAccessBlockConfiguration: closed = {} } = await s3.send(
-        new GetPublicAccessBlockCommand({ Bucket }),
-      );
+      const { PublicAccessBlockConfiguration: closed = {} } = await s3.getPublicAccessBlock({ Bucket });
       must(Object.values(closed).filter((one) => one === true).length === 4, "public access is not blocked");
-      const { ServerSideEncryptionConfiguration } = await s3.send(new GetBucketEncryptionCommand({ Bucket }));
+      const { ServerSideEncryptionConfiguration } = await s3.getBucketEncryption({ Bucket });
       must(ServerSideEncryptionConfiguration?.Rules?.length === 1, "there is no encryption");
-      const { Rules = [] } = await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
+      const { Rules = [] } = await s3.getBucketLifecycleConfiguration({ Bucket });
       const expiring = Rules.flatMap(({ Expiration, Filter, Prefix }) =>
         Expiration?.Days === undefined
           ? []
@@ -96,10 +82,11 @@ export const RESOURCES: readonly Row[] = [
       const { glue } = deployed.clients;
       const DatabaseName = deployed.database;
       for (const Name of [...Object.keys(TABLES), ...VIEWS]) {
-        await glue.send(new GetTableCommand({ DatabaseName, Name }));
+        await glue.getTable({ DatabaseName, Name });
       }
-      const newest = await newestPublication(deployed, account);
-      if (newest === undefined) return "5 tables, 2 views; nothing is published yet";
+      const last = (await deployed.keys(layout(account).publications)).at(-1);
+      if (last === undefined) return "5 tables, 2 views; nothing is published yet";
+      const newest = publicationSchema.parse(await deployed.read(last));
       await mustLieAt(deployed, "publications", account, layout(account).publications);
       await mustLieAt(deployed, "sync_runs", account, layout(account).runLogs);
       await mustLieAt(deployed, "events", account, layout(account).snapshot(newest.snapshot_id));
@@ -126,13 +113,11 @@ export const RESOURCES: readonly Row[] = [
     see: async ({ deployed }) => {
       const policy = await analystPolicy(deployed);
       for (const { action, resources, isAllowed: expected } of await analystCalls(deployed)) {
-        const { EvaluationResults = [] } = await deployed.clients.iam.send(
-          new SimulateCustomPolicyCommand({
-            PolicyInputList: [policy],
-            ActionNames: [action],
-            ResourceArns: [...resources],
-          }),
-        );
+        const { EvaluationResults = [] } = await deployed.clients.iam.simulateCustomPolicy({
+          PolicyInputList: [policy],
+          ActionNames: [action],
+          ResourceArns: [...resources],
+        });
         const isAllowed = EvaluationResults.every(({ EvalDecision }) => EvalDecision === "allowed");
         must(
           isAllowed === expected,
@@ -149,7 +134,7 @@ export const RESOURCES: readonly Row[] = [
       "each is on and tells the topic; none of the account is raised but stale before the first publication",
     remedy: "an alarm without its action comes back with a deployment; for one that is raised see its text",
     see: async ({ deployed, account }) => {
-      const topic = deployed.all("AWS::SNS::Topic");
+      const topic = deployed.ofType("AWS::SNS::Topic");
       const alarms = await alarmsOf(deployed);
       for (const { AlarmName = "", ActionsEnabled, AlarmActions = [], OKActions = [] } of alarms) {
         must(ActionsEnabled === true, `the actions of ${AlarmName} are off`);
@@ -162,8 +147,8 @@ export const RESOURCES: readonly Row[] = [
           `${AlarmName} has no action`,
         );
       }
-      must(alarms.length === deployed.all("AWS::CloudWatch::Alarm").length, `${alarms.length} alarms`);
-      const hasPublished = await deployed.hasPublished(account);
+      must(alarms.length === deployed.ofType("AWS::CloudWatch::Alarm").length, `${alarms.length} alarms`);
+      const hasPublished = (await deployed.keys(layout(account).publications)).length > 0;
       const raised = alarms.filter(
         ({ AlarmName = "", StateValue }) =>
           StateValue === "ALARM" && (hasPublished || !AlarmName.endsWith(`-${account}-stale`)),
@@ -178,15 +163,11 @@ export const RESOURCES: readonly Row[] = [
     expects: "encrypted with a key; a confirmed address",
     remedy: "open the mail of AWS Notifications and confirm it; without `alarmEmail` subscribe to the topic",
     see: async ({ deployed }) => {
-      const [TopicArn] = deployed.all("AWS::SNS::Topic");
+      const [TopicArn] = deployed.ofType("AWS::SNS::Topic");
       if (TopicArn === undefined) throw new Skipped("the topic is one of yours");
-      const { Attributes = {} } = await deployed.clients.sns.send(
-        new GetTopicAttributesCommand({ TopicArn }),
-      );
+      const { Attributes = {} } = await deployed.clients.sns.getTopicAttributes({ TopicArn });
       must((Attributes["KmsMasterKeyId"] ?? "") !== "", "it is not encrypted");
-      const { Subscriptions = [] } = await deployed.clients.sns.send(
-        new ListSubscriptionsByTopicCommand({ TopicArn }),
-      );
+      const { Subscriptions = [] } = await deployed.clients.sns.listSubscriptionsByTopic({ TopicArn });
       const pending = Subscriptions.filter(({ SubscriptionArn = "" }) => !SubscriptionArn.startsWith("arn:"));
       must(pending.length === 0, `not confirmed: ${pending.map(({ Endpoint }) => Endpoint).join(", ")}`);
       must(Subscriptions.length > 0, "it tells no one");
@@ -199,13 +180,11 @@ export const RESOURCES: readonly Row[] = [
     expects: "each is enabled and has a target",
     remedy: "deploy again: a rule was changed by hand, so mails or ended executions are not told",
     see: async ({ deployed }) => {
-      const rules = deployed.all("AWS::Events::Rule");
+      const rules = deployed.ofType("AWS::Events::Rule");
       for (const Name of rules.map((one) => one.split("/").at(-1) ?? one)) {
-        const { State } = await deployed.clients.events.send(new DescribeRuleCommand({ Name }));
+        const { State } = await deployed.clients.events.describeRule({ Name });
         must(State === "ENABLED", `${Name} is ${State}`);
-        const { Targets = [] } = await deployed.clients.events.send(
-          new ListTargetsByRuleCommand({ Rule: Name }),
-        );
+        const { Targets = [] } = await deployed.clients.events.listTargetsByRule({ Rule: Name });
         must(Targets.length > 0, `${Name} has no target`);
       }
       return `${rules.length} rules`;
@@ -218,9 +197,7 @@ export const RESOURCES: readonly Row[] = [
     remedy: "set `logRetentionDays` and deploy; without an end the log costs more each month",
     see: async ({ deployed }) => {
       const logGroupNamePrefix = deployed.output("LogGroupName");
-      const { logGroups = [] } = await deployed.clients.logs.send(
-        new DescribeLogGroupsCommand({ logGroupNamePrefix }),
-      );
+      const { logGroups = [] } = await deployed.clients.logs.describeLogGroups({ logGroupNamePrefix });
       const days = logGroups.find(({ logGroupName }) => logGroupName === logGroupNamePrefix)?.retentionInDays;
       must(days !== undefined, "the log is kept for ever");
       return `${days} days`;
@@ -230,13 +207,6 @@ export const RESOURCES: readonly Row[] = [
 
 const publicationSchema = z.object({ publication: z.string(), snapshot_id: z.string() });
 
-async function newestPublication(deployed: Deployed, account: string) {
-  const Key = (await deployed.keys(layout(account).publications)).at(-1);
-  if (Key === undefined) return undefined;
-  const { Body } = await deployed.clients.s3.send(new GetObjectCommand({ Bucket: deployed.bucket, Key }));
-  return publicationSchema.parse(JSON.parse((await Body?.transformToString()) ?? ""));
-}
-
 /** The account's partition of a table with one for each account. */
 async function mustLieAt(
   deployed: Deployed,
@@ -244,11 +214,12 @@ async function mustLieAt(
   account: string,
   folder: string,
 ): Promise<void> {
-  const { Partitions = [] } = await deployed.clients.glue.send(
-    new GetPartitionsCommand({ DatabaseName: deployed.database, TableName: table }),
-  );
-  const isOfAccount = ({ Values = [] }: Partition): boolean => Values[0] === account;
-  const location = Partitions.find(isOfAccount)?.StorageDescriptor?.Location ?? "nothing";
+  const { Partitions = [] } = await deployed.clients.glue.getPartitions({
+    DatabaseName: deployed.database,
+    TableName: table,
+  });
+  const own = Partitions.find(({ Values = [] }) => Values[0] === account);
+  const location = own?.StorageDescriptor?.Location ?? "nothing";
   must(
     location.replace(/\/?$/, "/") === `s3://${deployed.bucket}/${folder}`,
     `the partition of ${table} shows ${location} instead of ${folder}`,
@@ -256,23 +227,19 @@ async function mustLieAt(
 }
 
 async function alarmsOf(deployed: Deployed): Promise<readonly MetricAlarm[]> {
-  const AlarmNames = [...deployed.all("AWS::CloudWatch::Alarm")];
-  const found: MetricAlarm[] = [];
-  for (let at = 0; at < AlarmNames.length; at += 100) {
-    const { MetricAlarms = [] } = await deployed.clients.cloudWatch.send(
-      new DescribeAlarmsCommand({ AlarmNames: AlarmNames.slice(at, at + 100), MaxRecords: 100 }),
-    );
-    found.push(...MetricAlarms);
-  }
-  return found;
+  const AlarmNamePrefix = `${deployed.output("Step4Query")}-`;
+  const pages = paginateDescribeAlarms({ client: deployed.clients.cloudWatch }, { AlarmNamePrefix });
+  const own = new Set(deployed.ofType("AWS::CloudWatch::Alarm"));
+  const found = (await Array.fromAsync(pages, ({ MetricAlarms = [] }) => MetricAlarms)).flat();
+  return found.filter(({ AlarmName = "" }) => own.has(AlarmName));
 }
 
 async function analystPolicy(deployed: Deployed): Promise<string> {
   const { iam } = deployed.clients;
   const PolicyArn = deployed.output("AnalystPolicyArn");
-  const { Policy } = await iam.send(new GetPolicyCommand({ PolicyArn }));
+  const { Policy } = await iam.getPolicy({ PolicyArn });
   const VersionId = Policy?.DefaultVersionId;
-  const { PolicyVersion } = await iam.send(new GetPolicyVersionCommand({ PolicyArn, VersionId }));
+  const { PolicyVersion } = await iam.getPolicyVersion({ PolicyArn, VersionId });
   return decodeURIComponent(PolicyVersion?.Document ?? "");
 }
 

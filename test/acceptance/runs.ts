@@ -1,18 +1,10 @@
 // Rows that start the function and queries, and those that change something for a moment.
 
-import {
-  BatchGetNamedQueryCommand,
-  GetQueryExecutionCommand,
-  ListNamedQueriesCommand,
-  StartQueryExecutionCommand,
-} from "@aws-sdk/client-athena";
-import { DescribeAlarmsCommand, SetAlarmStateCommand } from "@aws-sdk/client-cloudwatch";
-import { FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
-import { CreateScheduleCommand, GetScheduleCommand } from "@aws-sdk/client-scheduler";
 import { z } from "zod";
+import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
-import type { Answer, Deployed } from "./deployment.ts";
+import type { Mail } from "../../lambdas/sync/telemetry/mail.ts";
+import type { Deployed } from "./deployment.ts";
 import { must, type Row, Skipped, until } from "./row.ts";
 
 /** It makes a table. */
@@ -103,8 +95,9 @@ export const RUNS: readonly Row[] = [
     notOnEmulator: "it has no engine for queries",
     see: async ({ deployed }) => {
       const queries = [...(await savedQueries(deployed)), ...readsOf(deployed)];
-      const bytes = await Promise.all(queries.map((query) => succeed(deployed, query)));
-      return `${queries.length} queries, ${bytes.reduce((sum, one) => sum + one, 0)} bytes scanned`;
+      let bytes = 0;
+      for (const query of queries) bytes += await succeed(deployed, query);
+      return `${queries.length} queries, ${bytes} bytes scanned`;
     },
   },
   {
@@ -117,7 +110,7 @@ export const RUNS: readonly Row[] = [
       const { s3 } = deployed.clients;
       const [bucket, key] = [deployed.bucket, "snapshots/overwriting-test"];
       const refused = await journal.during({ kind: "object", bucket, key }, () =>
-        s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: "test" })).then(
+        s3.putObject({ Bucket: bucket, Key: key, Body: "test" }).then(
           () => undefined,
           (error: unknown) => error,
         ),
@@ -137,9 +130,7 @@ export const RUNS: readonly Row[] = [
       const { cloudWatch } = deployed.clients;
       const name = `${deployed.output("Step4Query")}-${account}-throttled`;
       const stateOf = async () => {
-        const { MetricAlarms = [] } = await cloudWatch.send(
-          new DescribeAlarmsCommand({ AlarmNames: [name] }),
-        );
+        const { MetricAlarms = [] } = await cloudWatch.describeAlarms({ AlarmNames: [name] });
         return MetricAlarms[0]?.StateValue;
       };
       const state = (await stateOf()) ?? "INSUFFICIENT_DATA";
@@ -149,12 +140,36 @@ export const RUNS: readonly Row[] = [
           StateValue: "ALARM",
           StateReason: "The acceptance tries it.",
         } as const;
-        await cloudWatch.send(new SetAlarmStateCommand(raised));
+        await cloudWatch.setAlarmState(raised);
         must((await stateOf()) === "ALARM", `it is ${await stateOf()}`);
-        const came = await ask(`Has a mail about ${name} come?`);
-        must(came !== false, "no mail has come");
-        return came === undefined ? "raised; no person to ask for the mail" : "raised, and a mail came";
+        return mailed(await ask(`Has a mail about ${name} come?`), "raised");
       });
+    },
+  },
+  {
+    name: "event on the bus",
+    does: "sends the event that a snapshot is held, as a test",
+    expects: "the bus takes it, and a mail comes",
+    remedy: "see the rule for held snapshots, the failure queue, the topic's policy and its key",
+    touchesAccount: true,
+    see: async ({ deployed, account, ask }) => {
+      const test = "This is a test of the acceptance: nothing is held.";
+      const mail: Mail = {
+        section: "held",
+        what: test,
+        why: test,
+        effect: test,
+        examples: test,
+        diff: test,
+        accept: test,
+        wait: test,
+      };
+      const detail = { account, workgroup: deployed.output("Step4Query"), mail };
+      const { FailedEntryCount } = await deployed.clients.events.putEvents({
+        Entries: [{ Source: EVENT_SOURCE, DetailType: "Snapshot Held", Detail: JSON.stringify(detail) }],
+      });
+      must(FailedEntryCount === 0, "the bus refused it");
+      return mailed(await ask("Has a mail come that says it is a test of the acceptance?"), "taken");
     },
   },
   {
@@ -171,23 +186,20 @@ export const RUNS: readonly Row[] = [
       const startTime = Date.now();
       const name = `acceptance-${startTime}`;
       const at = new Date(startTime + AHEAD_MS).toISOString().slice(0, 19);
-      const schedule = new CreateScheduleCommand({
-        GroupName: group,
-        Name: name,
-        ScheduleExpression: `at(${at})`,
-        FlexibleTimeWindow: { Mode: "OFF" },
-        Target: { ...given, Input: JSON.stringify(dryRunOf(account)) },
-      });
       return journal.during({ kind: "schedule", group, name }, async () => {
-        await scheduler.send(schedule);
+        await scheduler.createSchedule({
+          GroupName: group,
+          Name: name,
+          ScheduleExpression: `at(${at})`,
+          FlexibleTimeWindow: { Mode: "OFF" },
+          Target: { ...given, Input: JSON.stringify(dryRunOf(account)) },
+        });
         return until("the scheduled dry run", 15, async () => {
-          const { events = [] } = await logs.send(
-            new FilterLogEventsCommand({
-              logGroupName: deployed.output("LogGroupName"),
-              startTime,
-              filterPattern: '"ended as DRY_RUN"',
-            }),
-          );
+          const { events = [] } = await logs.filterLogEvents({
+            logGroupName: deployed.output("LogGroupName"),
+            startTime,
+            filterPattern: '"ended as DRY_RUN"',
+          });
           return events.length > 0 ? `started at ${at}` : undefined;
         });
       });
@@ -197,15 +209,19 @@ export const RUNS: readonly Row[] = [
 
 const dryRunOf = (account: string): object => ({ action: "run", account, dryRun: true, limit: 10 });
 
-const said = ({ outcome, reason, summary }: Answer): string =>
+const said = ({ outcome, reason, summary }: Readonly<Record<string, unknown>>): string =>
   [outcome, reason, summary].filter((one) => one !== undefined).join(", ");
+
+function mailed(came: boolean | undefined, saw: string): string {
+  must(came !== false, "no mail has come");
+  return came === undefined ? `${saw}; no person to ask for the mail` : `${saw}, and a mail came`;
+}
 
 /** Of the run that began after `before`; undefined while it works. */
 async function newEnd(deployed: Deployed, account: string, before: ReadonlySet<string>) {
   for (const Key of await deployed.keys(layout(account).runLogs)) {
     if (before.has(Key)) continue;
-    const { Body } = await deployed.clients.s3.send(new GetObjectCommand({ Bucket: deployed.bucket, Key }));
-    const entry = entrySchema.parse(JSON.parse((await Body?.transformToString()) ?? ""));
+    const entry = entrySchema.parse(await deployed.read(Key));
     if (entry.outcome !== "HANDED_OVER") return entry;
   }
   return undefined;
@@ -214,8 +230,8 @@ async function newEnd(deployed: Deployed, account: string, before: ReadonlySet<s
 /** The target of the account's schedule. */
 async function scheduleOf(deployed: Deployed, account: string) {
   const GroupName = deployed.output("Step4Query");
-  for (const Name of deployed.all("AWS::Scheduler::Schedule")) {
-    const { Target } = await deployed.clients.scheduler.send(new GetScheduleCommand({ GroupName, Name }));
+  for (const Name of deployed.ofType("AWS::Scheduler::Schedule")) {
+    const { Target } = await deployed.clients.scheduler.getSchedule({ GroupName, Name });
     if (Target?.Input?.includes(`"account":"${account}"`)) return Target;
   }
   throw new Skipped("the group of the schedules is one of yours");
@@ -224,8 +240,8 @@ async function scheduleOf(deployed: Deployed, account: string) {
 async function savedQueries(deployed: Deployed): Promise<readonly string[]> {
   const { athena } = deployed.clients;
   const WorkGroup = deployed.output("Step4Query");
-  const { NamedQueryIds } = await athena.send(new ListNamedQueriesCommand({ WorkGroup, MaxResults: 50 }));
-  const { NamedQueries = [] } = await athena.send(new BatchGetNamedQueryCommand({ NamedQueryIds }));
+  const { NamedQueryIds } = await athena.listNamedQueries({ WorkGroup, MaxResults: 50 });
+  const { NamedQueries = [] } = await athena.batchGetNamedQuery({ NamedQueryIds });
   return NamedQueries.flatMap(({ Name, QueryString = "" }) => (Name === NOT_RUN ? [] : [QueryString]));
 }
 
@@ -237,15 +253,13 @@ function readsOf({ database }: Deployed): readonly string[] {
 /** Returns the bytes that it scanned. */
 async function succeed(deployed: Deployed, QueryString: string): Promise<number> {
   const { athena } = deployed.clients;
-  const { QueryExecutionId } = await athena.send(
-    new StartQueryExecutionCommand({
-      WorkGroup: deployed.output("Step4Query"),
-      QueryString,
-      QueryExecutionContext: { Database: deployed.database },
-    }),
-  );
+  const { QueryExecutionId } = await athena.startQueryExecution({
+    WorkGroup: deployed.output("Step4Query"),
+    QueryString,
+    QueryExecutionContext: { Database: deployed.database },
+  });
   const { Status, Statistics } = await until("a query", 30, async () => {
-    const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId }));
+    const { QueryExecution } = await athena.getQueryExecution({ QueryExecutionId });
     return ["SUCCEEDED", "FAILED", "CANCELLED"].includes(QueryExecution?.Status?.State ?? "")
       ? QueryExecution
       : undefined;
