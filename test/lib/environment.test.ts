@@ -39,6 +39,7 @@ const SETTINGS = {
       tokens: "credentials/lab.tokens.json",
       notifyUrl: "https://hooks.example.com/lab",
       notifyOn: ["failed"],
+      notifyLink: "https://example.com/runbook",
     },
   },
 };
