@@ -55,7 +55,7 @@ const START_OPTIONS = {
     schema: eventLimit,
     as: "number",
     help: {
-      run: "Fetch only this many events; with `--dry-run` only",
+      run: "Fetch only this many events; needs `--dry-run`",
       discover: `Read this many events, ${MAX_SAMPLE} at most; without it ${DEFAULT_SAMPLE}`,
       diff: "Show this many changes; without it 100. All are counted",
     },
@@ -86,13 +86,13 @@ const START_OPTIONS = {
     flag: "--max-age <hours>",
     schema: z.number(HOURS).positive(HOURS),
     as: "number",
-    help: "Exit with 5 if the data of an account are older than this many hours, or if nothing of it is published. See [local alerting](operations.md#local-alerting)",
+    help: "Exit with 5 if the data of an account are older than this many hours, or if it has published nothing. See [local alerting](operations.md#local-alerting)",
   },
   yes: {
     ...flag("--yes", ""),
     help: {
       authorize:
-        "Take an answer without `state` without asking. See [authorizing once](operations.md#authorizing-once)",
+        "Accept an answer that has no `state`, without asking. See [authorizing once](operations.md#authorizing-once)",
       retire: "Really do it; without it, only say what would be done",
       remove: "Really do it; without it, only say what would be done",
     },

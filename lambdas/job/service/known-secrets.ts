@@ -26,7 +26,7 @@ export class KnownSecrets {
   #needles: readonly string[] | undefined;
   #lastAuthorization: string | undefined;
 
-  /** The e-mail address is none, but belongs into no message either. */
+  /** The e-mail address is not a secret, but no message may show it either. */
   know<Known extends ServiceCredentials>(credentials: Known): Known {
     const { method } = credentials;
     const known =

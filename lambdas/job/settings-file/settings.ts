@@ -197,7 +197,7 @@ export const ACCOUNT_SETTINGS = {
     default: "true",
     where: "both",
     flag: "--is-listed <filter>",
-    help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); in a file in quotes",
+    help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); a text, so in quotes in a file",
   },
   listPointer: {
     schema: pointer,
@@ -291,7 +291,7 @@ export const ACCOUNT_SETTINGS = {
     schema: credentialsPlace,
     where: "laptop",
     flag: "--tokens <where>",
-    help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. With credentials in a secret it is needed. See [tokens](operations.md#tokens)",
+    help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. Required if the credentials are in a secret. See [tokens](operations.md#tokens)",
   },
   notifyUrl: {
     schema: notifyUrl,

@@ -47,7 +47,7 @@ export function parseLiftedColumns(texts: readonly string[]): readonly LiftedCol
 
 /** The option that names the column, as `parseLiftedColumns` reads it. */
 export function liftText({ name, pointer, type }: LiftedColumn): string {
-  // What follows the last colon of the pointer may look like a type, and is none.
+  // What follows the last colon of the pointer may look like a type without being one.
   const said = type ?? (splitType(pointer).type === undefined ? undefined : "VARCHAR");
   return said === undefined ? `${name}=${pointer}` : `${name}=${pointer}:${said}`;
 }
