@@ -341,7 +341,7 @@ test.each(["check", "discover", "run", "verify", "status", "query"])(
 );
 
 test.each([
-  ["run", "--limit", "Fetch only this many events; with --dry-run only"],
+  ["run", "--limit", "Fetch only this many events; needs --dry-run"],
   ["discover", "--limit", "Read this many events, 500 at most; without it 50"],
   ["diff", "--limit", "Show this many changes; without it 100"],
   ["diff", "--format", "table, vertical, csv, json or ndjson; without it table"],
