@@ -18,7 +18,7 @@ export async function startAuthorize(
   started.process.once("exit", () => {
     hasEnded = true;
   });
-  await expect.poll(() => hasEnded || said.includes("Ctrl-C ends the wait."), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => hasEnded || said.includes("Ctrl-C stops."), { timeout: 20_000 }).toBe(true);
   return { ...started, address: printedAddress(said) };
 }
 
