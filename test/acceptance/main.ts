@@ -13,7 +13,12 @@ const USAGE =
 try {
   process.exitCode = await main();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  const isNotSetUp = /^Region is missing|^Could not load credentials/.test(message);
+  const hint = isNotSetUp
+    ? ". Set AWS_REGION, and credentials for the AWS account, as for the AWS command line."
+    : "";
+  process.stderr.write(`${message}${hint}\n`);
   process.exitCode = 2;
 }
 
