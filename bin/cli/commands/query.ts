@@ -9,6 +9,7 @@ import { commandLineText } from "../options/command-line-text.ts";
 import type { OptionValues, ResultFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
+import { fieldHint, whyEmpty } from "../query/hints.ts";
 import { OutFile } from "../query/out-file.ts";
 import type { QueryOptions } from "../query/query.ts";
 import { readSql } from "../query/read-sql.ts";
@@ -50,9 +51,15 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { directory } = views;
     await refuseMissingWarehouse(store, values, context.cwd);
     const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
+    const statusOf = (account: string): string =>
+      commandLineText(["status", "--account", account], ["config", "warehouse"], values);
     const options: QueryOptions = {
       signal,
-      verify: (use) => verifyTables({ store, directory, signal, onLeftOut, ...use }),
+      verify: async (use) => {
+        stderr.lines(await whyEmpty(store, use.accounts, use.tables, statusOf));
+        return verifyTables({ store, directory, signal, onLeftOut, ...use });
+      },
+      hint: (accounts, message) => fieldHint(store, accounts, message),
     };
     const { queryRows } = await import("../query/query.ts");
     if (values.out === undefined) {

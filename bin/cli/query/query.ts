@@ -8,6 +8,7 @@ import {
   StatementType,
 } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import type { AccountLog } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
@@ -29,6 +30,8 @@ export interface QueryOptions {
   readonly verify?: (
     use: Pick<VerifyTablesOptions, "accounts" | "tables">,
   ) => Promise<readonly DamagedUnit[]>;
+  /** What helps with DuckDB's message about the SQL, if anything is known. */
+  readonly hint?: (accounts: readonly AccountLog[], message: string) => Promise<string | undefined>;
 }
 
 interface PrepareOptions extends QueryOptions {
@@ -71,7 +74,12 @@ export function queryRows<T>(
 export async function withPrepared<T>(
   views: Views,
   sql: string,
-  { signal = new AbortController().signal, verify = async () => [], file }: PrepareOptions,
+  {
+    signal = new AbortController().signal,
+    verify = async () => [],
+    hint = async () => undefined,
+    file,
+  }: PrepareOptions,
   use: (connection: DuckDBConnection, prepared: ReadOnly) => Promise<T>,
 ): Promise<T> {
   const { sql: definitions, accounts, without } = await views.read();
@@ -80,11 +88,12 @@ export async function withPrepared<T>(
     signal.addEventListener("abort", stop);
     try {
       await define(connection, definitions);
-      let prepared = await prepare(connection, sql);
+      const hintOn = (message: string): Promise<string | undefined> => hint(accounts, message);
+      let prepared = await prepare(connection, sql, hintOn);
       const leftOut = await verify({ accounts, tables: prepared.tables });
       if (leftOut.length > 0) {
         await define(connection, without(leftOut));
-        prepared = await prepare(connection, sql);
+        prepared = await prepare(connection, sql, hintOn);
       }
       return await use(connection, prepared);
     } catch (error) {
@@ -107,14 +116,18 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
   }
 }
 
-async function prepare(connection: DuckDBConnection, sql: string): Promise<ReadOnly> {
+async function prepare(
+  connection: DuckDBConnection,
+  sql: string,
+  hintOn: (message: string) => Promise<string | undefined>,
+): Promise<ReadOnly> {
   const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
     const message = messageOf(error);
     throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
   });
   if (extracted.count === 0) throw noSql();
-  return prepareReadOnly(connection, sql, extracted).catch((error: unknown) => {
-    throw queryError(error);
+  return prepareReadOnly(connection, sql, extracted).catch(async (error: unknown) => {
+    throw queryError(error, await hintOn(messageOf(error)));
   });
 }
 
@@ -152,19 +165,22 @@ const LOCKED = "Permission Error: ";
 const NO_OVERLOAD = /^Binder Error: (?:No function matches|Could not choose|Cannot compare)/;
 
 const TRY_CAST =
-  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE).";
+  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
 
 const ALLOWED =
-  "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them. For anything else read views.sql in a DuckDB of your own.";
+  "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them; PIVOT needs its IN list. For anything else read views.sql in a DuckDB of your own.";
 
-export function queryError(error: unknown): SyncError {
+export function queryError(error: unknown, hint?: string): SyncError {
   const message = messageOf(error);
-  return error instanceof NotReadOnly || message.startsWith(LOCKED) ? refused(message) : failed(message);
+  return error instanceof NotReadOnly || message.startsWith(LOCKED)
+    ? refused(message)
+    : failed(message, hint);
 }
 
-function failed(message: string): SyncError {
+function failed(message: string, hint?: string): SyncError {
   const isAboutTypes = message.startsWith("Conversion Error: ") || NO_OVERLOAD.test(message);
   const remedies = [
+    ...(hint === undefined ? [] : [hint]),
     ...(isAboutTypes ? [TRY_CAST] : []),
     `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
   ];

@@ -168,6 +168,24 @@ describe("the saved query", () => {
     expect((await query(made.views, sql)).rows.map(([, , field]) => field)).toEqual(["null", null, "[null]"]);
   });
 
+  it("Changes of the last 7 days returns those of publications that are younger", async () => {
+    const sql = savedQueries("uk").find(({ title }) => title === "Changes of the last 7 days")?.sql ?? "";
+    const made = await warehouse();
+    const [old, young] = [8, 6].map((days) => new Date(Date.now() - days * 86_400_000).toISOString());
+    for (const [snapshotId, published_at, publication] of [
+      [FIRST, old, "0000000001"],
+      [SECOND, young, "0000000002"],
+    ] as const) {
+      await made.snapshot("uk", snapshotId, [eventRow(publication)]);
+      await made.put(`changes/uk/${publication}/${snapshotId}/part-00000.ndjson.gz`, [
+        change(publication, { change: "added", after: "{}" }),
+      ]);
+      await made.publish("uk", { publication, snapshot_id: snapshotId, published_at, events: 1, added: 1 });
+    }
+
+    expect((await query(made.views, sql)).rows).toEqual([[young, "added", "0000000002", null]]);
+  });
+
   it("An event's history returns its versions in order", async () => {
     const [first, second] = ["2026-10-01T06:05:00.000Z", "2027-01-02T06:05:00.000Z"];
 

@@ -34,6 +34,7 @@ describe("the workgroup", () => {
 
     expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
       "An event's history",
+      "Changes of the last 7 days",
       "Events as Parquet",
       "Events as of a date",
       "Events by month",

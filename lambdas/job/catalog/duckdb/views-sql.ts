@@ -145,7 +145,7 @@ export const patternOf = (directory: string): string => escapePattern(directory.
  * around a key are Athena's way to write it, quotes DuckDB's. DuckDB reads no JSON with an unpaired escaped
  * surrogate, which the service may send: only there, all escaped surrogates become U+FFFD. CASE and not TRY:
  * the optimizer moves an expression that occurs twice out of a TRY, where it fails after all.
- * `json_format`: the text of a JSON value, such as `json_extract` returns.
+ * `json_format`: the text of a JSON value, such as `json_extract` returns. `from_iso8601_timestamp`: the instant in a text.
  */
 const ATHENA_FUNCTIONS = String.raw`CREATE OR REPLACE MACRO _scalar_at(json_text, json_path) AS
   CASE WHEN json_type(json_text, json_path) IN ('OBJECT', 'ARRAY') THEN NULL
@@ -158,6 +158,7 @@ CREATE OR REPLACE MACRO json_extract_scalar(json_text, json_path) AS
   WHEN json_valid(_without_surrogates(json_text))
   THEN _scalar_at(_without_surrogates(json_text), _quoted_keys(json_path)) END;
 CREATE OR REPLACE MACRO json_format(json_value) AS CAST(json_value AS VARCHAR);
+CREATE OR REPLACE MACRO from_iso8601_timestamp(instant) AS CAST(instant AS TIMESTAMPTZ);
 `;
 
 /** How texts are written in DuckDB's SQL. */

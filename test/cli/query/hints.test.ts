@@ -1,0 +1,107 @@
+// What `query` says beside DuckDB's words: how to read a field that is no column, and why there are no events.
+
+import { expect, it, test } from "vitest";
+import { query } from "../../../bin/cli/query/query.ts";
+import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { aManifest } from "../../job/snapshot/files/manifests.ts";
+import { sync } from "../command-line.ts";
+import { eventRow, type Warehouse, warehouse } from "../warehouse.ts";
+
+const ONE = "2026-11-21T06-00-00.000Z";
+
+const field = (pointer: string, type: "string" | "object" | "number" = "string"): Field => ({
+  pointer,
+  count: 1,
+  types: { [type]: 1 },
+});
+
+async function withFields(...fields: readonly Field[]): Promise<Warehouse> {
+  const made = await warehouse();
+  await made.snapshot("uk", ONE, [eventRow("a", { event: '{"name":"x"}' })]);
+  await made.manifest({ ...aManifest({ snapshot_id: ONE }), fields: [...fields] });
+  await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
+  return made;
+}
+
+const ask = ({ directory }: Warehouse, sql: string) =>
+  sync(["query", sql, "--warehouse", directory], { cwd: directory });
+
+it.each([
+  [
+    "SELECT name FROM events",
+    "json_extract_scalar(event, '$.name'), or json_extract_scalar(event, '$.sector.name')",
+  ],
+  ["SELECT e.NAME FROM events e", "json_extract_scalar(event, '$.name'), or "],
+  ["SELECT 1 FROM events WHERE sector = 'x'", "json_extract(event, '$.sector')"],
+  [`SELECT "it's a" FROM events`, `json_extract_scalar(event, '$["it''s a"]')`],
+])("%s is answered with the expression that works", async (sql, expected) => {
+  const made = await withFields(
+    ...[
+      field("/it's a"),
+      field("/name"),
+      field("/names/*/name"),
+      field("/sector", "object"),
+      field("/sector/name"),
+    ],
+  );
+
+  const { exitCode, stderr } = await ask(made, sql);
+
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`is a field of the details, and no column: ${expected}`),
+  ]);
+  const [, expression = ""] = /no column: (.*?)(?:, or |\n)/.exec(stderr) ?? [];
+  expect((await query(made.views, `SELECT ${expression} FROM events`)).rows).toHaveLength(1);
+});
+
+it.each(["SELECT other FROM events", "SELECT x FROM events", "SELEC name"])(
+  "%s has no such answer",
+  async (sql) => {
+    const made = await withFields(field("/name"), field("/a/x\u001b"), field('/"x"'));
+
+    expect((await ask(made, sql)).stderr).not.toContain("is a field");
+  },
+);
+
+test.each(["event_day > now()", "published_at > current_timestamp", "published_at - INTERVAL 7 DAY"])(
+  "an instant that is text is answered with the expression that makes one: %s",
+  async (condition) => {
+    const sql = `SELECT ${condition} FROM (SELECT event_date AS event_day, published_at FROM events, publications)`;
+
+    expect((await ask(await withFields(), sql)).stderr).toContain("from_iso8601_timestamp(published_at)");
+  },
+);
+
+test("events without a row say why: nothing is published, or a first snapshot is held", async () => {
+  const made = await warehouse();
+  await made.put("run-log/us/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: ONE, attempt: 1 }]);
+  await made.snapshot("uk", ONE, [eventRow("a")]);
+  await made.put(layout.held("uk", ONE), [
+    { reason: "MISSING", explanation: "Too many are missing.", held_at: "2026-11-21T06:00:00Z" },
+  ]);
+  await made.put("run-log/uk/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: ONE, attempt: 1 }]);
+
+  const { exitCode, stdout, stderr } = await ask(made, "SELECT count(*) AS n FROM events_typed");
+  const other = await ask(made, "SELECT count(*) FROM sync_runs");
+
+  expect([exitCode, stdout]).toEqual([0, "n\n─\n0\n(1 row)\n"]);
+  const at = `npm run sync -- status --account`;
+  expect(stderr).toMatch(
+    new RegExp(
+      `^The account uk has no events: nothing is published yet; a first snapshot is held: Too many are missing. See ${at} uk --warehouse .*\nThe account us has no events: nothing is published yet. See ${at} us`,
+    ),
+  );
+  expect(other.stderr).toBe("");
+});
+
+test("a published snapshot without events says so, and one with events nothing", async () => {
+  const made = await warehouse();
+  await made.publish("uk", { snapshot_id: ONE, events: 0, added: 0 });
+
+  expect((await ask(made, "FROM events")).stderr).toBe(
+    "The account uk has no events: what is published has none.\n",
+  );
+  expect((await ask(await withFields(), "SELECT 1 FROM events LIMIT 0")).stderr).not.toContain("no events");
+});
