@@ -8,6 +8,7 @@ import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
+import { columnsCommand } from "./commands/columns.ts";
 import type { CommandSpec } from "./commands/command.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { discoverCommand } from "./commands/discover.ts";
@@ -111,6 +112,7 @@ export async function main(
   add(rollbackCommand);
   add(queryCommand);
   add(viewsCommand);
+  add(columnsCommand);
   add(retireCommand);
   add(removeCommand);
   add(authorizeCommand);

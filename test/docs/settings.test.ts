@@ -8,6 +8,7 @@ import { settingsJsonSchema } from "../../bin/build/settings-declaration.ts";
 import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
 import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
 import { checkCommand } from "../../bin/cli/commands/check.ts";
+import { columnsCommand } from "../../bin/cli/commands/columns.ts";
 import { diffCommand } from "../../bin/cli/commands/diff.ts";
 import { discoverCommand } from "../../bin/cli/commands/discover.ts";
 import { initCommand } from "../../bin/cli/commands/init.ts";
@@ -45,6 +46,7 @@ const COMMANDS = [
   reportCommand,
   queryCommand,
   viewsCommand,
+  columnsCommand,
   diffCommand,
   acceptCommand,
   rollbackCommand,

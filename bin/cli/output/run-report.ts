@@ -21,7 +21,8 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
  */
 export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
-  output.result({ json: { ...row, ...heldFields(result, values) }, line: inOneLine(row) });
+  const columns = result.columns === undefined ? {} : { columns: result.columns };
+  output.result({ json: { ...row, ...heldFields(result, values), ...columns }, line: inOneLine(row) });
   if (!values.json) output.stdout.lines([...describe(result, values), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
@@ -58,7 +59,7 @@ function inOneLine(row: RunResult["row"]): string {
 }
 
 function describe(
-  { row, explanation, error }: RunResult,
+  { row, explanation, error, columns = [] }: RunResult,
   { requestsPerMinute = "unlimited" }: ReportValues,
 ): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
@@ -83,5 +84,16 @@ function describe(
     if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
   }
   if (explanation !== undefined) lines.push(`  ${explanation}`);
+  for (const { name, pointer, values } of columns)
+    lines.push(`  ${name} (${pointer}): ${firstValues(values)}`);
   return lines;
+}
+
+const VALUE_WIDTH = 40;
+
+function firstValues(values: readonly string[]): string {
+  const shown = values.map((text) =>
+    text.length > VALUE_WIDTH ? `${text.slice(0, VALUE_WIDTH - 1)}…` : text,
+  );
+  return shown.length === 0 ? "empty in every row" : shown.map((text) => JSON.stringify(text)).join(", ");
 }

@@ -9,7 +9,7 @@ import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { oneLine } from "../output/terminal.ts";
 
 const MAX_SHOWN = 3;
@@ -47,7 +47,7 @@ async function fieldsOf(
 ): Promise<readonly Field[]> {
   if (snapshotId === undefined) return [];
   try {
-    return (await readManifest(store, account, snapshotId)).fields;
+    return (await readManifest(accountStore(store, account), snapshotId)).fields;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return [];
@@ -86,7 +86,7 @@ export async function whyEmpty(
   const lines: string[] = [];
   for (const account of await knownAccounts(store)) {
     const isPublished = accounts.some((each) => each.account === account && each.log.length > 0);
-    const held = isPublished ? undefined : (await heldSnapshots(store, account)).at(-1);
+    const held = isPublished ? undefined : (await heldSnapshots(accountStore(store, account))).at(-1);
     const why = isPublished
       ? "what is published has none."
       : `nothing is published yet${held ? `; a first snapshot is held: ${held.explanation}` : "."} See ${statusOf(account)}`;

@@ -4,6 +4,7 @@ import { rowsOf } from "../snapshot/compare/compare-snapshots.ts";
 import { RequiredFields } from "../snapshot/fields/required-fields.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { diffRows } from "../snapshot/rows/diff-rows.ts";
+import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { Publication } from "../storage/publication-log.ts";
@@ -25,6 +26,9 @@ interface DryRunTask {
   readonly baseOf: BaseOf;
 }
 
+/** That `--dry-run` shows of each column of one's own. */
+const FIRST_VALUES = 3;
+
 /** What another reading would have said is not known. */
 const READ_ONCE = { readings: 1, unstable: 0 } as const;
 
@@ -43,6 +47,8 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const notice = new EstimateNotice(session.budget, ports.logger);
   notice.begin(planned);
   const required = new RequiredFields(settings.require);
+  const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
+  const lift = lifter(settings.lifted);
   let events = 0;
   let seen = 0;
 
@@ -64,6 +70,13 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
       events += 1;
       const row = parseRow(result.line);
       required.add(row.event);
+      if (columns.some(({ values }) => values.length < FIRST_VALUES)) {
+        const texts = lift(row.event);
+        for (const { name, values } of columns) {
+          const text = texts[name] ?? null;
+          if (text !== null && values.length < FIRST_VALUES) values.push(text);
+        }
+      }
       yield row;
     }
   }
@@ -97,10 +110,11 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
           settings,
         )
       : guardRequired({ listed: planned, events, incomplete }, settings);
-  if (hold === undefined) return { outcome: "DRY_RUN", reason: null };
+  const end = { outcome: "DRY_RUN", ...(columns.length === 0 ? {} : { columns }) } as const;
+  if (hold === undefined) return { ...end, reason: null };
   const what = limit === undefined ? "It" : `A snapshot of these ${events} events`;
   return {
-    outcome: "DRY_RUN",
+    ...end,
     reason: hold.reason,
     explanation: `${what} would be held: ${hold.explanation}`,
   };

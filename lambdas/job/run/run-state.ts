@@ -49,8 +49,16 @@ export interface RunEnd {
   readonly explanation?: string;
   /** What publishing the snapshot would do; only where the outcome is `HELD`. */
   readonly preview?: Preview;
+  /** The first values of each column of one's own; only of a dry run. */
+  readonly columns?: readonly ColumnSample[];
   /** Present exactly when the outcome is `HANDED_OVER`. */
   readonly handedOver?: HandOver;
+}
+
+export interface ColumnSample {
+  readonly name: string;
+  readonly pointer: string;
+  readonly values: readonly string[];
 }
 
 /** What continues a run whose attempt stopped early. */

@@ -78,7 +78,7 @@ test("events without a row say why: nothing is published, or a first snapshot is
   const made = await warehouse();
   await made.put("run-log/us/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: ONE, attempt: 1 }]);
   await made.snapshot("uk", ONE, [eventRow("a")]);
-  await made.put(layout.held("uk", ONE), [
+  await made.put(layout("uk").held(ONE), [
     { reason: "MISSING", explanation: "Too many are missing.", held_at: "2026-11-21T06:00:00Z" },
   ]);
   await made.put("run-log/uk/2026-11-21T06-00-00.000Z-1.ndjson", [{ run_id: ONE, attempt: 1 }]);

@@ -45,6 +45,12 @@ export async function columnsOfRun(
   const there = await warehouseColumns(ports);
   if (lifted.length > 0) {
     checkColumns(there, lifted);
+    const names = lifted.slice(there.length).map(({ name }) => name);
+    if (names.length > 0) {
+      ports.logger.info(
+        `new columns: ${names.join(", ")}. A name stays once it is published; a pointer or a type can be corrected by a later run`,
+      );
+    }
     // They begin with those that are there.
     return { columns: lifted.map((column, at) => asNamed(column, there[at], ports.logger)), earlier: [] };
   }

@@ -22,6 +22,7 @@ import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
+import { logEmptyColumns } from "./log-empty-columns.ts";
 import { logFieldChanges } from "./log-field-changes.ts";
 
 interface PublishTask {
@@ -66,6 +67,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   if ("later" in published) return superseded(manifest.run_id, published.later);
   if ("holding" in published) {
     await hold(store, manifest.snapshot_id, published.holding, clock.now());
+    await logEmptyColumns(ports, manifest, (await readHead(store))?.snapshot_id ?? null);
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
@@ -73,6 +75,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   state.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
   await logFieldChanges(ports, publication);
+  await logEmptyColumns(ports, manifest, publication.base_snapshot_id);
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;
   if (header.unstable === 0) return end;

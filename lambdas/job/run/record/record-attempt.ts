@@ -110,11 +110,12 @@ async function recordFailure(task: RecordTask, failure: RunFailure): Promise<Run
   }
 }
 
-function resultOf(row: RunLogEntry, { explanation, preview, handedOver }: RunEnd): RunResult {
+function resultOf(row: RunLogEntry, { explanation, preview, columns, handedOver }: RunEnd): RunResult {
   return {
     row,
     ...(explanation === undefined ? {} : { explanation }),
     ...(preview === undefined ? {} : { preview }),
+    ...(columns === undefined ? {} : { columns }),
     ...(handedOver === undefined ? {} : { handedOver }),
   };
 }

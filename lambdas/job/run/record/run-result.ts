@@ -6,7 +6,7 @@ import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
-import type { HandOver } from "../run-state.ts";
+import type { ColumnSample, HandOver } from "../run-state.ts";
 import { isRun, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** What a start of a run returns. `error` is present exactly when the outcome is `FAILED`. */
@@ -23,6 +23,8 @@ export interface RunResult {
   readonly explanation?: string;
   /** What publishing the snapshot would do; only where the outcome is `HELD`. */
   readonly preview?: Preview;
+  /** The first values of each column of one's own; only of a dry run. */
+  readonly columns?: readonly ColumnSample[];
 }
 
 const outcomeSchema = z.object({

@@ -3,7 +3,7 @@
 import { formatPointer, parsePointer } from "../../json/json-document.ts";
 import { columnText } from "../../json/json-line.ts";
 import { members, type Span } from "../../json/json-scanner.ts";
-import { type ColumnType, DAY, decimalType, INSTANT } from "../rows/column-type.ts";
+import { type ColumnType, DAY, decimalType, INSTANT, isRealDay } from "../rows/column-type.ts";
 import { type LiftedColumn, RESERVED_NAMES, TYPED_VIEW_NAMES } from "../rows/lifted-column.ts";
 import { typesOf } from "./field-changes.ts";
 import type { Field, JsonType } from "./field-profile.ts";
@@ -189,11 +189,6 @@ function formOfString(text: string): Form {
   if (!isRealDay(text.slice(0, 10))) return "text";
   if (DAY.test(text)) return "day";
   return INSTANT.test(text) ? "instant" : "text";
-}
-
-function isRealDay(text: string): boolean {
-  const at = DAY.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
 function typeOf({ forms, digits, scale }: Seen): ColumnType | undefined {

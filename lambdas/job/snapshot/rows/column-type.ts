@@ -65,6 +65,37 @@ function decimalDigits(type: string): Digits | undefined {
   return scale === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
 
+/** Whether `events_typed` has a value for the text; of a decimal, before it is rounded. */
+export function fitsType(text: string, type: ColumnType): boolean {
+  switch (type) {
+    case "VARCHAR":
+      return true;
+    case "BIGINT":
+      return /^-?[0-9]{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+    case "DOUBLE":
+      return FLOATING.test(text) && Number.isFinite(Number(text));
+    case "BOOLEAN":
+      return /^(?:true|false|t|f|1|0)$/i.test(text);
+    case "DATE":
+    case "TIMESTAMP":
+      return (DAY.test(text) || INSTANT.test(text)) && isRealDay(text.slice(0, 10));
+    default: {
+      const { precision, scale } = decimalDigits(type) ?? { precision: 0, scale: 0 };
+      const [, whole] = FIXED.exec(text) ?? [];
+      return whole !== undefined && whole.replace(/^0+/, "").length <= precision - scale;
+    }
+  }
+}
+
+const FIXED = /^-?([0-9]+)(?:\.[0-9]+)?$/;
+const FLOATING = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** Of a text that is written like a day. */
+export function isRealDay(text: string): boolean {
+  const at = DAY.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
+
 /**
  * What days, times of day and time zones look like as text: without anchors, and alike for JavaScript, DuckDB and Trino.
  * `[0-9]` and not `\d`, which matches digits of other scripts in some engines.

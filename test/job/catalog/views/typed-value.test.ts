@@ -5,7 +5,7 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job/catalog/views/views.ts";
-import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
+import { type ColumnType, fitsType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
 import { HOSTILE_VALUES } from "./hostile-values.ts";
 import { type Value, valueIn } from "./text-values.ts";
 import { TRINO_WORDS } from "./trino-words.ts";
@@ -65,6 +65,26 @@ const text = fc.oneof(
   fc.string({ maxLength: 8, unit: "grapheme" }),
   fc.constantFrom(...HOSTILE_VALUES),
 );
+
+it.each(TYPES.filter((type) => !type.startsWith("DECIMAL")))(
+  "a text fits %s without SQL where both dialects have a value",
+  (type) => {
+    const fitting = HOSTILE_VALUES.filter((each) => valueIn(each, type) !== null);
+
+    expect(HOSTILE_VALUES.filter((each) => fitsType(each, type))).toEqual(fitting);
+  },
+);
+
+it.each([
+  ["0012.345", "DECIMAL(4,2)", true],
+  ["-99", "DECIMAL(4,2)", true],
+  ["100", "DECIMAL(4,2)", false],
+  ["0.5", "DECIMAL(3,3)", true],
+  ["1", "DECIMAL(3,3)", false],
+  ["1e1", "DECIMAL(4,2)", false],
+] as const)("%s fits %s: %s", (each, type, expected) => {
+  expect(fitsType(each, type)).toBe(expected);
+});
 
 describe.each(DIALECTS)("the SQL for %s", (_, dialect) => {
   it("gives each hostile text the value that the type says, or none", async () => {

@@ -1,0 +1,89 @@
+// Names the columns of one's own that are empty in every row, or whose type fits no value: a pointer or a type is wrong.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import { parsePointer } from "../../json/json-document.ts";
+import { rowsOf } from "../../snapshot/compare/compare-snapshots.ts";
+import { shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
+import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { fitsType } from "../../snapshot/rows/column-type.ts";
+import { lifter } from "../../snapshot/rows/lifted-column.ts";
+import { countText } from "../record/count-text.ts";
+import type { RunPorts } from "../run-ports.ts";
+
+type Column = Manifest["lifted"][number];
+
+/** So many rows are looked at: they take about two seconds. */
+const MAX_ROWS = 10_000;
+const MAX_SHOWN = 5;
+
+/**
+ * Once: where the base has the column with the same pointer and type, an earlier run has said it.
+ * @param base the snapshot that readers saw before; null for none
+ */
+export async function logEmptyColumns(
+  { store, logger }: Pick<RunPorts, "store" | "logger">,
+  manifest: Manifest,
+  base: string | null,
+): Promise<void> {
+  try {
+    const before = base === null ? [] : (await readManifest(store, base)).lifted;
+    const isNew = ({ name, pointer, type }: Column): boolean =>
+      !before.some((each) => each.name === name && each.pointer === pointer && each.type === type);
+    const columns = manifest.lifted.filter(isNew);
+    if (columns.length === 0 || manifest.parts.length === 0) return;
+    for (const line of await emptyColumns(store, manifest, columns)) logger.warn(line);
+  } catch (error) {
+    // The snapshot is complete: a failure here must not fail the run.
+    if (!(error instanceof SyncError)) throw error;
+    logger.warn(`the columns of your own could not be looked at: ${error.message}`, {
+      error_code: error.code,
+    });
+  }
+}
+
+async function emptyColumns(
+  store: RunPorts["store"],
+  manifest: Manifest,
+  columns: readonly Column[],
+): Promise<readonly string[]> {
+  const lift = lifter(columns);
+  const open = new Map(columns.map((column) => [column, { filled: 0 }]));
+  let rows = 0;
+  for await (const { event } of rowsOf(store, manifest)) {
+    const texts = lift(event);
+    rows += 1;
+    for (const [column, seen] of open) {
+      const text = texts[column.name] ?? null;
+      if (text === null) continue;
+      seen.filled += 1;
+      if (fitsType(text, column.type ?? "VARCHAR")) open.delete(column);
+    }
+    if (open.size === 0 || rows === MAX_ROWS) break;
+  }
+  const { events } = manifest.counts;
+  const where = rows < events ? `the first ${countText(rows)} rows` : `all ${countText(events)} rows`;
+  return [...open].map(([{ name, pointer, type }, { filled }]) => {
+    const column = `the column ${name} (${shownPointer(pointer)})`;
+    return filled === 0
+      ? `${column} is empty in ${where}; ${instead(manifest, name, pointer)}`
+      : `${column} has ${countText(filled)} values in ${where}, and none fits the type ${type}: events_typed shows null. Name the column again with another type, or VARCHAR for none`;
+  });
+}
+
+/** Pointers that may have been meant: fields of the same name first, then those that most events have. */
+function instead({ fields }: Manifest, name: string, pointer: string): string {
+  const meant = new Set([name, parsePointer(pointer).at(-1) ?? ""].map(plain));
+  const scalar = fields.filter(
+    (field) =>
+      !parsePointer(field.pointer).includes("*") &&
+      typesOf(field).some((type) => type !== "object" && type !== "array" && type !== "null"),
+  );
+  const alike = ({ pointer: at }: { readonly pointer: string }): number =>
+    meant.has(plain(at)) || meant.has(plain(parsePointer(at).at(-1) ?? "")) ? 0 : 1;
+  const nearest = scalar.toSorted((a, b) => alike(a) - alike(b) || b.count - a.count);
+  const shown = nearest.slice(0, MAX_SHOWN).map((field) => shownPointer(field.pointer));
+  const more = nearest.length > MAX_SHOWN ? ", …" : "";
+  return `the events have ${shown.join(", ")}${more}. Name the column again with another pointer`;
+}
+
+const plain = (key: string): string => key.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
