@@ -7,6 +7,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { against, sync, writeCredentials } from "../cli/command-line.ts";
+import { DUCKDB_VERSIONS, isSkipped, runIn } from "../duckdb/duckdb-versions.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
@@ -62,6 +63,17 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
       expect(result.currentRowCount).toBeGreaterThan(0);
     }
     if (page === "querying.md") expect(await readdir(cwd)).toContain("events.csv");
+  });
+});
+
+describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
+  test.each(["querying.md", "tables.md"])("runs: docs/%s", async (page) => {
+    const cwd = await demo();
+    for (const csv of blocks(page, "csv")) await writeFile(join(cwd, "targets.csv"), csv);
+    const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
+    const statements = blocks(page, "sql").map((sql) => sql.replace(OWN_DUCKDB, ""));
+
+    expect(runIn(version, [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
 });
 

@@ -1,0 +1,48 @@
+// Other versions of DuckDB, as Python's package of it: the oldest that the pages promise, the newest 1.x, and 2.0, which
+// Node.js has no package of.
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const DUCKDB_VERSIONS = ["1.3.0", "1.5.6", "2.0.0"] as const;
+
+export type DuckdbVersion = (typeof DUCKDB_VERSIONS)[number];
+
+export const PYTHON = process.platform === "win32" ? "python" : "python3";
+
+const DIRECTORY = fileURLToPath(new URL("../../.duckdb/", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("run-sql.py", import.meta.url));
+
+/** Where `npm run setup:duckdb` installs it. */
+export const folderOf = (version: DuckdbVersion): string => join(DIRECTORY, version);
+
+export const isInstalled = (version: DuckdbVersion): boolean => existsSync(join(folderOf(version), "duckdb"));
+
+/** Tests with these versions are skipped where one is missing, and fail with `CI=true`. */
+export const isSkipped = !DUCKDB_VERSIONS.every(isInstalled) && process.env["CI"] !== "true";
+
+interface RunOptions {
+  readonly cwd: string;
+  /** A file that is only read; without it a database in memory. */
+  readonly database?: string;
+}
+
+/** The rows of each statement, their values as Python writes them; null stays null. Throws what DuckDB says. */
+export function runIn(
+  version: DuckdbVersion,
+  statements: readonly string[],
+  { cwd, database }: RunOptions,
+): readonly (readonly (readonly (string | null)[])[])[] {
+  const args = [PROGRAM, folderOf(version), ...(database === undefined ? [] : [database])];
+  const { status, stdout, stderr, error } = spawnSync(PYTHON, args, {
+    cwd,
+    input: JSON.stringify(statements),
+    encoding: "utf8",
+    env: { ...process.env, PYTHONIOENCODING: "utf-8", PYTHONDONTWRITEBYTECODE: "1" },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`DuckDB ${version}: ${error?.message ?? stderr}`);
+  return JSON.parse(stdout);
+}
