@@ -5,7 +5,7 @@ import { DUCKDB, typedValue } from "../../../lambdas/job/catalog/views/views.ts"
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import type { Row } from "../formats/format-result.ts";
+import type { ResultRow } from "../formats/format-result.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/table.ts";
 import { verifyTables } from "../query/verify-tables.ts";
@@ -66,7 +66,7 @@ function countsSql(columns: TableColumns): string {
   return `SELECT account, count(*), ${counts.join(", ")} FROM events GROUP BY account ORDER BY account`;
 }
 
-function columnsOf([account, events, ...counts]: Row, columns: TableColumns): readonly Counted[] {
+function columnsOf([account, events, ...counts]: ResultRow, columns: TableColumns): readonly Counted[] {
   return columns.map(({ name, type, pointers }, index) => ({
     account: account ?? null,
     name,
