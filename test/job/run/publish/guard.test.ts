@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { guard, readHold, renewHold } from "../../../../lambdas/job/run/publish/guard.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
 const READ_ONCE = { readings: 1, unstable: 0 };
@@ -55,6 +59,13 @@ describe("the guard", () => {
       expect(hold?.reason ?? "published").toBe(expected);
     },
   );
+
+  test("is not blinded by an accepted snapshot of an empty list", () => {
+    const accepted = { listed: 0, gone: 0, forbidden: 0, rejected: 0 };
+    const counts = { ...NONE_MISSING, gone: 11, accepted, listed: 1000, events: 989, headEvents: 1000 };
+
+    expect(guard(counts, limits)?.reason).toBe("MISSING");
+  });
 
   test("names the setting that decides, and what is missing by reason", () => {
     const dropped = guard({ ...NONE_MISSING, listed: 50, events: 50, headEvents: 100 }, limits);
@@ -162,5 +173,26 @@ describe("the guard", () => {
 
     expect(guard(counts, { ...limits, maxDropPercent: 40 })).toBeUndefined();
     expect(guard(counts, { ...limits, maxDropPercent: 39.9 })?.reason).toBe("DROPPED");
+  });
+});
+
+describe("the mark of a held snapshot", () => {
+  const RUN = "2026-11-21T06-00-00.000Z";
+
+  test("is not taken for damaged where the store fails", async () => {
+    const store = new MemoryStore();
+    store.read = () => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
+
+    await expect(readHold(accountStore(store, "uk"), RUN)).rejects.toMatchObject({ code: "STORE_FAILED" });
+  });
+
+  test("is whole when it has been written again", async () => {
+    const store = new MemoryStore();
+    const { held } = layout("uk");
+    store.put(held(RUN), "{");
+
+    await renewHold(accountStore(store, "uk"), RUN, 0);
+
+    expect(JSON.parse(store.text(held(RUN)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
   });
 });

@@ -1,0 +1,16 @@
+// The mutations that no test can notice, each with the reason. A file is named, then the mutation as
+// `npm run mutate` prints it; the same text twice in a function is one entry.
+
+/** What decides about data: of these files each mutation dies, or is listed below. */
+export const DECIDING: readonly string[] = ["lambdas/job/run/publish/guard.ts"];
+
+export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "lambdas/job/run/publish/guard.ts": {
+    "guard: if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) { → if ((events * 100 < headEvents * (100 - limits.maxDropPercent))) {":
+      "Without a head the product is not a number, and nothing is less than that.",
+    "guard: headEvents !== undefined && maxGrowthPercent !== undefined && → (maxGrowthPercent !== undefined) &&":
+      "Without a head the product is not a number, and nothing is more than that.",
+    "guard: headEvents !== undefined && maxGrowthPercent !== undefined && → (headEvents !== undefined) &&":
+      "Without a limit the product is not a number, and nothing is more than that.",
+  },
+};

@@ -1,0 +1,129 @@
+// A copy of the project below a temporary folder, whose sources have all mutations, each asleep.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Fate, Reached } from "./mutant-runner.ts";
+import { type Mutation, withMutations } from "./mutations.ts";
+
+const COPIED: ReadonlySet<string> = new Set(["bin", "lambdas", "test", "docs"]);
+const WORKERS = 2;
+const LOOK_EVERY_MS = 500;
+/** For a single mutation, in a process of its own. */
+const ALONE_MS = 120_000;
+
+export class MutantCopy implements Disposable {
+  readonly #root = mkdtempSync(join(tmpdir(), "mutants-"));
+  readonly #state = join(this.#root, "mutants");
+
+  /** The numbers of mutations begin with 1. */
+  constructor(root: string, mutations: ReadonlyMap<number, Mutation>) {
+    for (const name of readdirSync(root)) {
+      if (!COPIED.has(name) && !/\.(?:json|ts)$/.test(name)) continue;
+      cpSync(join(root, name), join(this.#root, name), { recursive: true });
+    }
+    symlinkSync(join(root, "node_modules"), join(this.#root, "node_modules"));
+    for (const name of ["fates", "reached", "running"])
+      mkdirSync(join(this.#state, name), { recursive: true });
+    for (const [file, some] of Map.groupBy(mutations, ([, mutation]) => mutation.file)) {
+      const path = join(this.#root, file);
+      writeFileSync(path, withMutations(readFileSync(path, "utf8"), new Map(some)));
+    }
+  }
+
+  /** Runs these test files. Slow tests see only what all others have left. */
+  async round(tests: readonly string[], round: "quick" | "slow"): Promise<ReadonlyMap<string, Reached>> {
+    const recordOf = (test: string): string => join(this.#state, "reached", encodeURIComponent(test));
+    for (const test of tests) rmSync(recordOf(test), { force: true });
+    for (let left = tests; left.length > 0; left = left.filter((test) => !existsSync(recordOf(test)))) {
+      const { output, isStopped } = await this.#run(left, { MUTANTS_ROUND: round });
+      if (!isStopped && left.every((test) => !existsSync(recordOf(test))))
+        throw new Error(`No test ran:\n${output}`);
+    }
+    return new Map(tests.map((test) => [test, JSON.parse(readFileSync(recordOf(test), "utf8"))]));
+  }
+
+  /** By number; the others were not noticed by any test so far. */
+  fates(): ReadonlyMap<number, Fate> {
+    const folder = join(this.#state, "fates");
+    return new Map(
+      readdirSync(folder).map((id) => [Number(id), JSON.parse(readFileSync(join(folder, id), "utf8"))]),
+    );
+  }
+
+  /** One mutation in a process of its own. */
+  async fateAlone(id: number, tests: readonly string[]): Promise<Fate["verdict"] | undefined> {
+    const { isFailed, isStopped } = await this.#run(
+      [...tests, "--bail", "1"],
+      { MUTANT: String(id) },
+      Date.now() + ALONE_MS,
+    );
+    return isStopped ? "TIME" : isFailed ? "KILLED" : undefined;
+  }
+
+  async #run(
+    tests: readonly string[],
+    env: Readonly<Record<string, string>>,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): Promise<{ output: string; isFailed: boolean; isStopped: boolean }> {
+    const vitest = join(this.#root, "node_modules/vitest/vitest.mjs");
+    const options = [
+      "--config",
+      "test/mutate/vitest.config.ts",
+      "--reporter",
+      "dot",
+      "--maxWorkers",
+      String(WORKERS),
+    ];
+    const child = spawn(process.execPath, [vitest, "run", ...options, ...tests], {
+      cwd: this.#root,
+      env: { ...process.env, NO_COLOR: "1", MUTANTS_FOLDER: this.#state, ...env },
+      // A group of its own: a test in an endless loop does not notice that its parent is gone.
+      detached: true,
+    });
+    let output = "";
+    child.stdout.on("data", (text) => (output += text));
+    child.stderr.on("data", (text) => (output += text));
+    let isStopped = false;
+    const look = setInterval(() => {
+      if (!this.#markLate() && Date.now() < untilMs) return;
+      isStopped = true;
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    }, LOOK_EVERY_MS);
+    const [status] = await once(child, "close");
+    clearInterval(look);
+    for (const name of readdirSync(join(this.#state, "running"))) rmSync(join(this.#state, "running", name));
+    return { output, isFailed: status !== 0, isStopped };
+  }
+
+  /** True where a process is in an endless loop: it cannot say so itself. */
+  #markLate(): boolean {
+    const folder = join(this.#state, "running");
+    return readdirSync(folder)
+      .map((name) => {
+        const text = existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : "";
+        const { id, untilMs } = text === "" ? { id: 0, untilMs: Number.POSITIVE_INFINITY } : JSON.parse(text);
+        const isLate = Date.now() > untilMs;
+        const fate: Fate = { verdict: "TIME", by: "no end" };
+        if (isLate) writeFileSync(join(this.#state, "fates", String(id)), JSON.stringify(fate));
+        return isLate;
+      })
+      .includes(true);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,60 @@
+// A small project in which some changes are noticed: the verdicts on it are known.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mutationsOf } from "./mutations.ts";
+import { tryMutations } from "./try-mutations.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const SOURCE = `export const isLarge = (size: number): boolean => size > 10;
+
+export function sum(numbers: readonly number[]): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
+
+export function untold(): number {
+  return 1;
+}
+`;
+const TEST = `import { expect, test } from "vitest";
+import { isLarge, sum } from "../../lambdas/job/planted.ts";
+
+test("some are large", () => expect([isLarge(1), isLarge(20)]).toEqual([false, true]));
+test("numbers are added", () => expect(sum([1, 2])).toBe(3));
+`;
+
+let root: string;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "planted-"));
+  for (const [file, text] of [
+    ["lambdas/job/planted.ts", SOURCE],
+    ["test/job/planted.test.ts", TEST],
+  ] as const) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  cpSync(import.meta.dirname, join(root, "test/mutate"), { recursive: true });
+  cpSync(join(ROOT, "package.json"), join(root, "package.json"));
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+});
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+test("a mutation dies by a test that fails, or survives the tests that run it", async () => {
+  const verdicts = await tryMutations(root, mutationsOf("lambdas/job/planted.ts", SOURCE));
+
+  const line = "isLarge: export const isLarge = (size: number): boolean =>";
+  expect([...verdicts].map(([{ text }, verdict]) => `${verdict} ${text}`).toSorted()).toEqual([
+    `KILLED ${line} size > 10; → export const isLarge = (size: number): boolean => false;`,
+    `KILLED ${line} size > 10; → export const isLarge = (size: number): boolean => true;`,
+    "KILLED sum: for (const number of numbers) total += number; → dropped",
+    "KILLED sum: return total; → return undefined;",
+    `SURVIVED ${line} size > 10; → export const isLarge = (size: number): boolean => size >= 10;`,
+    "UNTESTED untold: return 1; → return undefined;",
+  ]);
+});

@@ -1,0 +1,82 @@
+// Says of each mutation whether a test notices it.
+
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, posix, sep } from "node:path";
+import { MutantCopy } from "./mutant-copy.ts";
+import type { Fate, Reached } from "./mutant-runner.ts";
+import type { Mutation } from "./mutations.ts";
+
+/** `TIME`: a test did not end, which counts as noticed. `UNTESTED`: no test runs it. */
+export type Verdict = Fate["verdict"] | "SURVIVED" | "UNTESTED";
+
+/** Those that run the job in their own process, and need little time. */
+const TESTS = "test/{job,sync,protocol,simulation}/**/*.test.ts";
+const OTHER_TESTS = /\.(?:aws|long)\.test\.ts$/;
+
+/** Below `root` lies a project like this one. */
+export async function tryMutations(
+  root: string,
+  mutations: readonly Mutation[],
+): Promise<ReadonlyMap<Mutation, Verdict>> {
+  const numbered = new Map(mutations.map((mutation, index) => [index + 1, mutation]));
+  using copy = new MutantCopy(root, numbered);
+  const tests = testsOf(root, new Set(mutations.map(({ file }) => file)));
+  const folders = new Set(
+    mutations.map(({ file }) => `test/${dirname(file).split("/").slice(1).join("/")}/`),
+  );
+  const isNear = (test: string): boolean => [...folders].some((folder) => test.startsWith(folder));
+  const { near = [], far = [] } = Object.groupBy(tests, (test) => (isNear(test) ? "near" : "far"));
+  const reached = new Map(await copy.round(near, "quick"));
+  const isLeft = (id: number): boolean => !copy.fates().has(id);
+  if (numbered.keys().some(isLeft))
+    for (const [test, more] of await copy.round(far, "quick")) reached.set(test, more);
+  const failed = [...reached].filter(([, { isFailed }]) => isFailed).map(([test]) => test);
+  if (failed.length > 0) throw new Error(`Without a mutation tests fail: ${failed.join(", ")}`);
+  const slow = tests.filter((test) => reached.get(test)?.later.some(isLeft));
+  for (const [test, more] of await copy.round(slow, "slow")) reached.set(test, more);
+  const verdicts = new Map<Mutation, Verdict>();
+  const idsOf = Map.groupBy(numbered.keys(), (id) => numbered.get(id)?.file);
+  for (const [id, mutation] of numbered) {
+    // What happens when a file is loaded happens once in a process, but every test that uses the file has it.
+    const ids = mutation.isOnLoad ? (idsOf.get(mutation.file) ?? []) : [id];
+    verdicts.set(mutation, await verdictOf(id, ids, copy, reached));
+  }
+  return verdicts;
+}
+
+/** The test files that import one of the sources, directly or through others. */
+function testsOf(root: string, sources: ReadonlySet<string>): readonly string[] {
+  const uses = new Map<string, boolean>();
+  const isUser = (file: string): boolean => {
+    const known = uses.get(file);
+    if (known !== undefined) return known;
+    uses.set(file, sources.has(file));
+    const text = readFileSync(join(root, file), "utf8");
+    const imports = [...text.matchAll(/^(?:import|\}) .*?"(\..*?\.ts)"/gm)];
+    const isUsed = imports.some(([, path = ""]) => isUser(posix.join(posix.dirname(file), path)));
+    uses.set(file, isUsed || sources.has(file));
+    return uses.get(file) ?? false;
+  };
+  const tests = globSync(TESTS, { cwd: root }).map((file) => file.split(sep).join("/"));
+  return tests.filter((file) => !OTHER_TESTS.test(file) && isUser(file));
+}
+
+async function verdictOf(
+  id: number,
+  together: readonly number[],
+  copy: MutantCopy,
+  reached: ReadonlyMap<string, Reached>,
+): Promise<Verdict> {
+  const fate = copy.fates().get(id)?.verdict;
+  if (fate !== undefined) return fate;
+  const testsWith = (idsOf: (test: Reached) => readonly number[]): readonly string[] =>
+    [...reached]
+      .filter(([, test]) => idsOf(test).some((one) => together.includes(one)))
+      .map(([test]) => test);
+  const alone = testsWith(({ inTests, elsewhere }) =>
+    together.length > 1 ? [...inTests, ...elsewhere] : elsewhere,
+  );
+  const found = alone.length === 0 ? undefined : await copy.fateAlone(id, alone);
+  if (found !== undefined) return found;
+  return alone.length > 0 || testsWith(({ inTests }) => inTests).length > 0 ? "SURVIVED" : "UNTESTED";
+}
