@@ -60,7 +60,7 @@ describe.each([
     history = live(name);
   }, PATIENT_MS);
 
-  it("keeps what a call has written when it returns, and shows no half of it before", () => {
+  it("keeps what a call has written when it returns, and shows no half of it before [D19]", () => {
     const calls = history.record.filter(({ kind }) => kind === "reached");
 
     expect(calls.length).toBeGreaterThan(2);

@@ -66,7 +66,7 @@ describe("accept", () => {
 });
 
 describe("rollback", () => {
-  test("publishes an older snapshot and pins it: later runs are held until an accept", async () => {
+  test("publishes an older snapshot and pins it: later runs are held until an accept [D12]", async () => {
     const { world, first } = await heldWorld();
     world.show(10, 4);
 

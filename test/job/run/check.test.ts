@@ -9,7 +9,7 @@ import { ACCOUNT, Sandbox } from "./sandbox.ts";
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
 
 describe("check", () => {
-  test("that finds the lease of another process sends nothing, and makes the other checks", async () => {
+  test("that finds the lease of another process sends nothing, and makes the other checks [D26]", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
     const lease = livingLease(sandbox.clock.now());
     sandbox.store.put(LEASE, lease);

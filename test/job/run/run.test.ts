@@ -9,7 +9,7 @@ import { ACCOUNT, Sandbox } from "./sandbox.ts";
 const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("a run", () => {
-  test("publishes every listed event, and writes the files of the warehouse format and no others", async () => {
+  test("publishes every listed event, and writes the files of the warehouse format and no others [D2]", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(25) }, { rangeEvents: 10 });
 
     const { row } = await sandbox.run({ runId: RUN });

@@ -146,7 +146,7 @@ describe("rows of another process", () => {
     ["that are not those of the plan", [rowAt(0), rowAt(2)], "its events are not those of the plan"],
     ["that cannot be parsed", [rowAt(0), `{"uuid":"${uuidAt(1)}"`], "it holds a row that cannot be read"],
     ["that lack a column", [rowAt(0), `{"uuid":"${uuidAt(1)}"}`], "it holds a row that cannot be read"],
-  ])("%s are refused, and nothing is named", async (_, lines, problem) => {
+  ])("%s are refused, and nothing is named [D21]", async (_, lines, problem) => {
     record();
     putRange(store, plan, 0, 2, { lines });
 

@@ -229,7 +229,7 @@ describe("what is finished in order is recorded", () => {
     ]);
   });
 
-  test("and the next start fetches the rest and no more", async () => {
+  test("and the next start fetches the rest and no more [D18]", async () => {
     const failure = new SyncError("SERVICE_UNAVAILABLE", "down");
     onDetail = (place) => {
       if (place === 5) throw failure;

@@ -190,7 +190,7 @@ describe("a list", () => {
     );
   });
 
-  test("whose readings never agree is held where too many differ, and says which setting decides", async () => {
+  test("whose readings never agree is held where too many differ, and says which setting decides [D9]", async () => {
     const world = new PagedWorld(NEVER_AGREE, { maxMissingPercent: 74 });
 
     const { row, explanation } = await world.run();

@@ -53,7 +53,7 @@ describe("the preview of a held snapshot", () => {
     expect(markOf(sandbox.store, row.run_id)["preview"]).toEqual(expected);
   });
 
-  test("is what accept then does", async () => {
+  test("is what accept then does [D11]", async () => {
     const world = new SmallWorld();
     world.show(10, 1);
     await world.run();

@@ -76,7 +76,7 @@ describe("a turn", () => {
     expect(world.lease()).toEqual(theirs);
   });
 
-  test("records nothing once the lease names another execution, and writes nothing over it", async () => {
+  test("records nothing once the lease names another execution, and writes nothing over it [D24]", async () => {
     const { world, arn } = await handedOver();
     const theirs = { run_id: RUN, holder: null, execution: world.executions.arnOf(SECOND), use: [] };
     const dates = { renewed_at: "2026-01-01T00:00:00.000Z", expires_at: null };

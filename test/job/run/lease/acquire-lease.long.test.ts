@@ -101,7 +101,7 @@ describe("the lease", () => {
 });
 
 describe("a lease that says that it expires in the year 9999", () => {
-  test("is free a minute after it was renewed", async () => {
+  test("is free a minute after it was renewed [D23]", async () => {
     const account = new Account(100);
     account.leave("a", "run-1", { expires_at: FAR });
 

@@ -31,7 +31,7 @@ describe("retention", () => {
     expect(world.store.keys().filter((key) => key.endsWith("_retired.json"))).toEqual([]);
   });
 
-  test("retires what is older first, and deletes it a day later and no earlier", async () => {
+  test("retires what is older first, and deletes it a day later and no earlier [D4]", async () => {
     const world = new SmallWorld({ retainDays: 3 });
     const [first = ""] = await daily(world, 4);
     const retired = files(world, first);
@@ -90,7 +90,7 @@ describe("retention", () => {
     expect(files(world, head)).toEqual(["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]);
   });
 
-  test("never retires what was the head within the last day", async () => {
+  test("never retires what was the head within the last day [D4]", async () => {
     const world = new SmallWorld({ retainDays: 1 });
     const [head = ""] = await daily(world, 1);
     world.clock.advance(30 * DAY_MS);

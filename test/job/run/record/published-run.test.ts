@@ -29,7 +29,7 @@ const heldMark = (world: SmallWorld, runId: string): string | undefined =>
   world.store.text(layout(ACCOUNT).held(runId));
 
 describe("a run that crashed just after its publication existed", () => {
-  test("gets its outcome from the next manual start, which makes a run of its own", async () => {
+  test("gets its outcome from the next manual start, which makes a run of its own [D20]", async () => {
     const world = new SmallWorld();
     world.show(10, 1);
     const dead = await crashAfterPublishing(world);
@@ -111,7 +111,7 @@ describe("a run that crashed just after its publication existed", () => {
     { what: "goes back without a pin", pin: false, back: 0 },
     { what: "has a clock two days back", pin: false, back: 2 },
   ])(
-    "is reported as published to a retry of its trigger, without a request, when a rollback $what",
+    "is reported as published to a retry of its trigger, without a request, when a rollback $what [D20]",
     async ({ pin, back }) => {
       const world = new SmallWorld();
       const first = await published(world, 20, 1);
@@ -202,6 +202,21 @@ describe("a run that crashed when its snapshot was just held", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
     expect(row.run_id).not.toBe(held);
     expect(await outcome(world, held)).toBe("HELD");
+  });
+
+  test("ends as HELD for a retry of its trigger, though its guard would let it pass now [D11]", async () => {
+    const world = new SmallWorld();
+    const first = await published(world, 10, 1);
+    world.show(5, 2);
+    await crashAfter("_held.json", world, SCHEDULED);
+    world.settings = { ...world.settings, maxDropPercent: 100 };
+
+    const { row } = await world.run({ runId: SCHEDULED });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", events: 5 });
+    expect((await readLog(accountStore(world.store, ACCOUNT))).map(({ snapshot_id }) => snapshot_id)).toEqual(
+      [first],
+    );
   });
 
   test("ends as HELD for a retry of its trigger, which says that it was accepted", async () => {

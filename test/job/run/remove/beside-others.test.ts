@@ -110,7 +110,7 @@ describe.each([
   { what: "an accept", inner: accept },
   { what: "a rollback", inner: rollback },
 ])("$what while remove is stopped, at every write", ({ inner }) => {
-  test("publishes what is whole or nothing, and the account goes on", async () => {
+  test("publishes what is whole or nothing, and the account goes on [D27]", async () => {
     for (let at = 1; ; at += 1) {
       const { world, isDone } = await interleave(remove, inner, at);
       if (isDone) break;
@@ -123,7 +123,7 @@ describe.each([
   });
 });
 
-test("a commit that was stopped creates a number below the removal, which no reader sees, and does not say PUBLISHED", async () => {
+test("a commit that was stopped creates a number below the removal, which no reader sees, and does not say PUBLISHED [D27]", async () => {
   const one = await due();
   const { world } = one;
   const second = layout(ACCOUNT).publication("0000000002");

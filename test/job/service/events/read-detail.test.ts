@@ -74,7 +74,7 @@ describe("a detail", () => {
   // The others have white space between their tokens; the next test is about that.
   const spaced = /indented body|object as date|nested scope|array as scope/;
   const unspaced = hostileEvents().filter(({ name }) => !spaced.test(name));
-  it.each(unspaced)("keeps $name byte for byte", ({ uuid, source }) => {
+  it.each(unspaced)("keeps $name byte for byte [D3]", ({ uuid, source }) => {
     expect(readDetail(`{"data":${source}}`, uuid, undefined)).toMatchObject({ event: source });
   });
 

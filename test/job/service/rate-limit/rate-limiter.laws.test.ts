@@ -84,7 +84,7 @@ const fullest = (instants: readonly number[]): number =>
   );
 
 describe("the budget, whatever the arrivals", () => {
-  it("fills no window of the service's over the allowance, and serves first come, first served", async () => {
+  it("fills no window of the service's over the allowance, and serves first come, first served [D17]", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(arrival, { maxLength: 25 }),
@@ -109,7 +109,7 @@ describe("the budget, whatever the arrivals", () => {
     );
   });
 
-  it("fills no window over the allowance of bytes where all details are of one size", async () => {
+  it("fills no window over the allowance of bytes where all details are of one size [D17]", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(arrival, { maxLength: 25 }),

@@ -175,7 +175,7 @@ describe("a request that is throttled", () => {
     expect(connection.simulator.counts.detailsByUuid.get(victim)).toBe(13);
   });
 
-  it("ends the run after six attempts when no others get through", async () => {
+  it("ends the run after six attempts when no others get through [D18]", async () => {
     await using connection = await connect({ events: EVENTS.slice(0, 1), faults: [throttled(Infinity)] });
 
     const error = await errorOf(fetchAll(connection.service, 1));

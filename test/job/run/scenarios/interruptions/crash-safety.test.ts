@@ -98,7 +98,7 @@ describe("a process that crashes", () => {
   });
 
   test.each(boundaries)(
-    "$moment $effect leaves one whole snapshot, and the next manual start finishes",
+    "$moment $effect leaves one whole snapshot, and the next manual start finishes [D1]",
     async ({ at, moment }) => {
       await using sandbox = await secondSnapshotDue();
       const before = await sandbox.events();
@@ -123,7 +123,7 @@ describe("a process that crashes", () => {
   );
 
   test.each(boundaries)(
-    "$moment $effect leaves a run that its own trigger finishes, with one publication",
+    "$moment $effect leaves a run that its own trigger finishes, with one publication [D19]",
     async ({ at, moment }) => {
       await using sandbox = await secondSnapshotDue();
 

@@ -37,7 +37,7 @@ describe("two runs of one account", () => {
     expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
-  test("the same trigger delivered again later: the outcome, and no request", async () => {
+  test("the same trigger delivered again later: the outcome, and no request [D22]", async () => {
     await using sandbox = await Sandbox.start();
 
     const first = await sandbox.run({ runId: RUN });
@@ -48,7 +48,7 @@ describe("two runs of one account", () => {
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
 
-  test("two processes on one run, the lease lost in mid-run: the files agree and there is one publication", async () => {
+  test("two processes on one run, the lease lost in mid-run: the files agree and there is one publication [D25]", async () => {
     await using sandbox = await Sandbox.start(
       { events: makeEvents(40), latencyMs: 300 },
       { rangeEvents: 5, concurrency: 2 },
@@ -74,7 +74,7 @@ describe("two runs of one account", () => {
     expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
-  test("a run overtaken by a later snapshot before it starts makes no request", async () => {
+  test("a run overtaken by a later snapshot before it starts makes no request [D16]", async () => {
     await using sandbox = await Sandbox.start();
     await sandbox.run();
     sandbox.simulator.reset();
@@ -128,7 +128,7 @@ describe("two runs of one account", () => {
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 
-  test("a lost race for the next publication is computed again against the new head", async () => {
+  test("a lost race for the next publication is computed again against the new head [D25]", async () => {
     await using sandbox = await Sandbox.start({}, {}, realClock());
     const LATER = "2099-01-01T00-00-00.000Z";
     let raced = false;

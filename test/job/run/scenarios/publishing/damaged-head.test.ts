@@ -40,7 +40,7 @@ describe("a damaged head", () => {
     expect((await world.head())?.snapshot_id).toBe(second);
   });
 
-  it("is published over: the changes are those against the newest snapshot that is whole", async () => {
+  it("is published over: the changes are those against the newest snapshot that is whole [D15]", async () => {
     const first = await world.publish(10, 1);
     const whole = await world.seen();
     const second = await world.publish(9, 2);

@@ -12,7 +12,7 @@ import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const events = [...makeEvents(30), ...hostileEvents().filter(({ source }) => source.length < 100_000)];
 
-test("the same events give the same lines, wherever parts are cut", async () => {
+test("the same events give the same lines, wherever parts are cut [D6]", async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(

@@ -33,7 +33,7 @@ describe("a snapshot that would replace good data by bad", () => {
         each(s, 26, (uuid) => s.vanish(uuid));
       },
     },
-  ])("is held for $why, and the old one stays", async ({ reason, spoil }) => {
+  ])("is held for $why, and the old one stays [D5]", async ({ reason, spoil }) => {
     await using sandbox = await heldRun(spoil);
     const before = await sandbox.events();
     const head = await readHead(accountStore(sandbox.store, ACCOUNT));
@@ -107,7 +107,7 @@ describe("a snapshot that would replace good data by bad", () => {
     expect(none.store.keys("publications/")).toEqual([]);
   });
 
-  test("stays held when its run is started again, with no request", async () => {
+  test("stays held when its run is started again, with no request [D11]", async () => {
     await using sandbox = await heldRun((simulator) => simulator.setEvents([]));
     const runId = "2099-01-01T00-00-00.000Z";
     const first = await sandbox.run({ runId });

@@ -51,7 +51,7 @@ async function folded(sandbox: Sandbox): Promise<ReadonlyMap<string, string>> {
   return new Map([...events].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-test("folding the changes of a random history gives the events", async () => {
+test("folding the changes of a random history gives the events [D14]", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
       await using sandbox = await Sandbox.start({ events: [] }, { maxDropPercent: 100 });
@@ -64,7 +64,7 @@ test("folding the changes of a random history gives the events", async () => {
   );
 });
 
-test("a change of key order alone is no change, because changes compare values", async () => {
+test("a change of key order alone is no change, because changes compare values [D13]", async () => {
   await using sandbox = await Sandbox.start({ events: [makeEvent(1)] });
   const { uuid } = makeEvent(1);
   sandbox.simulator.change(uuid, { source: `{"uuid":"${uuid}","date":"2026-01-01","n":1}` });

@@ -4,7 +4,7 @@ import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 describe("a listed event without details", () => {
-  test("is left out and counted: forbidden, gone twice, oversize, too deep", async () => {
+  test("is left out and counted: forbidden, gone twice, oversize, too deep [D10]", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(100) });
     const [forbidden, gone404, gone410, oversize, deep] = sandbox.simulator.listed().map(({ uuid }) => uuid);
     if (!forbidden || !gone404 || !gone410 || !oversize || !deep) throw new Error("too few events");

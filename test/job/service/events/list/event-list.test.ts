@@ -51,7 +51,7 @@ describe("the list of events", () => {
     });
   });
 
-  it("keeps the smallest text of a repeated event, and the uuid as that one spells it", () => {
+  it("keeps the smallest text of a repeated event, and the uuid as that one spells it [D8]", () => {
     const entries = [event("a", "2", "A"), event("a", "10", "a"), event("a", "10", "aA")];
 
     expect(listOf(page(entries))).toEqual({
@@ -184,7 +184,7 @@ describe("a page of the list", () => {
     expect(uuids(text, pointer)).toEqual([]);
   });
 
-  it("keeps an entry's text as it came, without the white space between tokens", () => {
+  it("keeps an entry's text as it came, without the white space between tokens [D3]", () => {
     const text = `{"data":[ { "b" : 9007199254740993 , "a":1e400,"a":1.10, "uuid":"${A}","t":"a  b\\u0041" } ]}`;
 
     expect(read(text).events).toEqual([
