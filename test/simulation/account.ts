@@ -14,7 +14,7 @@ const CLIENT_ID = "client";
 
 export class Account {
   readonly name: string;
-  readonly settings: RunSettings;
+  settings: RunSettings;
   readonly service: VirtualService;
   readonly tokens: TokenPlace;
   readonly model: Model;
@@ -42,6 +42,15 @@ export class Account {
   store(password: string): void {
     this.#stored = { password, version: this.#stored.version + 1 };
     this.#world.story.tell("operator", `stores version ${this.#stored.version} of the credentials`);
+  }
+
+  /** The operator names columns. */
+  lift(lifted: RunSettings["lifted"]): void {
+    this.settings = { ...this.settings, lifted };
+    this.#world.story.tell(
+      "operator",
+      `lifts ${lifted.map(({ name, pointer }) => `${name}=${pointer}`).join()}`,
+    );
   }
 
   /** A person authorizes again in the browser. */

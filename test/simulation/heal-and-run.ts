@@ -1,8 +1,10 @@
 // The end of a history: the faults stop, and one ordinary run publishes what the service has.
 
 import type { Account } from "./account.ts";
+import { Chance } from "./chance.ts";
 import { readersSeeHead } from "./model/check-outcomes.ts";
 import { clockErrorMs } from "./model/check-visibility.ts";
+import { columnsNamed } from "./plan/draw-change.ts";
 import type { Command, Start } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
 import type { World } from "./world.ts";
@@ -13,16 +15,21 @@ const PAUSE_MS = 2 * 60_000;
 export async function healAndRun(world: World): Promise<void> {
   world.hasFaults = false;
   for (const account of world.accounts) heal(world, account);
+  const isRestored = new Chance(world.plan.seed, "restores").is(0.5);
+  for (const key of world.objects.damaged) {
+    if (isRestored || !isOfSnapshot(key)) world.objects.restore(key);
+  }
   world.story.tell("world", "the faults stop");
   // A run that a wrong clock has put into the future is over by then.
   await pass(world, PAUSE_MS + clockErrorMs(world));
-  for (const account of world.accounts) await runOnce(world, account);
+  for (const account of world.accounts) await runOnce(world, account, !isRestored);
 }
 
 function heal(world: World, account: Account): void {
   const { service, tokens } = account;
   const { nowMs } = world.timeline;
   service.isDisabled = false;
+  account.lift(columnsNamed(account.model.reader.columns()));
   service.keepPromisedLimits();
   if (account.password !== service.password) account.store(service.password);
   if (tokens.refreshToken !== service.provider.refreshToken) reauthorize(world, account);
@@ -30,15 +37,18 @@ function heal(world: World, account: Account): void {
   if (service.content.listed().length === 0) service.content.add(3, nowMs);
 }
 
-async function runOnce(world: World, account: Account): Promise<void> {
+/** What has no backup is published over. */
+const isOfSnapshot = (key: string): boolean => /^(?:snapshots|changes)\//.test(key);
+
+async function runOnce(world: World, account: Account, overDamaged: boolean): Promise<void> {
   const { model } = account;
   if (world.violation !== undefined) return;
-  const ended = await start(world, account, { name: "run", fresh: false, isDry: false });
+  const ended = await start(world, account, { name: "run", fresh: false, isDry: false, overDamaged });
   if (world.violation !== undefined) return;
   const first = ended?.result?.row;
   // A run that was handed over has ended by now: its outcome file says how.
   const row = first?.outcome === "HANDED_OVER" ? model.reader.outcomeOf(first.run_id) : first;
-  if (row?.outcome === "HELD") await accept(world, account, row.run_id);
+  if (row?.outcome === "HELD") await accept(world, account, row.run_id, overDamaged);
   else if (row?.outcome !== "PUBLISHED")
     model.fail(`an ordinary run ends as ${row?.outcome} (${ended?.text})`);
   if (world.violation === undefined) checkVisible(account, row?.run_id ?? "");
@@ -50,12 +60,18 @@ function reauthorize({ plan }: World, account: Account): void {
   account.authorize();
 }
 
-async function accept(world: World, account: Account, snapshotId: string): Promise<void> {
+async function accept(
+  world: World,
+  account: Account,
+  snapshotId: string,
+  overDamaged: boolean,
+): Promise<void> {
   const ids = account.snapshotIds();
   const ended = await start(world, account, {
     name: "accept",
     pick: ids.length - 1 - ids.indexOf(snapshotId),
     force: false,
+    overDamaged,
   });
   if (ended?.result?.row.outcome !== "PUBLISHED") account.model.fail(`its accept ends as ${ended?.text}`);
 }

@@ -1,6 +1,7 @@
 // `npm run simulate`: lives histories by their seeds, and shows the first one that breaks a promise.
 
 import { type Options, readOptions, USAGE } from "./command-line.ts";
+import { Coverage } from "./coverage.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
 import { PLANTED_DEFECTS, PlantedCopy } from "./planted/plant.ts";
 import { failureText, headline } from "./report.ts";
@@ -42,14 +43,17 @@ async function liveAll({
   seconds = Number.POSITIVE_INFINITY,
   trace,
   brief,
+  hasSummary,
 }: Options): Promise<boolean> {
   const beganMs = performance.now();
   const total = { histories: 0, processes: 0, calls: 0, hours: 0 };
+  const coverage = new Coverage();
   const elapsed = (): number => (performance.now() - beganMs) / 1_000;
   for (let seed = from; seed <= to && elapsed() < seconds; seed += 1) {
     const history = await simulate(drawPlan(seed));
     if (trace) console.log(history.story.join("\n"));
     total.histories += 1;
+    coverage.add(history.coverage);
     total.processes += history.processes;
     total.calls += history.calls;
     total.hours += history.hours;
@@ -57,6 +61,7 @@ async function liveAll({
     console.error(brief ? headline(history) : failureText(history, await shrink(history)));
     return false;
   }
+  if (hasSummary) console.log(coverage.summary());
   const { histories, processes, calls, hours } = total;
   const each = (sum: number): string => (sum / histories).toFixed(1);
   console.log(

@@ -1,5 +1,6 @@
 // Lives one plan to its end, stops the faults, and asks for one ordinary run.
 
+import type { Coverage } from "./coverage.ts";
 import { healAndRun } from "./heal-and-run.ts";
 import type { Plan } from "./plan/plan.ts";
 import { World } from "./world.ts";
@@ -10,6 +11,7 @@ export interface History {
   readonly violation: string | undefined;
   readonly story: readonly string[];
   readonly digest: string;
+  readonly coverage: Coverage;
   readonly processes: number;
   readonly calls: number;
   /** Of virtual time. */
@@ -27,6 +29,7 @@ export async function simulate(plan: Plan): Promise<History> {
     violation: world.violation,
     story: story.lines,
     digest: story.digest(),
+    coverage: world.coverage,
     processes: world.processes.length,
     calls: world.processes.reduce((sum, { calls }) => sum + calls, 0),
     hours: (timeline.nowMs - beganMs) / 3_600_000,

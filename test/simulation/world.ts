@@ -1,6 +1,7 @@
 // One world: services, a warehouse, and the processes that work on them, in virtual time.
 
 import { Account } from "./account.ts";
+import { Coverage } from "./coverage.ts";
 import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
 import { playExecution } from "./hand-over/play-execution.ts";
 import type { ClockFault, Item, Plan, ProcessFault, Start } from "./plan/plan.ts";
@@ -10,6 +11,7 @@ import { startProcesses } from "./process/start-processes.ts";
 import { applyChange } from "./service/apply-change.ts";
 import { Story } from "./story.ts";
 import { Timeline } from "./time/timeline.ts";
+import { applyDamage } from "./warehouse/apply-damage.ts";
 import { GlueTables } from "./warehouse/glue-tables.ts";
 import { type ObjectChange, Objects } from "./warehouse/objects.ts";
 
@@ -23,6 +25,7 @@ export class World {
   readonly objects: Objects;
   readonly glue: GlueTables;
   readonly accounts: readonly Account[];
+  readonly coverage = new Coverage();
   /** Once the faults have stopped nothing fails any more, not even what is still under way. */
   hasFaults = true;
   /** The state machine, where the world has one. */
@@ -40,6 +43,8 @@ export class World {
         .filter((account) => name === undefined || account.name === name)
         .map(({ model }) => model);
     this.objects = new Objects(now, (change) => {
+      if (FOREIGN.test(change.key))
+        this.fail(`${change.by} changes ${change.key}, which is not of the program`);
       for (const model of modelsOf(accountIn(change))) model.onObject(change);
     });
     this.glue = new GlueTables(now, plan.setting.catalogLagMs, {
@@ -108,11 +113,13 @@ export class World {
   }
 
   #plan(item: Item): void {
-    if (item.kind !== "start" && item.kind !== "change") return;
+    if (item.kind === "fault" || item.kind === "clock") return;
     this.open += 1;
     this.timeline.at(BEGINNING_MS + item.afterMs, () => {
       this.open -= 1;
       if (item.kind === "change") applyChange(this, item);
+      else if (item.kind === "columns") this.accountsOf(item.account)[0].lift(item.lifted);
+      else if (item.kind === "damage") applyDamage(this, item);
       else this.begin(item, () => undefined);
     });
   }
@@ -130,6 +137,9 @@ export class World {
     return this.plan.items.filter((item): item is Extract<Item, { kind: Kind }> => item.kind === kind);
   }
 }
+
+/** What `applyDamage` puts beside files of the program. */
+const FOREIGN = /\/(?:_note[.]txt|[.]hidden|_part-00000[.]ndjson[.]gz)$/;
 
 /** Undefined for a file of the whole warehouse. */
 const accountIn = ({ key }: ObjectChange): string | undefined => key.split("/")[1];

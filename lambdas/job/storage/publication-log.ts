@@ -242,12 +242,17 @@ export async function entryIds(store: AccountStore): Promise<readonly string[]> 
   const start = ids.findLastIndex((id, at) => Number(id) !== Number(ids[at - 1] ?? "0") + 1);
   if (start === -1) return ids;
   const whole = ids.slice(start);
+  let unreadable: string | undefined;
   for (const id of whole) {
     const stored = await store.read(store.keys.publication(id));
-    if (stored && parse(stored.bytes)?.action === "remove") return whole;
+    const entry = stored && parse(stored.bytes);
+    if (entry?.action === "remove") return whole;
+    if (stored && entry === undefined) unreadable ??= store.keys.publication(id);
   }
   // Another removal may have deleted some of them since they were listed.
   if ((await listIds(store)).length !== ids.length) return entryIds(store);
+  // It may be the removal that made the gap.
+  if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);
   const missing = publicationId(Number(ids[start - 1] ?? "0") + 1);
   throw incomplete(store.keys.publication(missing), store.keys.publication(whole[0] ?? ""), start);
 }
@@ -276,10 +281,12 @@ export async function readEntry(store: AccountStore, id: string): Promise<Entry 
     return undefined;
   }
   const parsed = parse(stored.bytes);
-  if (parsed === undefined) throw corrupt(key, "it is not one complete line of a publication");
+  if (parsed === undefined) throw corrupt(key, NOT_ONE_LINE);
   if (parsed.publication !== id) throw corrupt(key, `it says that it is ${parsed.publication}`);
   return parsed;
 }
+
+const NOT_ONE_LINE = "it is not one complete line of a publication";
 
 /** Undefined for anything but one whole line; the parser's own error would quote the file, so it is dropped. */
 function parse(bytes: Uint8Array): Entry | undefined {

@@ -75,6 +75,18 @@ it.each([
   expect(await readHead(accountStore(store, "uk"))).toEqual(AFTER);
 });
 
+it("is what has to be restored where it is damaged itself, and not what it has deleted", async () => {
+  const store = await removed();
+  await store.delete("publications/uk/0000000001.ndjson");
+  await store.delete("publications/uk/0000000002.ndjson");
+  store.put("publications/uk/0000000003.ndjson", "damaged");
+
+  await expect(readHead(accountStore(store, "uk"))).rejects.toMatchObject({
+    code: "STORE_CORRUPT",
+    fields: { key: "publications/uk/0000000003.ndjson" },
+  });
+});
+
 it("excuses no gap above it", async () => {
   const store = await removed();
   store.put(

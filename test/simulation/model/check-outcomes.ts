@@ -1,6 +1,7 @@
 // How starts and runs end: never at odds with the publication log.
 
 import type { Ended } from "../process/do-command.ts";
+import { hasDamage } from "./check-damage.ts";
 import type { Model } from "./model.ts";
 
 /** A retry can fix these, so they finish no run. */
@@ -39,7 +40,7 @@ export function checkEnd(model: Model, process: string, { defect, result }: Ende
   }
   if (error?.isRetryable || ENDS_NO_RUN.has(row.outcome)) return;
   agree(model, runId, row.outcome, `the end of ${process}`);
-  const isShown = row.outcome !== "PUBLISHED" || result.isRepeat || readersSeeHead(model);
+  const isShown = row.outcome !== "PUBLISHED" || result.isRepeat || hasDamage(model) || readersSeeHead(model);
   if (!isShown && model.processes.get(process)?.wasAlone)
     model.fail(`${process} has published, and readers see ${model.visibility.shown}`);
 }

@@ -1,6 +1,8 @@
 // A publication: numbered without gaps, what readers then see, what changed, and whether it was allowed.
 
 import type { ObjectChange } from "../warehouse/objects.ts";
+import { isDamaged, wasDamaged } from "./check-damage.ts";
+import { checkColumns } from "./check-files.ts";
 import { checkRemoval } from "./check-removal.ts";
 import type { Model } from "./model.ts";
 import type { SeenPublication, SeenRow } from "./reader.ts";
@@ -36,22 +38,41 @@ function checkCounting(model: Model, key: string, own: SeenPublication, by: stri
   }
   if (rows.length !== own.events)
     model.fail(`${key} says ${own.events} events, and there are ${rows.length}`);
-  if (own.base_snapshot_id !== (before?.snapshot_id ?? null))
-    model.fail(`the base of ${key} is ${own.base_snapshot_id}, and the head was ${before?.snapshot_id}`);
-  checkChanges(model, own, before, rows);
+  checkBase(model, own, log.slice(0, -1), by);
+  checkColumns(model, own.snapshot_id);
+  checkChanges(model, own, rows);
   if (own.action === "run") checkRun(model, own, log.slice(0, -1), rows);
   else checkDecision(model, own, log.slice(0, -1), by);
 }
 
-/** The rows before, with the changes, are the rows now. */
-function checkChanges(
+/** The head; or, where that is damaged and a person says so, or changes are lost, an older one that is whole. */
+function checkBase(
   model: Model,
-  own: SeenPublication,
-  before: SeenPublication | undefined,
-  rows: readonly SeenRow[],
+  { publication, snapshot_id: snapshotId, base_snapshot_id: base }: SeenPublication,
+  earlier: readonly SeenPublication[],
+  by: string,
 ): void {
-  const { publication } = own;
-  const old = before === undefined ? [] : (model.reader.rows(before.snapshot_id) ?? []);
+  const head = earlier.at(-1)?.snapshot_id;
+  const command = model.processes.get(by)?.start.command;
+  const isOverDamaged = command !== undefined && "overDamaged" in command && command.overDamaged === true;
+  if (isDamaged(model, snapshotId)) model.fail(`${publication} publishes ${snapshotId}, which is damaged`);
+  if (base === (head ?? null)) {
+    if (head !== undefined && isDamaged(model, head))
+      model.fail(`${publication} is compared with ${head}, which is damaged`);
+    return;
+  }
+  const hasReason = model.hasLost || (isOverDamaged && head !== undefined && wasDamaged(model, head));
+  if (!hasReason) model.fail(`the base of ${publication} is ${base}, and the head was ${head}`);
+  if (base === null) return;
+  if (!earlier.some(({ snapshot_id }) => snapshot_id === base))
+    model.fail(`the base of ${publication} is ${base}, which was never published`);
+  if (isDamaged(model, base)) model.fail(`the base of ${publication} is ${base}, which is damaged`);
+}
+
+/** The rows of the base, with the changes, are the rows now. */
+function checkChanges(model: Model, own: SeenPublication, rows: readonly SeenRow[]): void {
+  const { publication, base_snapshot_id: base } = own;
+  const old = base === null ? [] : (model.reader.rows(base) ?? []);
   const folded = new Map(old.map(({ uuid, event }) => [uuid, event]));
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { uuid, change, before: from, after } of model.reader.changes(own)) {

@@ -11,6 +11,7 @@ export function checkRemoval(model: Model, by: string): void {
   if (facts?.leaseFromMs === undefined) model.fail(`${by} removes the account without the lease`);
   model.removedAtMs = model.world.timeline.nowMs;
   model.headsUntilMs.clear();
+  model.outcomesAtMs.clear();
   model.shownAt = undefined;
   model.accepted = {};
 }

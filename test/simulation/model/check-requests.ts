@@ -1,5 +1,6 @@
 // Requests to the service: only with the lease, not for a run that has ended, and after the catalog was brought up to date.
 
+import { hasDamage } from "./check-damage.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
 
@@ -20,7 +21,7 @@ export function checkRequest(model: Model, facts: ProcessFacts): void {
 /** Before its first request a run shows readers what is published. */
 function checkCatalog(model: Model, { name, start, wasAlone }: ProcessFacts): void {
   const head = model.reader.log().at(-1);
-  if (start.command.name !== "run" || !wasAlone || head === undefined) return;
+  if (start.command.name !== "run" || !wasAlone || hasDamage(model) || head === undefined) return;
   const expected =
     head.events === 0 && model.world.plan.setting.warehouse === "directory" ? "" : head.snapshot_id;
   if (model.visibility.shown !== expected)

@@ -1,5 +1,6 @@
 // A snapshot, when it is complete: each event is what the service had at some instant of the run.
 
+import { checkFiles } from "./check-files.ts";
 import type { Model } from "./model.ts";
 
 export function checkSnapshot(model: Model, snapshotId: string): void {
@@ -18,9 +19,19 @@ export function checkSnapshot(model: Model, snapshotId: string): void {
   if (named.size !== rows.length + leftOut.length) model.fail(`${snapshotId} names an event twice`);
   if (rows.some(({ uuid }, index) => uuid <= (rows[index - 1]?.uuid ?? "")))
     model.fail(`the rows of ${snapshotId} are not sorted`);
-  for (const { uuid, event } of rows) {
+  const lifted = model.reader.manifest(snapshotId)?.lifted ?? [];
+  for (const row of rows) {
+    const { uuid, event, event_date: date, scope } = row;
     if (!content.wasEver(uuid, fromMs, toMs, ({ text, refusal }) => text === event && !refusal))
       model.fail(`${snapshotId} has ${uuid} as the service never had it in that time`);
+    if (!content.wasEver(uuid, fromMs, toMs, ({ listing, isListed }) => listing === row.listing && isListed))
+      model.fail(`${snapshotId} has ${uuid} as the service never listed it in that time`);
+    const areRight = content.wasEver(uuid, fromMs, toMs, ({ text, columns }) => {
+      const has = (member: string, value: unknown): boolean => value === (columns[member] ?? null);
+      const hasLifted = lifted.every(({ name, pointer }) => has(pointer.slice(1), row[name]));
+      return text === event && has("date", date) && has("scope", scope) && hasLifted;
+    });
+    if (!areRight) model.fail(`${snapshotId} has columns of ${uuid} that its event has not`);
   }
   for (const { uuid, reason } of leftOut) {
     if (reason === "oversize") continue; // only the network makes a body too large here
@@ -35,6 +46,7 @@ export function checkSnapshot(model: Model, snapshotId: string): void {
   const listed = model.lists.get(snapshotId)?.uuids;
   if (listed && listed.symmetricDifference(named).size > 0)
     model.fail(`${snapshotId} does not have what the service listed`);
+  checkFiles(model, snapshotId);
   for (const uuid of content.uuids) {
     const wasListed = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => isListed);
     const wasUnlisted = content.wasEver(uuid, fromMs, toMs, ({ isListed }) => !isListed);

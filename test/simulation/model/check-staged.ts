@@ -41,10 +41,10 @@ export function checkParts(model: Model, runId: string): void {
   const records = recordsOf(model, runId);
   const staged = records.flatMap(({ rows }) => (rows ? [`${folder(model, runId)}${rows.file}`] : []));
   const parts = objects
-    .keys(model.reader.snapshotFolder(runId))
+    .keysAsWritten(model.reader.snapshotFolder(runId))
     .filter((key) => !(key.split("/").at(-1) ?? "").startsWith("_"));
   const versions = (keys: readonly string[]): string =>
-    JSON.stringify(keys.map((key) => objects.get(key)?.version));
+    JSON.stringify(keys.map((key) => objects.asWritten(key)?.version));
   if (versions(parts) !== versions(staged))
     model.fail(`the parts of ${runId} are not what is recorded of it`);
 }
@@ -52,8 +52,8 @@ export function checkParts(model: Model, runId: string): void {
 /** In the order of the plan. */
 function recordsOf(model: Model, runId: string): readonly SeenRecord[] {
   const { world } = model;
-  const keys = world.objects.keys(`${folder(model, runId)}record-`);
+  const keys = world.objects.keysAsWritten(`${folder(model, runId)}record-`);
   return keys.map((key) =>
-    RECORD.parse(JSON.parse(Buffer.from(world.objects.get(key)?.bytes ?? []).toString())),
+    RECORD.parse(JSON.parse(Buffer.from(world.objects.asWritten(key)?.bytes ?? []).toString())),
   );
 }

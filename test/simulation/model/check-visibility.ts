@@ -3,6 +3,7 @@
 import type { ClockFault } from "../plan/plan.ts";
 import type { GluePartition } from "../warehouse/glue-tables.ts";
 import type { World } from "../world.ts";
+import { hasDamage } from "./check-damage.ts";
 import type { Model } from "./model.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -12,7 +13,7 @@ export function checkShown(model: Model, by: string | undefined): void {
   const { shown } = model.visibility;
   // It may have read the log before the account was removed, and readers lose the account a moment later.
   if (by !== undefined && startedAtMs(model.world, by) < (model.removedAtMs ?? 0)) return;
-  if (model.world.plan.setting.warehouse === "directory") checkOrder(model);
+  if (model.world.plan.setting.warehouse === "directory" && !hasDamage(model)) checkOrder(model);
   if (shown === "") return;
   const published = model.reader.log().filter(({ snapshot_id }) => snapshot_id === shown);
   const rows = model.reader.rows(shown);

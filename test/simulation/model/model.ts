@@ -10,6 +10,7 @@ import type { ServedCall } from "../service/virtual-service.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
 import type { World } from "../world.ts";
+import { checkFound, hasDamage } from "./check-damage.ts";
 import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
 import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
@@ -45,6 +46,8 @@ export class Model implements RequestObserver, PartitionObserver {
   removedAtMs: number | undefined;
   /** Of each publication that ever counted its action and its run. */
   readonly published = new Set<string>();
+  /** Changes were given up as lost. */
+  hasLost = false;
   /** When a snapshot was marked as retired first. */
   readonly retiredAtMs = new Map<string, number>();
   /** The place in the log of what readers see; undefined where they have seen nothing. */
@@ -67,6 +70,7 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly refusals = new Map<string, number>();
   /** When a check that found no lease, because the store failed, sent its last request. */
   #uncountedAtMs = Number.NEGATIVE_INFINITY;
+  #columns: readonly string[] = [];
   #lastEndMs = Number.NEGATIVE_INFINITY;
 
   constructor(world: World, account: Account) {
@@ -90,7 +94,10 @@ export class Model implements RequestObserver, PartitionObserver {
   onStart(name: string, start: Start): void {
     const fromMs = this.world.timeline.nowMs;
     const others = [...this.processes.values()].filter(({ isOver }) => !isOver);
-    for (const other of others) other.wasAlone = false;
+    for (const other of others) {
+      other.wasAlone = false;
+      this.world.coverage.notePair(other.start.command.name, start.command.name);
+    }
     this.processes.set(name, {
       name,
       start,
@@ -117,8 +124,15 @@ export class Model implements RequestObserver, PartitionObserver {
     if (facts === undefined) return;
     facts.isOver = true;
     if (ended === undefined) return;
+    const { coverage } = this.world;
+    const error = ended.error ?? ended.result?.error;
+    if (ended.result) coverage.note("outcome", ended.result.row.outcome);
+    if (error) coverage.note("error", error.code);
     rememberRefusal(this, facts);
-    this.#check(() => checkEnd(this, process, ended));
+    this.#check(() => {
+      checkEnd(this, process, ended);
+      checkFound(this, facts, ended);
+    });
   }
 
   onObject(change: ObjectChange): void {
@@ -147,6 +161,7 @@ export class Model implements RequestObserver, PartitionObserver {
     const isPromised =
       setting.stricterRequestsPerMinute === undefined &&
       clockErrorMs(this.world) === 0 &&
+      !hasDamage(this) &&
       atMs - this.#uncountedAtMs > WINDOW_MS;
     if (isOverRequests && isPromised)
       this.fail(`${by} sends a request beyond the ${setting.requestsPerMinute} a minute of the service`);
@@ -174,6 +189,9 @@ export class Model implements RequestObserver, PartitionObserver {
         this.visibility.onViews(Buffer.from(after?.bytes ?? []).toString());
         checkShown(this, by);
         break;
+      case "columns.json":
+        this.#columnsChanged();
+        break;
       case "publications":
         if (isNew) {
           checkPublication(this, change);
@@ -197,13 +215,21 @@ export class Model implements RequestObserver, PartitionObserver {
     }
   }
 
+  #columnsChanged(): void {
+    const now = this.reader.columns();
+    if (this.#columns.some((name, at) => now[at] !== name))
+      this.fail(`the tables had the columns ${this.#columns.join()}, and have ${now.join()}`);
+    this.#columns = now;
+  }
+
   #stagedChanged(change: ObjectChange, id: string, file: string): void {
     const { key, before, after, by } = change;
     if (before !== undefined) {
       if (file.startsWith("rows-") && after === undefined) checkRowsDeleted(this, id, change);
       // `check` tries whether it may write, and deletes.
       else if (!id.startsWith("check-")) this.fail(`${key} is changed`);
-    } else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
+    } else if (key.endsWith("/_lost.json")) this.hasLost = true;
+    else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
     else if (file.startsWith("record-")) checkRecord(this, id, change);
   }
 

@@ -4,6 +4,8 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import type { Objects, StoredBytes } from "../warehouse/objects.ts";
 
+const text = z.string().nullable();
+
 const publication = z.object({
   publication: z.string(),
   action: z.enum(["run", "accept", "rollback"]),
@@ -23,7 +25,11 @@ export type SeenRemoval = Readonly<z.infer<typeof removal>>;
 
 const entry = lines(z.union([publication, removal]));
 
-const row = lines(z.object({ uuid: z.string(), event: z.string(), listing: z.string() }));
+const row = lines(
+  z
+    .object({ uuid: z.string(), event_date: text, scope: text, event: z.string(), listing: z.string() })
+    .catchall(text),
+);
 export type SeenRow = Readonly<ReturnType<typeof row>[number]>;
 
 const change = lines(
@@ -45,6 +51,26 @@ const outcome = lines(
   }),
 );
 export type SeenOutcome = Readonly<ReturnType<typeof outcome>[number]>["row"];
+
+const file = { bytes: z.number(), sha256: z.string() };
+const manifest = z.object({
+  counts: z.object({
+    listed: z.number(),
+    events: z.number(),
+    gone: z.number(),
+    forbidden: z.number(),
+    rejected: z.number(),
+  }),
+  parts: z.array(z.object({ ...file, file: z.string(), rows: z.number() })),
+  stored: z.array(z.object(file)),
+  digests: z.object(file).optional(),
+  left_out: z.object(file).optional(),
+  columns: z.array(z.string()),
+  lifted: z.array(z.object({ name: z.string(), pointer: z.string() })),
+});
+export type SeenManifest = Readonly<z.infer<typeof manifest>>;
+
+const columns = z.object({ columns: z.array(z.object({ name: z.string() })) });
 
 const mark = z.object({
   preview: z.object({
@@ -105,7 +131,9 @@ export class Reader {
 
   /** All that lies there, counting or not. */
   entries(): readonly (SeenPublication | SeenRemoval)[] {
-    return this.#objects.keys(`publications/${this.#account}/`).flatMap((key) => this.#lines(key, entry));
+    return this.#objects
+      .keysAsWritten(`publications/${this.#account}/`)
+      .flatMap((key) => this.#lines(key, entry));
   }
 
   /** The last one. */
@@ -116,8 +144,20 @@ export class Reader {
   /** As a table over a snapshot's folder shows it; undefined without a manifest. */
   rows(snapshotId: string): readonly SeenRow[] | undefined {
     const folder = this.snapshotFolder(snapshotId);
-    if (this.#objects.get(`${folder}_manifest.json`) === undefined) return undefined;
+    if (this.#objects.asWritten(`${folder}_manifest.json`) === undefined) return undefined;
     return this.#parts(folder, row);
+  }
+
+  /** Undefined for a snapshot that is not complete. */
+  manifest(snapshotId: string): SeenManifest | undefined {
+    const stored = this.#objects.asWritten(`${this.snapshotFolder(snapshotId)}_manifest.json`);
+    return stored && manifest.parse(parseJson(stored));
+  }
+
+  /** The names of the columns that the tables have beyond those of every row. */
+  columns(): readonly string[] {
+    const stored = this.#objects.asWritten("columns.json");
+    return stored === undefined ? [] : columns.parse(parseJson(stored)).columns.map(({ name }) => name);
   }
 
   changes({ publication: n, snapshot_id }: SeenPublication): readonly SeenChange[] {
@@ -130,12 +170,12 @@ export class Reader {
 
   /** What the mark of a held snapshot says about publishing it; undefined for any other, or where it is damaged. */
   previewOf(snapshotId: string): SeenPreview | undefined {
-    const stored = this.#objects.get(`${this.snapshotFolder(snapshotId)}_held.json`);
+    const stored = this.#objects.asWritten(`${this.snapshotFolder(snapshotId)}_held.json`);
     return stored && mark.safeParse(parseJson(stored)).data?.preview;
   }
 
   isHeld(snapshotId: string): boolean {
-    return this.#objects.get(`${this.snapshotFolder(snapshotId)}_held.json`) !== undefined;
+    return this.#objects.asWritten(`${this.snapshotFolder(snapshotId)}_held.json`) !== undefined;
   }
 
   outcomeOf(runId: string): SeenOutcome | undefined {
@@ -148,13 +188,13 @@ export class Reader {
 
   #parts<T>(folder: string, read: (stored: StoredBytes, isZipped: boolean) => readonly T[]): readonly T[] {
     return this.#objects
-      .keys(folder)
+      .keysAsWritten(folder)
       .filter((key) => !key.slice(folder.length).startsWith("_"))
       .flatMap((key) => this.#lines(key, read));
   }
 
   #lines<T>(key: string, read: (stored: StoredBytes, isZipped: boolean) => readonly T[]): readonly T[] {
-    const stored = this.#objects.get(key);
+    const stored = this.#objects.asWritten(key);
     return stored === undefined ? [] : read(stored, key.endsWith(".gz"));
   }
 }

@@ -1,7 +1,7 @@
 // Draws what changes at the service.
 
 import type { Chance } from "../chance.ts";
-import type { Change, ServiceChange } from "./plan.ts";
+import type { Change, Columns, ServiceChange } from "./plan.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -44,4 +44,21 @@ function drawServiceChange(chance: Chance): ServiceChange {
     default:
       return { kind };
   }
+}
+
+/** Columns of one's own: most of the time more of the same, sometimes others, which do not fit the tables. */
+export function drawColumns(chance: Chance, account: string, mostMs: number): Columns {
+  const note = chance.is(0.8) ? "/note" : "/scope";
+  const chosen = columnsNamed(["spend", "note", "day"].slice(0, chance.between(0, 3)), note);
+  const lifted = chance.is(0.15) ? chosen.toReversed() : chosen;
+  return { kind: "columns", account, afterMs: chance.between(0, mostMs), lifted };
+}
+
+export function columnsNamed(names: readonly string[], note = "/note"): Columns["lifted"] {
+  const pointers = new Map([
+    ["spend", "/spend"],
+    ["note", note],
+    ["day", "/date"],
+  ]);
+  return names.map((name) => ({ name, pointer: pointers.get(name) ?? "" }));
 }

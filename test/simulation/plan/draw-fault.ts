@@ -46,6 +46,36 @@ const CHANGED = [
   "event_snapshots",
 ] as const;
 
+/** A crash where few of the others come: at changes that few runs make. */
+export function drawRareCrash(chance: Chance, starts: readonly Start[]): ProcessFault {
+  const fault = { kind: "kill", when: chance.pick(["before", "after"]) } as const;
+  const changing = chance.pick(SELDOM_CHANGED);
+  return {
+    kind: "fault",
+    start: drawStart(chance, starts).id,
+    attempt: 0,
+    port: "any",
+    changing,
+    nth: chance.pick([1, 1, 2, 5]),
+    fault,
+  };
+}
+
+const SELDOM_CHANGED = [
+  "deletes",
+  "DeleteObject",
+  "BatchDeletePartition",
+  "UpdatePartition",
+  "_digests.bin",
+  "_left_out",
+  "columns.json",
+  "changes/",
+  "check-",
+  "login-refused",
+  "event_changes",
+  "sync_runs",
+] as const;
+
 /** A run makes about 80 calls, a few of them to the catalog. */
 function drawNth(chance: Chance, port: Port): number {
   const most = port === "catalog" ? 12 : port === "any" ? 75 : port === "store" ? 55 : 20;

@@ -1,8 +1,9 @@
 // Draws a plan from its seed: what the world is like, who starts what, and what goes wrong.
 
 import { Chance } from "../chance.ts";
-import { drawChange } from "./draw-change.ts";
-import { drawClockFault, drawProcessFault } from "./draw-fault.ts";
+import { drawChange, drawColumns } from "./draw-change.ts";
+import { drawDamage, drawPair } from "./draw-damage.ts";
+import { drawClockFault, drawProcessFault, drawRareCrash } from "./draw-fault.ts";
 import { drawScript } from "./draw-script.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
@@ -35,6 +36,21 @@ export function drawPlan(seed: number): Plan {
     const account = accounts.pick(setting.accounts);
     items.push(...drawScript(script, setting, account, lastMs + script.between(0, HOUR_MS)));
   }
+  const columns = new Chance(seed, "columns");
+  for (let n = columns.is(0.2) ? columns.between(1, 3) : 0; n > 0; n -= 1)
+    items.push(drawColumns(columns, columns.pick(setting.accounts), lastMs));
+  const damage = new Chance(seed, "damage");
+  if (damage.is(0.15)) items.push(...drawDamage(damage, accounts.pick(setting.accounts), lastMs + HOUR_MS));
+  const crowd = new Chance(seed, "pair");
+  if (crowd.is(0.08)) items.push(...drawPair(crowd, crowd.pick(setting.accounts), lastMs + HOUR_MS));
+  const crash = new Chance(seed, "rare crash");
+  if (crash.is(0.15))
+    items.push(
+      drawRareCrash(
+        crash,
+        items.filter((item): item is Start => item.kind === "start"),
+      ),
+    );
   return { seed, setting, items };
 }
 
@@ -87,10 +103,17 @@ function drawRare(chance: Chance, { accounts }: Setting, start: Start): Start {
   if (by === "laptop" && command.name === "run" && accounts.length > 1 && chance.is(0.4))
     return { ...start, account: "all" };
   if (by === "schedule" || chance.is(0.75)) return { ...start, account };
-  const rare: Command =
-    by === "laptop" && chance.is(0.4)
-      ? { name: "remove" }
-      : { name: "retire", pick: chance.pick([1, 1, 2, 3, 0]) };
+  const pick = chance.pick([1, 1, 2, 3, 0]);
+  const retire: Command = { name: "retire", pick };
+  const rare =
+    by === "laptop"
+      ? chance.pick<Command>([
+          retire,
+          { name: "remove" },
+          { name: "verify" },
+          { name: "diff", a: pick, b: chance.pick([undefined, 0, 1]) },
+        ])
+      : retire;
   return { ...start, account, command: rare };
 }
 

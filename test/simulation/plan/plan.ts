@@ -55,7 +55,7 @@ export interface Setting {
   readonly maxTurns: number;
 }
 
-export type Item = Start | ProcessFault | ClockFault | Change;
+export type Item = Start | ProcessFault | ClockFault | Change | Damage | Columns;
 
 /** Somebody, or the schedule, starts a command. */
 export interface Start {
@@ -73,14 +73,39 @@ export interface Start {
 }
 
 export type Command =
-  | { readonly name: "run"; readonly fresh: boolean; readonly isDry: boolean }
+  | { readonly name: "run"; readonly fresh: boolean; readonly isDry: boolean; readonly overDamaged?: boolean }
   | { readonly name: "check"; readonly deep: boolean }
   | { readonly name: "discover" }
   /** `pick` chooses one of the snapshots that have files then: 0 is the newest. */
-  | { readonly name: "accept"; readonly pick: number; readonly force: boolean }
-  | { readonly name: "rollback"; readonly pick: number; readonly pin: boolean }
+  | {
+      readonly name: "accept";
+      readonly pick: number;
+      readonly force: boolean;
+      readonly overDamaged?: boolean;
+    }
+  | {
+      readonly name: "rollback";
+      readonly pick: number;
+      readonly pin: boolean;
+      readonly overDamaged?: boolean;
+    }
   | { readonly name: "retire"; readonly pick: number }
-  | { readonly name: "remove" };
+  | { readonly name: "remove" }
+  | { readonly name: "verify" }
+  /** Of one snapshot with another; without `b` with what readers see. */
+  | { readonly name: "diff"; readonly a: number; readonly b: number | undefined };
+
+export const COMMANDS = [
+  "run",
+  "check",
+  "discover",
+  "accept",
+  "rollback",
+  "retire",
+  "remove",
+  "verify",
+  "diff",
+] as const satisfies readonly Command["name"][];
 
 export type Port = "store" | "catalog" | "service" | "any";
 
@@ -127,6 +152,27 @@ export interface ClockFault {
   readonly offsetMs: number;
   readonly standsStill: boolean;
   readonly jump: { readonly afterMs: number; readonly byMs: number } | undefined;
+}
+
+/** A file of the warehouse, if there is one then. */
+export interface Damage {
+  readonly kind: "damage";
+  readonly account: string;
+  readonly afterMs: number;
+  /** Its key has this; one of the last such files. */
+  readonly where: string;
+  /** "foreign": another file is put beside it. */
+  readonly how: "cut" | "flip" | "missing" | "foreign";
+  /** Without it the file stays as it is, until the faults stop or longer. */
+  readonly restoredAfterMs: number | undefined;
+}
+
+/** The operator names other columns of the account's own. */
+export interface Columns {
+  readonly kind: "columns";
+  readonly account: string;
+  readonly afterMs: number;
+  readonly lifted: readonly { readonly name: string; readonly pointer: string }[];
 }
 
 /** Something changes at the service. */

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ACCOUNT_DEFECTS } from "./account-defects.ts";
+import { DAMAGE_DEFECTS } from "./damage-defects.ts";
 import type { PlantedDefect } from "./planted-defect.ts";
 import { PUBLISHING_DEFECTS } from "./publishing-defects.ts";
 import { SERVICE_DEFECTS } from "./service-defects.ts";
@@ -15,6 +16,7 @@ export const PLANTED_DEFECTS: readonly PlantedDefect[] = [
   ...STAGING_DEFECTS,
   ...SERVICE_DEFECTS,
   ...ACCOUNT_DEFECTS,
+  ...DAMAGE_DEFECTS,
 ];
 
 export interface Search {

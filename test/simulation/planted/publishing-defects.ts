@@ -21,7 +21,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     name: "the pin of the head at the start counts",
     file: "run/publish/publish.ts",
     from: "(head?.pinned ? pinnedBy(head) : undefined)",
-    to: "(atStart?.pinned ? pinnedBy(atStart) : undefined)",
+    to: "(task.end.head?.pinned ? pinnedBy(task.end.head) : undefined)",
     isPast: true,
   },
   {

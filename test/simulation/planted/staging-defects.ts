@@ -21,4 +21,28 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
     from: "leftOut.push({ uuid: result.uuid, reason: result.leftOut });",
     to: 'if (result.leftOut !== "gone") leftOut.push({ uuid: result.uuid, reason: result.leftOut });',
   },
+  {
+    name: "a column has the value of another one",
+    file: "run/collect/collect.ts",
+    from: "const row = { uuid, event_date: eventDate, scope, event, listing };",
+    to: "const row = { uuid, event_date: eventDate, scope: scope ?? eventDate, event, listing };",
+  },
+  {
+    name: "the listing of an event is its detail",
+    file: "run/collect/collect.ts",
+    from: "const row = { uuid, event_date: eventDate, scope, event, listing };",
+    to: "const row = { uuid, event_date: eventDate, scope, event, listing: event };",
+  },
+  {
+    name: "digests are those of listings",
+    file: "run/build/build-snapshot.ts",
+    from: "this.#digests.set(place, row.uuid, row.event);",
+    to: "this.#digests.set(place, row.uuid, row.listing);",
+  },
+  {
+    name: "columns of one's own are published before the tables have them",
+    file: "run/publish/commit.ts",
+    from: '    await recordColumnsOf(ports, manifest, action.action === "run");\n',
+    to: "",
+  },
 ];

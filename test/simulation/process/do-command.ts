@@ -3,12 +3,15 @@
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
 import { check } from "../../../lambdas/job/run/check.ts";
+import { diff } from "../../../lambdas/job/run/compare/diff.ts";
 import { discover } from "../../../lambdas/job/run/discover.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
 import { retire } from "../../../lambdas/job/run/retire.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/run/verify/verify.ts";
+import type { Change } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import type { Account } from "../account.ts";
 import type { Command } from "../plan/plan.ts";
 
@@ -18,6 +21,10 @@ export interface Ended {
   readonly isFailure: boolean;
   /** Of a run, an accept or a rollback. */
   readonly result?: RunResult;
+  /** What it threw. */
+  readonly error?: SyncError;
+  readonly verified?: Readonly<Record<"same" | "changed" | "gone", number>>;
+  readonly diff?: { readonly a: string; readonly b: string | null; readonly changes: readonly Change[] };
   /** Not an error of ours: a defect. */
   readonly defect?: unknown;
 }
@@ -37,7 +44,7 @@ export async function endedBy<End extends Ended>(work: () => Promise<End>): Prom
   try {
     return await work();
   } catch (error) {
-    if (error instanceof SyncError) return { text: `throws ${error.code}`, isFailure: true };
+    if (error instanceof SyncError) return { text: `throws ${error.code}`, isFailure: true, error };
     return { text: `throws ${String(error)}`, isFailure: true, defect: error };
   }
 }
@@ -51,23 +58,35 @@ async function work(
   const { settings } = account;
   switch (command.name) {
     case "run": {
-      const { fresh, isDry } = command;
+      const { fresh, isDry, overDamaged = false } = command;
       const dryRun = isDry ? { dryRun: { limit: undefined } } : {};
       return endOfResult(
         runId === undefined
-          ? await run(ports, settings, { trigger: "manual", fresh, ...dryRun })
+          ? await run(ports, settings, { trigger: "manual", fresh, overDamaged, ...dryRun })
           : await run(ports, settings, { trigger: "schedule", runId }),
       );
     }
     case "accept": {
       const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, { action: "accept", snapshotId, force: command.force }),
+        await acceptOrRollback(ports, {
+          action: "accept",
+          snapshotId,
+          force: command.force,
+          overDamaged: command.overDamaged,
+        }),
       );
     }
     case "rollback": {
       const snapshotId = snapshotAt(account, command.pick);
-      return endOfResult(await acceptOrRollback(ports, { action: "rollback", snapshotId, pin: command.pin }));
+      return endOfResult(
+        await acceptOrRollback(ports, {
+          action: "rollback",
+          snapshotId,
+          pin: command.pin,
+          overDamaged: command.overDamaged,
+        }),
+      );
     }
     case "check": {
       const checks = await check(ports, settings, { deep: command.deep });
@@ -84,6 +103,20 @@ async function work(
         yes: true,
       });
       return { text: explanation, isFailure: !ok };
+    }
+    case "verify": {
+      const found = await verify(ports, settings, 1_000);
+      if ("outcome" in found) return { text: found.outcome, isFailure: false };
+      return { text: verifiedText(found), isFailure: false, verified: verifiedCounts(found) };
+    }
+    case "diff": {
+      const changes: Change[] = [];
+      const of = {
+        a: snapshotAt(account, command.a),
+        b: command.b === undefined ? undefined : snapshotAt(account, command.b),
+      };
+      const { a, b } = await diff(ports, of, (change) => changes.push(change));
+      return { text: `${changes.length} changes`, isFailure: false, diff: { a, b, changes } };
     }
     case "discover": {
       const found = await discover(ports, settings, 5);

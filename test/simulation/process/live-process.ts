@@ -42,6 +42,7 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
     faults: attempt === undefined ? [] : world.faultsOf(start.id, attempt),
     hasFaults: () => world.hasFaults,
     latencyMs: plan.setting.latencyMs,
+    coverage: world.coverage,
   });
   const nth = world.enter(process);
   const { timeLimitMs } = plan.setting;

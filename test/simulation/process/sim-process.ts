@@ -1,6 +1,7 @@
 // One process of the world. Everything it waits for goes through here: so it can be killed or paused at any await.
 
 import { drawnFor, hashOf } from "../chance.ts";
+import type { Coverage } from "../coverage.ts";
 import type { CallFault, Port, ProcessFault } from "../plan/plan.ts";
 import type { Story } from "../story.ts";
 import type { Timeline } from "../time/timeline.ts";
@@ -15,6 +16,7 @@ export interface SimProcessOptions {
   readonly faults: readonly ProcessFault[];
   readonly hasFaults: () => boolean;
   readonly latencyMs: number;
+  readonly coverage: Coverage;
 }
 
 /** How a call fails. The port says it in its own words. */
@@ -106,7 +108,8 @@ export class SimProcess {
   ): Promise<T> {
     if (this.#isDead) return never();
     const fault = this.nextFault(port, what);
-    const { story, timeline } = this.#options;
+    const { story, timeline, coverage } = this.#options;
+    if (CHANGE.test(what)) coverage.noteCall(what, fault?.kind === "kill");
     this.take(fault);
     if (this.#isDead) return never();
     const { promise, resolve, reject } = Promise.withResolvers<T>();

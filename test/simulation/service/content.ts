@@ -6,6 +6,10 @@ import { uuidOf } from "../../simulator/simulated-event.ts";
 interface Version {
   readonly fromMs: number;
   readonly text: string;
+  /** Its entry in the list. */
+  readonly listing: string;
+  /** By member of the details what a column of it has: a string itself, any other value as it stands there. */
+  readonly columns: Readonly<Record<string, string>>;
   readonly isListed: boolean;
   /** What its details are answered with; undefined: the text. */
   readonly refusal: 403 | 404 | 410 | undefined;
@@ -27,13 +31,13 @@ export class Content {
     for (let n = 0; n < count; n += 1) {
       this.#made += 1;
       const uuid = uuids(this.#made);
-      this.#set(uuid, nowMs, { text: this.#newText(uuid), isListed: true, refusal: undefined });
+      this.#set(uuid, nowMs, { ...this.#newTexts(uuid), isListed: true, refusal: undefined });
     }
   }
 
   /** Gives it a text that no event had before. */
   revise(uuid: string, nowMs: number): void {
-    this.#set(uuid, nowMs, { ...this.state(uuid), text: this.#newText(uuid) });
+    this.#set(uuid, nowMs, { ...this.state(uuid), ...this.#newTexts(uuid) });
   }
 
   archive(uuid: string, nowMs: number): void {
@@ -77,24 +81,40 @@ export class Content {
   }
 
   /** Texts of different lengths, with numbers and letters that a re-serialisation would change. */
-  #newText(uuid: string): string {
+  #newTexts(uuid: string): Pick<Version, "text" | "listing" | "columns"> {
     this.#revision += 1;
     const n = this.#revision;
-    const note = n % 3 === 0 ? `,"note":"caf\\u00e9 ${"x".repeat((n * 37) % 400)}"` : "";
-    return `{"uuid":"${uuid}","date":"2026-01-0${1 + (n % 9)}","scope":null,"spend":${n}.10${note}}`;
+    const filler = "x".repeat((n * 37) % 400);
+    const note = n % 3 === 0 ? `,"note":"caf\\u00e9 ${filler}"` : "";
+    const date = `2026-01-0${1 + (n % 9)}`;
+    const [scope = "", inColumn] = SCOPES[n % SCOPES.length] ?? [];
+    return {
+      text: `{"uuid":"${uuid}","date":"${date}"${scope},"spend":${n}.10${note}}`,
+      listing: `{"uuid":"${uuid}","name":"event ${n}"}`,
+      columns: {
+        date,
+        spend: `${n}.10`,
+        ...(inColumn === undefined ? {} : { scope: inColumn }),
+        ...(n % 3 === 0 ? { note: `café ${filler}` } : {}),
+      },
+    };
   }
 }
 
-const UNKNOWN: EventState = { text: "", isListed: false, refusal: 404 };
+/** As the details have it, and as its column does. */
+const SCOPES: readonly (readonly [string, string?])[] = [
+  [',"scope":null'],
+  [',"scope":"global"', "global"],
+  [""],
+  [',"scope":{"a":1.0,"b":[]}', '{"a":1.0,"b":[]}'],
+  [',"scope":1.50', "1.50"],
+];
+
+const UNKNOWN: EventState = { text: "", listing: "", columns: {}, isListed: false, refusal: 404 };
 
 const known = new Map<number, string>();
 function uuids(n: number): string {
   const uuid = known.get(n) ?? uuidOf(`simulated ${n}`);
   known.set(n, uuid);
   return uuid;
-}
-
-/** Its entry in the list. */
-export function listingOf(uuid: string): string {
-  return `{"uuid":"${uuid}","name":"event"}`;
 }

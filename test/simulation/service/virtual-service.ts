@@ -3,7 +3,7 @@
 import { hashOf } from "../chance.ts";
 import { IdentityProvider } from "../oauth/identity-provider.ts";
 import type { Setting } from "../plan/plan.ts";
-import { Content, listingOf } from "./content.ts";
+import { Content } from "./content.ts";
 import { ServiceLimits } from "./service-limits.ts";
 import { VirtualSessions } from "./virtual-sessions.ts";
 
@@ -105,7 +105,9 @@ export class VirtualService {
     const all = this.#setting.isShuffled ? this.#shuffled() : this.content.listed();
     const { pageSize = all.length } = this.#setting;
     const page = Number(url.searchParams.get("page") ?? 1);
-    const entries = all.slice((page - 1) * pageSize, page * pageSize).map(listingOf);
+    const entries = all
+      .slice((page - 1) * pageSize, page * pageSize)
+      .map((uuid) => this.content.state(uuid).listing);
     const link = `</v1/events?is_listed=true&page=${page + 1}>; rel="next"`;
     const headers: [string, string[]][] = page * pageSize < all.length ? [["link", [link]]] : [];
     return answerOf(200, `{"data":[${entries.join(",")}]}`, headers);

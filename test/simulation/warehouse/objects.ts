@@ -24,6 +24,10 @@ export class Objects {
   readonly #observe: ObjectObserver;
   readonly #now: () => number;
   #sorted: readonly string[] | undefined;
+  /** By key what the last process left, where it was damaged since; undefined: no object. */
+  readonly #intact = new Map<string, StoredBytes | undefined>();
+  /** Every key that ever was damaged, or is no file of the program. */
+  readonly everDamaged = new Set<string>();
 
   constructor(now: () => number, observe: ObjectObserver) {
     this.#now = now;
@@ -34,6 +38,43 @@ export class Objects {
     return this.#objects.get(key);
   }
 
+  /** As the last process left it, whatever has happened to it since. */
+  asWritten(key: string): StoredBytes | undefined {
+    return this.#intact.has(key) ? this.#intact.get(key) : this.get(key);
+  }
+
+  keysAsWritten(prefix: string): readonly string[] {
+    if (this.#intact.size === 0) return this.keys(prefix);
+    const lost = [...this.#intact.keys()].filter((key) => key.startsWith(prefix) && !this.#objects.has(key));
+    const keys = [...this.keys(prefix), ...lost].filter((key) => this.asWritten(key) !== undefined);
+    return lost.length === 0 ? keys : keys.sort();
+  }
+
+  /** The keys that are not now as a process left them. */
+  get damaged(): readonly string[] {
+    return [...this.#intact.keys()];
+  }
+
+  /** A disk, or a person, changes it; without bytes it is gone. No process did it, and no observer learns of it. */
+  damage(key: string, bytes: Uint8Array | undefined): void {
+    const before = this.#objects.get(key);
+    if (!this.#intact.has(key)) this.#intact.set(key, before);
+    this.everDamaged.add(key);
+    if (bytes === undefined) this.#objects.delete(key);
+    else
+      this.#objects.set(key, { bytes, version: versionOf(bytes), modifiedAtMs: this.#now(), metadata: {} });
+    this.#sorted = undefined;
+  }
+
+  /** From a backup. */
+  restore(key: string): void {
+    const intact = this.#intact.get(key);
+    if (intact === undefined) return;
+    this.#intact.delete(key);
+    this.#objects.set(key, intact);
+    this.#sorted = undefined;
+  }
+
   keys(prefix: string, after = ""): readonly string[] {
     this.#sorted ??= [...this.#objects.keys()].sort();
     return this.#sorted.filter((key) => key.startsWith(prefix) && key > after);
@@ -41,8 +82,9 @@ export class Objects {
 
   put(key: string, bytes: Uint8Array, by: string, metadata: StoredBytes["metadata"] = {}): string {
     const before = this.#objects.get(key);
-    const version = `"${createHash("md5").update(bytes).digest("hex")}"`;
-    const after = { bytes: bytes.slice(), version, modifiedAtMs: this.#now(), metadata };
+    const version = versionOf(bytes);
+    this.#intact.delete(key);
+    const after = { bytes: Uint8Array.from(bytes), version, modifiedAtMs: this.#now(), metadata };
     this.#objects.set(key, after);
     if (before === undefined) this.#sorted = undefined;
     this.#observe({ key, before, after, by });
@@ -53,7 +95,10 @@ export class Objects {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#objects.delete(key);
+    this.#intact.delete(key);
     this.#sorted = undefined;
     this.#observe({ key, before, after: undefined, by });
   }
 }
+
+const versionOf = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`;

@@ -1,0 +1,95 @@
+// Damage: what is damaged is neither published nor compared with, and a process that finds it names the file.
+
+import type { Ended } from "../process/do-command.ts";
+import type { Model } from "./model.ts";
+import type { ProcessFacts } from "./process-facts.ts";
+
+const isNeeded = (key: string): boolean => key.includes("/part-") || key.endsWith("/_manifest.json");
+
+/** A part or the manifest: nothing depends on the other files. */
+export function isDamaged({ world, reader }: Model, snapshotId: string): boolean {
+  const folder = reader.snapshotFolder(snapshotId);
+  return world.objects.damaged.some((key) => key.startsWith(folder) && isNeeded(key));
+}
+
+export function wasDamaged({ world, reader }: Model, snapshotId: string): boolean {
+  const folder = reader.snapshotFolder(snapshotId);
+  return [...world.objects.everDamaged].some((key) => key.startsWith(folder) && isNeeded(key));
+}
+
+/** Anything of the account, or of the whole warehouse: then its tables may stay as they were, or lack what is damaged. */
+export function hasDamage({ world, account }: Model): boolean {
+  return [...world.objects.everDamaged].some((key) => (key.split("/")[1] ?? account.name) === account.name);
+}
+
+/** A process has ended by itself. */
+export function checkFound(model: Model, facts: ProcessFacts, ended: Ended): void {
+  const { everDamaged } = model.world.objects;
+  const error = ended.error ?? ended.result?.error;
+  if (
+    error?.code === "STORE_CORRUPT" &&
+    !everDamaged.has(String(error.fields["key"])) &&
+    !hasGone(model, facts)
+  )
+    model.fail(`${facts.name} says that ${error.fields["key"]} is damaged`);
+  if (ended.diff) checkDiff(model, facts, ended.diff);
+  if (ended.verified) checkVerified(model, facts, ended.verified);
+}
+
+/** Its files may go while it looks at them: they are removed, or were retired. */
+function hasGone({ removedAtMs, retiredAtMs, world }: Model, { fromMs }: ProcessFacts): boolean {
+  return (
+    (removedAtMs ?? fromMs) > fromMs || [...retiredAtMs.values()].some((atMs) => atMs <= world.timeline.nowMs)
+  );
+}
+
+function checkDiff(
+  model: Model,
+  { name }: ProcessFacts,
+  { a, b, changes }: NonNullable<Ended["diff"]>,
+): void {
+  if (isDamaged(model, a) || (b !== null && isDamaged(model, b)))
+    model.fail(`${name} compares what is damaged`);
+  const folded = new Map(
+    (b === null ? [] : (model.reader.rows(b) ?? [])).map(({ uuid, event }) => [uuid, event]),
+  );
+  for (const { uuid, before, after } of changes) {
+    if ((folded.get(uuid) ?? null) !== before) model.fail(`${name} finds a change of another event`);
+    if (after === null) folded.delete(uuid);
+    else folded.set(uuid, after);
+  }
+  const rows = model.reader.rows(a) ?? [];
+  if (folded.size !== rows.length || rows.some(({ uuid, event }) => folded.get(uuid) !== event))
+    model.fail(`the changes that ${name} finds do not lead from ${b} to ${a}`);
+}
+
+/** No more events are the same, changed or gone than were so at some instant. */
+function checkVerified(
+  model: Model,
+  { name, fromMs }: ProcessFacts,
+  found: NonNullable<Ended["verified"]>,
+): void {
+  const { content } = model.account.service;
+  const { nowMs } = model.world.timeline;
+  // The head of its beginning may be another one by now.
+  const heads = model.reader.log().map(({ snapshot_id }) => model.reader.rows(snapshot_id) ?? []);
+  const isPossible = heads.some((rows) => {
+    const most = { same: 0, changed: 0, gone: 0 };
+    for (const { uuid, event } of rows) {
+      const was = (kind: keyof typeof most, holds: Parameters<typeof content.wasEver>[3]): void => {
+        if (content.wasEver(uuid, fromMs, nowMs, holds)) most[kind] += 1;
+      };
+      was("same", ({ text, refusal }) => refusal === undefined && text === event);
+      was("changed", ({ text, refusal }) => refusal === undefined && text !== event);
+      was("gone", ({ refusal }) => refusal !== undefined);
+    }
+    const sum = found.same + found.changed + found.gone;
+    return (
+      sum === rows.length &&
+      found.same <= most.same &&
+      found.changed <= most.changed &&
+      found.gone <= most.gone
+    );
+  });
+  if (!isPossible) model.fail(`${name} verifies what the service never had: ${JSON.stringify(found)}`);
+}

@@ -1,0 +1,49 @@
+// Defects of what is done about damaged, missing and foreign files, and of `verify` and `diff`.
+
+import type { PlantedDefect } from "./planted-defect.ts";
+
+export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
+  {
+    name: "parts of which no row is needed are not verified",
+    file: "snapshot/compare/compare-snapshots.ts",
+    from: "await Promise.all([verifyFiles(store, before, proceed), verifyFiles(store, after, proceed)]);",
+    to: "",
+  },
+  {
+    name: "a damaged snapshot is the base over a damaged head",
+    file: "run/publish/base.ts",
+    from: "if (kept.has(snapshotId) && (await damageOf(snapshotId)) === undefined) return snapshotId;",
+    to: "if (kept.has(snapshotId)) return snapshotId;",
+  },
+  {
+    name: "a damaged head is published over unasked",
+    file: "run/publish/base.ts",
+    from: "const damage = isOverDamaged ? await damageOf(head.snapshot_id) : undefined;",
+    to: "const damage = await damageOf(head.snapshot_id);",
+  },
+  {
+    name: "a removal deletes files that are not the program's",
+    file: "run/remove/remove-account.ts",
+    from: "return keys.filter(isOfLayout);",
+    to: "return keys;",
+  },
+  {
+    name: "verify takes what has changed for the same",
+    file: "run/verify/verify.ts",
+    from: 'changedPointers(event, detail.event).length === 0 ? "same" : "changed"',
+    to: 'changedPointers(event, event).length === 0 ? "same" : "changed"',
+  },
+  {
+    name: "diff leaves out what was removed",
+    file: "run/compare/diff.ts",
+    from: "for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);",
+    to: 'for await (const change of compareSnapshots(store, before, after, proceed)) if (change.change !== "removed") onChange(change);',
+  },
+  {
+    name: "a publication that a removal has deleted is said to be damaged",
+    file: "storage/publication-log.ts",
+    from: "if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);",
+    to: "",
+    isPast: true,
+  },
+];
