@@ -11,6 +11,7 @@ import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
+import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { type AccountStore, accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
 import { commandLineText } from "../options/command-line-text.ts";
@@ -19,7 +20,7 @@ import type { OptionValues } from "../options/options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { plural } from "../output/progress-text.ts";
-import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
+import { missingWarehouse, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
 import type { CommandSpec } from "./command.ts";
 
@@ -38,9 +39,8 @@ export const removeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const account = parseAccount(argument);
     const { store: all, catalog } = await openWarehouse(values, context);
     const store = accountStore(all, account);
-    await refuseMissingWarehouse(store, values, context.cwd);
     const files = await countFiles(store);
-    if (files.files === 0) throw await missingAccount(store);
+    if (files.files === 0) throw await missingAccount(store, values, context.cwd);
     if (files.refusedLink !== undefined) {
       throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
     }
@@ -81,12 +81,15 @@ function parseAccount(text: string): string {
   }
 }
 
-async function missingAccount(store: AccountStore): Promise<SyncError> {
+async function missingAccount(store: AccountStore, values: Values, cwd: string): Promise<SyncError> {
   await refuseUnknownAccount(store);
-  return new SyncError(
-    "CONFIG_INVALID",
-    `The warehouse has no account ${store.account}, and no others. Check --warehouse.`,
-  );
+  for await (const _removal of store.list(FOLDERS.publications)) {
+    return new SyncError(
+      "CONFIG_INVALID",
+      `The warehouse has no account ${store.account}, and no others. Check --warehouse.`,
+    );
+  }
+  return missingWarehouse(values, cwd);
 }
 
 function describe(account: string, files: AccountFiles, values: Values): readonly string[] {

@@ -228,8 +228,6 @@ describe("query refuses", () => {
     "SELECT 1; COPY (SELECT 1) TO '$F'",
     "SELECT 1; CREATE TABLE t (a INTEGER)",
     "SELECT 1; SELECT 2",
-    "",
-    "-- nothing",
     "EXPLAIN SELECT 1",
     "EXPLAIN ANALYZE COPY (SELECT 1) TO '$F'",
     "DESCRIBE events",
