@@ -16,6 +16,7 @@ describe("a damaged publication log", () => {
     ["of two lines", LINE + LINE],
     ["with a blank line", `${LINE}\n`],
     ["of binary bytes", new Uint8Array([0xff, 0xfe, 0x0a])],
+    ["with a byte that is no UTF-8", Buffer.from(LINE.replace("write-2", "write-\xff"), "latin1")],
     ["of another kind", '{"secret":"canary"}\n'],
     ["with a number as text", LINE.replace('"events":3', '"events":"3"')],
     ["with a snapshot outside the warehouse", LINE.replace(SECOND.snapshot_id, "../../etc")],
@@ -40,9 +41,9 @@ describe("a damaged publication log", () => {
   });
 
   it.each([
-    ["0000000001", ["0000000002"]],
-    ["0000000002", ["0000000001", "0000000003"]],
-  ])("is STORE_CORRUPT where %s is missing", async (missing, present) => {
+    ["0000000001", ["0000000002"], "If the account was to be removed, start remove again."],
+    ["0000000002", ["0000000001", "0000000003"], "exists. Restore this file"],
+  ])("is STORE_CORRUPT where %s is missing, with the remedy", async (missing, present, remedy) => {
     const store = new MemoryStore();
     for (const id of present) {
       store.put(`publications/uk/${id}.ndjson`, `${JSON.stringify(aPublication({ publication: id }))}\n`);
@@ -52,6 +53,7 @@ describe("a damaged publication log", () => {
       await expect(read(accountStore(store, "uk"))).rejects.toMatchObject({
         code: "STORE_CORRUPT",
         fields: { key: `publications/uk/${missing}.ndjson` },
+        message: expect.stringContaining(remedy),
       });
     }
   });
