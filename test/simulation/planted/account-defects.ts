@@ -4,12 +4,6 @@ import type { PlantedDefect } from "./planted-defect.ts";
 
 export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   {
-    name: "a lost update of views.sql",
-    file: "catalog/duckdb/duckdb-catalog.ts",
-    from: "await this.#store.replace(VIEWS_FILE, sql, current.version)",
-    to: 'await this.#store.replace(VIEWS_FILE, sql, (await this.#store.read(VIEWS_FILE))?.version ?? "")',
-  },
-  {
     name: "views.sql has one account only",
     file: "catalog/duckdb/duckdb-catalog.ts",
     from: "for (const account of await accounts(this.#store)) {",

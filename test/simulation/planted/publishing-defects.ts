@@ -62,12 +62,6 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     to: "",
   },
   {
-    name: "a held snapshot is published when the run is tried again",
-    file: "run/publish/publish.ts",
-    from: "const mark = await readHold(ports.store, snapshotId);",
-    to: 'const mark = await readHold(ports.store, snapshotId.replace("Z", ""));',
-  },
-  {
     name: "an accept without force replaces a later head",
     file: "run/accept-or-rollback.ts",
     from: 'return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;',
