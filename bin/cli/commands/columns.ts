@@ -11,6 +11,7 @@ import { formatTable } from "../output/table.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
 import type { CommandSpec } from "./command.ts";
+import { needDuckDB } from "./query.ts";
 
 const OPTIONS = ["config", "warehouse", "json"] as const;
 
@@ -29,7 +30,7 @@ export const columnsCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);
     await refuseMissingWarehouse(store, values, cwd);
     const columns = await readColumns(store);
-    // DuckDB loads where there is something to count.
+    await needDuckDB();
     const { query } = await import("../query/query.ts");
     const { directory } = views;
     const counted =

@@ -81,14 +81,14 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   },
 };
 
-/** An optional dependency, loaded for this command alone. */
-async function needDuckDB(): Promise<void> {
+/** An optional dependency, loaded for `query` and `columns` alone. */
+export async function needDuckDB(): Promise<void> {
   await import("@duckdb/node-api").catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
     const install = `npm install --global @duckdb/node-api@${packageJson.optionalDependencies["@duckdb/node-api"]}`;
     throw new SyncError(
       "QUERY_FAILED",
-      `query needs DuckDB, which cannot be loaded here${code}. Install it: ${install} (in a project without --global). No other command needs it.`,
+      `query needs DuckDB, as columns does, which cannot be loaded here${code}. Install it: ${install} (in a project without --global). No other command needs it.`,
       { cause: error },
     );
   });
