@@ -113,7 +113,7 @@ export class MutantCopy implements Disposable {
     const folder = join(this.#state, "running");
     return readdirSync(folder)
       .map((name) => {
-        const text = existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : "";
+        const text = runningIn(join(folder, name));
         const { id, untilMs } = text === "" ? { id: 0, untilMs: Number.POSITIVE_INFINITY } : JSON.parse(text);
         const isLate = Date.now() > untilMs;
         const fate: Fate = { verdict: "TIME", by: "no end" };
@@ -125,5 +125,14 @@ export class MutantCopy implements Disposable {
 
   [Symbol.dispose](): void {
     rmSync(this.#root, { recursive: true, force: true });
+  }
+}
+
+/** Empty where the file is being written, or was deleted a moment ago. */
+function runningIn(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
   }
 }
