@@ -2,7 +2,10 @@
 // `npm run mutate` prints it; the same text twice in a function is one entry.
 
 /** What decides about data: of these files each mutation dies, or is listed below. */
-export const DECIDING: readonly string[] = ["lambdas/job/run/publish/guard.ts"];
+export const DECIDING: readonly string[] = [
+  "lambdas/job/run/publish/guard.ts",
+  "lambdas/job/run/publish/retention.ts",
+];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "lambdas/job/run/publish/guard.ts": {
@@ -12,5 +15,13 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a head the product is not a number, and nothing is more than that.",
     "guard: headEvents !== undefined && maxGrowthPercent !== undefined && → (headEvents !== undefined) &&":
       "Without a limit the product is not a number, and nothing is more than that.",
+  },
+  "lambdas/job/run/publish/retention.ts": {
+    "applyRetention: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
+      "Without an instant the comparison is with no number, and false.",
+    "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (madeAtMs !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
+      "Without a limit the product is not a number, and nothing is less than that.",
+    "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
+      "Without an instant the comparison is with no number, and false.",
   },
 };

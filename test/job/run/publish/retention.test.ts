@@ -1,8 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
@@ -19,6 +22,26 @@ async function daily(world: SmallWorld, days: number): Promise<readonly string[]
     snapshots.push((await world.run()).row.snapshot_id ?? "");
   }
   return snapshots;
+}
+
+/** Takes a while for each write, and says when it begins and ends. */
+function slow(store: Store): { readonly store: Store; readonly steps: string[] } {
+  const steps: string[] = [];
+  const slowly = async <Result>(step: string, write: () => Promise<Result>): Promise<Result> => {
+    steps.push(step);
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    steps.push(`end of ${step}`);
+    return write();
+  };
+  return {
+    steps,
+    store: {
+      ...interposed(store, async () => undefined),
+      create: (key, body) => slowly(`create ${key}`, () => store.create(key, body)),
+      replace: (key, bytes, version) => slowly(`replace ${key}`, () => store.replace(key, bytes, version)),
+      delete: (key) => slowly(`delete ${key}`, () => store.delete(key)),
+    },
+  };
 }
 
 describe("retention", () => {
@@ -186,6 +209,96 @@ describe("retention", () => {
     expect(marked).toEqual(["_digests.bin", "_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(seenJustBefore).toEqual(marked);
     expect(files(world, first)).toEqual(["_retired.json"]);
+  });
+
+  test("counts exact days: of a snapshot's age, since it was the head, and since it was retired", async () => {
+    const world = new SmallWorld();
+    const [first = ""] = await daily(world, 2);
+    const later = async (ms: number, retainDays: number): Promise<readonly string[]> => {
+      world.clock.set(ms);
+      await applyRetention({ ports: world.ports(), retainDays });
+      return files(world, first);
+    };
+
+    const wasHead = await later(DAY_MS, 0);
+    // The second snapshot came a day and a millisecond after the first.
+    const ofThreeDays = await later(DAY_MS - 1, 3);
+    const retired = await later(1, 3);
+    const almost = await later(DAY_MS - 1, 3);
+    const deleted = await later(1, 3);
+
+    expect([wasHead, ofThreeDays].flat()).not.toContain("_retired.json");
+    expect(retired).toContain("_retired.json");
+    expect(almost).toEqual(retired);
+    expect(deleted).toEqual(["_retired.json"]);
+  });
+
+  test("does one thing after the other, and the tables follow in between", async () => {
+    const world = new SmallWorld();
+    const [deleted = "", undated = "", due = "", _, head = ""] = await daily(world, 5);
+    const keys = layout(ACCOUNT);
+    const held = "2026-01-01T12-00-00.000Z";
+    world.store.put(keys.held(held), "damaged");
+    world.store.put(keys.retired(deleted), JSON.stringify({ retired_at: "2026-01-03T00:00:00.000Z" }));
+    for (const id of [undated, head]) world.store.put(keys.retired(id), "{}");
+    const { store, steps } = slow(world.store);
+    const catalog: Catalog = { refresh: async () => void steps.push("refresh") };
+    const ports = { ...world.ports({ store, catalog }), logger: new LogLines() };
+
+    await applyRetention({ ports, retainDays: 1 });
+    const first = steps.splice(0);
+    await applyRetention({ ports, retainDays: 1 });
+
+    const whole = (step: string): readonly string[] => [step, `end of ${step}`];
+    expect(first).toEqual([
+      ...files(world, due)
+        .filter((name) => name !== "_retired.json")
+        .flatMap((name) => whole(`delete ${keys.snapshot(deleted)}${name}`)),
+      ...["create", "delete", "create"].flatMap((step) => whole(`${step} ${keys.held(held)}`)),
+      ...whole(`create ${keys.retired(due)}`),
+      ...whole(`delete ${keys.retired(head)}`),
+      "refresh",
+      ...whole(`replace ${keys.retired(undated)}`),
+      ...whole(`replace ${keys.retired(due)}`),
+    ]);
+    expect(steps).toEqual([]);
+    expect(ports.logger.lines.filter((line) => line.includes("deleted the retired snapshot"))).toHaveLength(
+      1,
+    );
+  });
+
+  test("lets the tables follow where it only gives the head back", async () => {
+    const world = new SmallWorld();
+    const [head = ""] = await daily(world, 1);
+    world.store.put(layout(ACCOUNT).retired(head), "{}");
+    const seen: (readonly string[])[] = [];
+    const catalog: Catalog = { refresh: async () => void seen.push(files(world, head)) };
+
+    await applyRetention({ ports: world.ports({ catalog }), retainDays: undefined });
+
+    expect(seen).toEqual([["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]]);
+  });
+
+  test("reads no other marks of holds than those it may have to write again", async () => {
+    const world = new SmallWorld();
+    await daily(world, 1);
+    const keys = layout(ACCOUNT);
+    const [held, retired] = ["2026-01-01T12-00-00.000Z", "2026-01-01T13-00-00.000Z"];
+    for (const id of [held, retired]) world.store.put(keys.held(id), "damaged");
+    world.store.put(keys.retired(retired), "{}");
+    const reads = new Set<string>();
+    const store: Store = {
+      ...interposed(world.store, async () => undefined),
+      read: (key) => {
+        reads.add(key);
+        return world.store.read(key);
+      },
+    };
+
+    await applyRetention({ ports: world.ports({ store }), retainDays: undefined });
+
+    expect([...reads].filter((key) => key.endsWith("_held.json"))).toEqual([keys.held(held)]);
+    expect(world.store.text(keys.held(retired))).toBe("damaged");
   });
 
   test("that fails does not fail the run, and is taken up by the next", async () => {
