@@ -93,12 +93,12 @@ describe("a start", () => {
     );
   });
 
-  test("with the same pointer says nothing", async () => {
+  test("with the same pointer says only which columns are new", async () => {
     const ports = await headWith("brand");
 
     await columnsOfRun(ports, { lifted: lift("brand", "more") });
 
-    expect(ports.logger.lines).toEqual([]);
+    expect(ports.logger.lines).toEqual([expect.stringMatching(/^info new columns: more\. /)]);
   });
 
   test("without a head of its own is held to the columns of another account", async () => {
