@@ -45,7 +45,7 @@ export const NO_COUNTS: SnapshotCounts = {
 export interface RunEnd {
   readonly outcome: Exclude<Outcome, "FAILED">;
   readonly reason: string | null;
-  /** For a person: why, and what to do. */
+  /** For a person: why it was held, skipped or handed over, and what to do. */
   readonly explanation?: string;
   /** What publishing the snapshot would do; only where the outcome is `HELD`. */
   readonly preview?: Preview;
@@ -62,7 +62,7 @@ export interface ColumnSample {
 }
 
 /** What continues a run whose attempt stopped early. */
-export interface HandOver {
+interface HandOver {
   /** The ARN of the execution. */
   readonly execution: string;
   /** How long the budget gives nothing useful, in milliseconds. */

@@ -5,26 +5,18 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { type Preview, previewSchema } from "../compare/preview.ts";
-import type { ColumnSample, HandOver } from "../run-state.ts";
+import { previewSchema } from "../compare/preview.ts";
+import type { RunEnd } from "../run-state.ts";
 import { isRun, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
-/** What a start of a run returns. `error` is present exactly when the outcome is `FAILED`. */
-export interface RunResult {
+/** What a start of a run returns: its end, as it is recorded. `error` is present exactly when the outcome is `FAILED`. */
+export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly row: RunLogEntry;
   readonly error?: SyncError;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
   readonly isAbandoned?: true;
-  /** Present exactly when the outcome is `HANDED_OVER`. */
-  readonly handedOver?: HandOver;
-  /** For a person: why the run was held or skipped, and what to do. */
-  readonly explanation?: string;
-  /** What publishing the snapshot would do; only where the outcome is `HELD`. */
-  readonly preview?: Preview;
-  /** The first values of each column of one's own; only of a dry run. */
-  readonly columns?: readonly ColumnSample[];
 }
 
 const outcomeSchema = z.object({
