@@ -9,7 +9,7 @@ const patternSchema: z.ZodType<Pattern> = z.lazy(() =>
 );
 
 const ruleSchema = z.strictObject({
-  Tags: z.unknown(),
+  Tags: z.unknown().optional(),
   Description: z.string().optional(),
   EventPattern: patternSchema,
   State: z.literal("ENABLED"),
