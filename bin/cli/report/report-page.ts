@@ -36,13 +36,20 @@ export function reportPage({ accounts, warehouse, nowMs, commandsFor }: ReportPa
 <body>
 ${PATTERNS}<main>
 <p class="quiet program">brand-events-sync</p>
-<h1>${title}</h1>
+<h1>${withWholeDates(title)}</h1>
 <p class="quiet made">Warehouse ${warehouse}, ${minute(nowMs)}</p>
 ${isOnly ? "" : overview(accounts, nowMs)}${sections}<footer class="quiet">Made by brand-events-sync ${VERSION} from the logs of the warehouse. All times are UTC. The page holds counts, names of fields and messages, and no event.</footer>
 </main>
 </body>
 </html>
 `.text;
+}
+
+/** Its dates do not break. */
+function withWholeDates(title: string): readonly Html[] {
+  return title
+    .split(/(\d{4}-\d\d-\d\d)/)
+    .map((part, at) => (at % 2 === 0 ? html`${part}` : html`<span class="date">${part}</span>`));
 }
 
 function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
@@ -110,6 +117,7 @@ main { max-width: 47rem; margin: 0 auto; padding: 2.5rem 1rem 4rem; }
 h1, h2, h3, p, dl, dd, figure, pre { margin: 0; }
 h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
 h2 { font-size: 1.375rem; line-height: 1.3; font-weight: 650; }
+.date { white-space: nowrap; }
 h3 { font-size: 1.0625rem; line-height: 1.4; font-weight: 600; text-wrap: balance; }
 a { color: var(--mark); }
 :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
