@@ -7,7 +7,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { against, sync, writeCredentials } from "../cli/command-line.ts";
-import { DUCKDB_VERSIONS, isSkipped, runIn } from "../duckdb/duckdb-versions.ts";
+import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "../duckdb/duckdb-versions.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
@@ -73,7 +73,7 @@ describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
     const statements = blocks(page, "sql").map((sql) => sql.replace(OWN_DUCKDB, ""));
 
-    expect(runIn(version, [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
+    expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
 });
 

@@ -29,13 +29,13 @@ interface RunOptions {
   readonly database?: string;
 }
 
-/** The rows of each statement, their values as Python writes them; null stays null. Throws what DuckDB says. */
+/** The rows of each statement in this folder's DuckDB, values as Python writes them; null stays null. Throws what it says. */
 export function runIn(
-  version: DuckdbVersion,
+  folder: string,
   statements: readonly string[],
   { cwd, database }: RunOptions,
 ): readonly (readonly (readonly (string | null)[])[])[] {
-  const args = [PROGRAM, folderOf(version), ...(database === undefined ? [] : [database])];
+  const args = [PROGRAM, folder, ...(database === undefined ? [] : [database])];
   const { status, stdout, stderr, error } = spawnSync(PYTHON, args, {
     cwd,
     input: JSON.stringify(statements),
@@ -43,6 +43,6 @@ export function runIn(
     env: { ...process.env, PYTHONIOENCODING: "utf-8", PYTHONDONTWRITEBYTECODE: "1" },
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (status !== 0) throw new Error(`DuckDB ${version}: ${error?.message ?? stderr}`);
+  if (status !== 0) throw new Error(`DuckDB in ${folder}: ${error?.message ?? stderr}`);
   return JSON.parse(stdout);
 }

@@ -9,7 +9,7 @@ import { TABLES } from "../../lambdas/job/storage/layout.ts";
 import { eventRow, type Warehouse, warehouse } from "../cli/warehouse.ts";
 import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
-import { DUCKDB_VERSIONS, isSkipped, runIn } from "./duckdb-versions.ts";
+import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "./duckdb-versions.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TYPES = ["BIGINT", "DOUBLE", "DECIMAL(18,2)", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR"] as const;
@@ -65,7 +65,7 @@ describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("DuckDB %s", (version) => {
       STATEMENTS.map(async (sql) => [sql, (await query(made.views, sql)).rows] as const),
     );
 
-    const [, ...found] = runIn(version, [viewsOf(made), ...STATEMENTS], { cwd: made.directory });
+    const [, ...found] = runIn(folderOf(version), [viewsOf(made), ...STATEMENTS], { cwd: made.directory });
 
     expect(expected.filter(([, rows]) => rows.length === 0)).toEqual([]);
     expect(STATEMENTS.map((sql, index) => [sql, found[index]])).toEqual(expected);
@@ -78,10 +78,11 @@ describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("DuckDB %s", (version) => {
     const [, file = ""] = /ATTACH '(.*?)'/.exec(attach) ?? [];
     const sql = "SELECT count(*)::VARCHAR FROM events_typed";
 
-    for (const _ of ["new", "again"]) runIn(version, [attach, viewsOf(made)], { cwd: made.directory });
+    for (const _ of ["new", "again"])
+      runIn(folderOf(version), [attach, viewsOf(made)], { cwd: made.directory });
 
     for (const reader of DUCKDB_VERSIONS) {
-      const rows = runIn(reader, [sql], { cwd: made.directory, database: file });
+      const rows = runIn(folderOf(reader), [sql], { cwd: made.directory, database: file });
       expect(rows).toEqual([[[String(HOSTILE_VALUES.length)]]]);
     }
   });

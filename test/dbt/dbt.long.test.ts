@@ -1,0 +1,104 @@
+// What docs/dbt.md gives to dbt works as it stands there: its model has the rows of `events`, whatever was published.
+
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { removeAccount } from "../../lambdas/job/run/remove/remove-account.ts";
+import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
+import { PYTHON, runIn } from "../duckdb/duckdb-versions.ts";
+import { SmallWorld } from "../job/run/small-world.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+
+const DBT = fileURLToPath(new URL("../../.dbt/", import.meta.url));
+const isSkipped = !existsSync(join(DBT, "dbt")) && process.env["CI"] !== "true";
+if (isSkipped) process.stderr.write("The test with dbt is skipped: npm run setup:dbt\n");
+
+const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+
+/** A project of the page's files, beside a warehouse. */
+function writeProject(cwd: string): void {
+  const blocks = page("dbt.md").matchAll(/^`([\w/.]+)`[^\n]*\n\n```\w*\n(.*?)^```$/gms);
+  const files = [...blocks].map(([, file = "", text = ""]) => [file, text] as const);
+  expect(files).toHaveLength(3);
+  mkdirSync(join(cwd, "models"));
+  for (const [file, text] of files) writeFileSync(join(cwd, file), text);
+  writeFileSync(join(cwd, "dbt_project.yml"), "name: analytics\nprofile: brand_events\n");
+}
+
+/** What dbt printed. It sends nothing. */
+function dbt(cwd: string, ...args: readonly string[]): string {
+  const env = { ...process.env, PYTHONPATH: DBT, DBT_SEND_ANONYMOUS_USAGE_STATS: "false" };
+  const command = ["-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", ...args];
+  const { status, stdout, stderr } = spawnSync(PYTHON, command, { cwd, env, encoding: "utf8" });
+  expect(status, stdout + stderr).toBe(0);
+  return stdout;
+}
+
+/** The model after `dbt build`: how many rows of each publication. Fails unless it has the rows of `events`. */
+function build(cwd: string): readonly string[] {
+  const [, attach = ""] = /^duckdb -cmd "(ATTACH .*?)" -c "\.read/m.exec(page("querying.md")) ?? [];
+  runIn(DBT, [attach, readFileSync(join(cwd, "warehouse/views.sql"), "utf8")], { cwd });
+  // The model and its two tests.
+  expect(dbt(cwd, "build")).toContain("PASS=3 WARN=0 ERROR=0 SKIP=0");
+
+  const rows = "SELECT account, uuid, event FROM";
+  const [, events, current, counts = []] = runIn(
+    DBT,
+    [
+      "ATTACH 'brand-events.duckdb' AS brand_events (READ_ONLY)",
+      `${rows} brand_events.events ORDER BY ALL`,
+      `${rows} current_events WHERE NOT is_deleted ORDER BY ALL`,
+      `SELECT account, publication::INTEGER, if(is_deleted, 'removed', 'live'), count(*)
+       FROM current_events GROUP BY ALL ORDER BY ALL`,
+    ],
+    { cwd, database: "analytics.duckdb" },
+  );
+  expect(current).toEqual(events);
+  return counts.map((row) => row.join(" "));
+}
+
+test.skipIf(isSkipped)("the model of docs/dbt.md follows events", { timeout: 300_000 }, async () => {
+  const cwd = await temporaryDirectory();
+  const directory = join(cwd, "warehouse");
+  const store = new DirectoryStore({ directory, random: { token: () => randomUUID() } });
+  const ports = { store, catalog: new DuckdbCatalog({ store, directory }) };
+  const world = new SmallWorld();
+  const run = async (account: string): Promise<void> => {
+    world.settings = { ...world.settings, account };
+    expect((await world.run({}, ports)).row.outcome).toBe("PUBLISHED");
+  };
+  writeProject(cwd);
+
+  world.show(6);
+  await run("de");
+  await run("uk");
+  expect(build(cwd)).toEqual(["de 1 live 6", "uk 1 live 6"]);
+
+  // Two publications of uk, and one of de with a lower number: only what changed is written.
+  world.events.set(1, 2).set(7, 1).delete(6);
+  await run("uk");
+  world.events.set(2, 2);
+  await run("uk");
+  await run("de");
+  const de = ["de 1 live 3", "de 2 live 3", "de 2 removed 1"];
+  expect(build(cwd)).toEqual([...de, "uk 1 live 3", "uk 2 live 2", "uk 2 removed 1", "uk 3 live 1"]);
+
+  world.settings = { ...world.settings, account: "uk" };
+  expect(await removeAccount(world.ports(ports))).toBe("removed");
+  expect(build(cwd)).toEqual([...de, "uk 3 removed 7"]);
+
+  // Its numbers go on: the account begins again from its events. Those of de are still lower.
+  world.events.set(3, 2);
+  await run("uk");
+  await run("de");
+  expect(build(cwd)).toEqual([
+    ...["de 1 live 2", "de 2 live 3", "de 2 removed 1", "de 3 live 1"],
+    ...["uk 5 live 6", "uk 5 removed 1"],
+  ]);
+
+  expect(dbt(cwd, "source", "freshness")).toContain("WARN freshness of brand_events.publications");
+});
