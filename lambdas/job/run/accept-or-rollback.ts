@@ -91,15 +91,16 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const manifest = await keptSnapshot(store, snapshotId);
   const { publications, removal } = await readLogSince(store, "");
-  if (publications.some(({ snapshot_id }) => snapshot_id === snapshotId)) return manifest;
-  // A removal that was stopped has not deleted it yet.
-  if (removal && snapshotId <= removal.run_id)
+  const isPublished = publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
+  if (!isPublished && removal && snapshotId <= removal.run_id)
     throw snapshotNotFound(
       snapshotId,
-      "was removed with its account. To delete the rest of it, start remove again",
+      "was removed with its account. If files of it are left, start remove again",
     );
+  const manifest = await keptSnapshot(store, snapshotId);
+  if (isPublished) return manifest;
   const isHeld = (await readHold(store, snapshotId)) !== undefined;
   if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
   if (action === "rollback")

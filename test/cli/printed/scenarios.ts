@@ -140,6 +140,13 @@ export const SCENARIOS: readonly Scenario[] = [
       return everything(await world.command(["query", "-f", file, ...world.place.slice(0, 2)]));
     },
   },
+  {
+    place: "bin/cli/commands/query.ts status",
+    said: async (world) => {
+      await world.run("--require", "/nothing");
+      return everything(await world.command(["query", "FROM events", ...world.place.slice(0, 2)]));
+    },
+  },
 ];
 
 /** The texts of a page, each on its line. */
