@@ -1,0 +1,125 @@
+// What a lease says, as it is written and as it is read: who has it, and until when.
+
+import { describe, expect, test } from "vitest";
+import {
+  encodeLease,
+  executionOf,
+  expiryMs,
+  isHeld,
+  knownSinceMs,
+  type LeaseFile,
+  leaseOf,
+  readLease,
+} from "../../../../lambdas/job/run/lease/lease-file.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { KEY } from "./lease-world.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const USE = [{ atMs: NOW_MS, requests: 7, bytes: 70 }];
+const ARN = "arn:aws:states:eu-west-1:123456789012:execution:sync:one";
+
+/** Held by a process until a minute from now. */
+const aLease = (over: Partial<LeaseFile> = {}): LeaseFile => ({
+  run_id: "run-1",
+  holder: { token: "a" },
+  renewed_at: "2026-01-01T00:00:00.000Z",
+  expires_at: "2026-01-01T00:01:00.000Z",
+  use: [],
+  ...over,
+});
+
+describe("a lease is written", () => {
+  const dates = { renewed_at: "2026-01-01T00:00:00.000Z", use: USE, use_since: "2025-12-31T23:00:00.000Z" };
+
+  test.each([
+    [
+      "for a process, for a minute",
+      { run_id: "run-1", holder: { token: "a" } },
+      { expires_at: "2026-01-01T00:01:00.000Z" },
+    ],
+    ["as free, from now on", { run_id: null, holder: null }, { expires_at: "2026-01-01T00:00:00.000Z" }],
+    [
+      "for an execution, without an end and with the number of its hand-over",
+      { run_id: "run-1", holder: null, execution: ARN, handed_over: { run_id: "run-1", n: 2 } },
+      { expires_at: null },
+    ],
+  ])("%s", async (_, facts, end) => {
+    const lease = leaseOf({ ...facts, use: USE }, NOW_MS);
+
+    expect(lease).toStrictEqual({ ...facts, ...dates, ...end });
+  });
+
+  test("as one line, and is read back", async () => {
+    const store = new MemoryStore();
+    const version = await store.create(KEY, encodeLease(aLease()));
+
+    expect(store.text(KEY)).toBe(
+      '{"run_id":"run-1","holder":{"token":"a"},"renewed_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:01:00.000Z","use":[]}\n',
+    );
+    expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: aLease() });
+  });
+});
+
+describe("a lease that is read", () => {
+  test("is none where there is no file", async () => {
+    expect(await readLease(accountStore(new MemoryStore(), "uk"))).toBeUndefined();
+  });
+
+  test("says nothing where its file is damaged, but can be replaced", async () => {
+    const store = new MemoryStore();
+    store.put(KEY, "damaged");
+    const version = (await store.read(KEY))?.version;
+
+    expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: undefined });
+  });
+
+  test("says since when its use is complete; where it does not, that is a minute before it was renewed", () => {
+    expect(knownSinceMs(aLease({ use_since: "2025-12-31T23:30:00.000Z" }))).toBe(NOW_MS - 30 * 60_000);
+    expect(knownSinceMs(aLease())).toBe(NOW_MS - 60_000);
+  });
+
+  test.each([
+    ["has it without an end", { expires_at: null, execution: ARN }, ARN],
+    ["does not have it where it has an end", { execution: ARN }, undefined],
+    ["does not have it where it is free", { run_id: null, expires_at: null, execution: ARN }, undefined],
+    ["is none where none is named", { expires_at: null }, undefined],
+    ["is none where it is null", { expires_at: null, execution: null }, undefined],
+  ])("names an execution, which %s", (_, over, execution) => {
+    expect(executionOf(aLease(over))).toBe(execution);
+  });
+
+  test.each([
+    ["when it says", {}, NOW_MS, NOW_MS + 60_000],
+    [
+      "when it says, though that is soon",
+      { expires_at: "2026-01-01T00:00:10.000Z" },
+      NOW_MS,
+      NOW_MS + 10_000,
+    ],
+    [
+      "a minute after it was renewed, at most",
+      { expires_at: "9999-12-31T23:59:59.000Z" },
+      NOW_MS + 5_000,
+      NOW_MS + 60_000,
+    ],
+    [
+      "a minute from now, where it was renewed in a time to come",
+      { renewed_at: "9999-12-31T23:58:59.000Z", expires_at: "9999-12-31T23:59:59.000Z" },
+      NOW_MS,
+      NOW_MS + 60_000,
+    ],
+    ["a minute after it was renewed, without a date", { expires_at: null }, NOW_MS + 5_000, NOW_MS + 60_000],
+  ])("expires %s", (_, over, nowMs, endMs) => {
+    expect(expiryMs(aLease(over), nowMs)).toBe(endMs);
+  });
+
+  test.each([
+    ["held until its end", {}, NOW_MS + 59_999, true],
+    ["free from its end on", {}, NOW_MS + 60_000, false],
+    ["free where it names no run", { run_id: null }, NOW_MS, false],
+    ["held for an execution, however late it is", { expires_at: null, execution: ARN }, NOW_MS + 1e9, true],
+  ])("is %s", (_, over, nowMs, held) => {
+    expect(isHeld(aLease(over), nowMs)).toBe(held);
+  });
+});
