@@ -5,6 +5,7 @@
 export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/guard.ts",
   "lambdas/job/run/publish/retention.ts",
+  "lambdas/job/storage/publication-log.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,5 +24,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a limit the product is not a number, and nothing is less than that.",
     "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without an instant the comparison is with no number, and false.",
+  },
+  "lambdas/job/storage/publication-log.ts": {
+    'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
+      "Where the last number is this one, the list includes it.",
   },
 };

@@ -1,8 +1,8 @@
 // A damaged publication log is refused by name, and its content is never repeated.
 
 import { describe, expect, it } from "vitest";
-import { accounts, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { accounts, newestReadable, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
@@ -82,5 +82,46 @@ describe("a damaged publication log", () => {
     store.put("publications/uk/0000000001.ndjson", "damaged");
 
     expect(await readHead(accountStore(store, "uk"))).toEqual(SECOND);
+  });
+
+  it("gives what can be read beside it, newest first, but hides no other failure", async () => {
+    const store = await logOf(FIRST, SECOND);
+    store.put("publications/uk/0000000003.ndjson", "damaged");
+    const failing = { ...accountStore(store, "uk"), read: () => Promise.reject(new Error("no disk")) };
+
+    expect(await Array.fromAsync(newestReadable(accountStore(store, "uk")))).toEqual([SECOND, FIRST]);
+    await expect(Array.fromAsync(newestReadable(failing))).rejects.toThrow("no disk");
+  });
+
+  it.each([
+    ["is gone", async (store: MemoryStore, key: string) => store.delete(key)],
+    ["cannot be read", async () => undefined],
+  ])("is STORE_CORRUPT where a publication that was listed %s", async (_, happens) => {
+    const store = await logOf(FIRST, SECOND);
+    const key = "publications/uk/0000000002.ndjson";
+    const unread: AccountStore = {
+      ...accountStore(store, "uk"),
+      read: async (asked) => {
+        if (asked !== key) return store.read(asked);
+        await happens(store, key);
+        return undefined;
+      },
+    };
+
+    await expect(readLog(unread)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key },
+      message: expect.stringContaining("it was listed but no longer exists"),
+    });
+  });
+
+  it("names what is missing also where nothing after it can be read", async () => {
+    const store = await logOf(FIRST);
+    store.put("publications/uk/0000000003.ndjson", "unread");
+    const unread = { ...accountStore(store, "uk"), read: async () => undefined };
+
+    await expect(readHead(unread)).rejects.toMatchObject({
+      fields: { key: "publications/uk/0000000002.ndjson" },
+    });
   });
 });

@@ -3,7 +3,9 @@
 import { expect, it } from "vitest";
 import {
   createRemoval,
+  findPublicationOf,
   findPublicationOfSnapshot,
+  newestReadable,
   publicationBefore,
   publish,
   readEnd,
@@ -11,7 +13,7 @@ import {
   readLog,
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
@@ -134,20 +136,78 @@ it("makes a publication that is created below it a lost one", async () => {
   expect(await readLog(accountStore(store, "uk"))).toEqual([]);
 });
 
-it("is no damage to a reader that had listed what it has deleted meanwhile", async () => {
-  const store = await logOf(FIRST, SECOND);
+/** As it is after the first file was asked for, when something happens before it is read. */
+const beforeFirstRead = (store: Store, happens: () => Promise<unknown>): Store => {
   let isFirst = true;
-  const slow: Store = {
+  return {
     ...callsOf(store),
     read: async (key) => {
       if (isFirst) {
         isFirst = false;
-        await createRemoval(accountStore(store, "uk"), NAMED);
-        for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
+        await happens();
       }
       return store.read(key);
     },
   };
+};
+
+it.each([
+  ["the log", readLog, []],
+  ["the head", readHead, undefined],
+  ["what a run has made", (store: AccountStore) => findPublicationOf(store, SECOND.run_id), undefined],
+  ["what can be read", (store: AccountStore) => Array.fromAsync(newestReadable(store)), []],
+])("is no damage to a reader of %s that had listed what it has deleted meanwhile", async (_, read, found) => {
+  const store = await logOf(FIRST, SECOND);
+  const slow = beforeFirstRead(store, async () => {
+    await createRemoval(accountStore(store, "uk"), NAMED);
+    for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
+  });
+
+  expect(await read(accountStore(slow, "uk"))).toEqual(found);
+});
+
+it("is no damage to a reader either where another one deletes it", async () => {
+  const store = await removed();
+  await store.delete("publications/uk/0000000001.ndjson");
+  const slow = beforeFirstRead(store, async () => {
+    await createRemoval(accountStore(store, "uk"), { ...NAMED, writeId: "another" });
+    for (const id of ["0000000002", "0000000003"]) await store.delete(`publications/uk/${id}.ndjson`);
+  });
 
   expect(await readLog(accountStore(slow, "uk"))).toEqual([]);
+});
+
+it("ends what can be read, and is none of it", async () => {
+  const store = await removed();
+  await publish(accountStore(store, "uk"), AFTER);
+
+  expect(await Array.fromAsync(newestReadable(accountStore(store, "uk")))).toEqual([AFTER]);
+});
+
+it("keeps its number where only the response to its creation was lost", async () => {
+  const store = await logOf(FIRST, SECOND);
+  const unsure: Store = {
+    ...callsOf(store),
+    create: async (key, body) => {
+      await store.create(key, body);
+      return undefined;
+    },
+  };
+
+  expect(await createRemoval(accountStore(unsure, "uk"), NAMED)).toBe("0000000003");
+});
+
+it("takes a number again that was taken and is free", async () => {
+  const store = await logOf(FIRST);
+  let isFirst = true;
+  const raced: Store = {
+    ...callsOf(store),
+    create: async (key, body) => {
+      if (!isFirst) return store.create(key, body);
+      isFirst = false;
+      return undefined;
+    },
+  };
+
+  expect(await createRemoval(accountStore(raced, "uk"), NAMED)).toBe("0000000002");
 });

@@ -6,6 +6,7 @@ import {
   accounts,
   findPublicationOf,
   findPublicationOfSnapshot,
+  publicationBefore,
   publish,
   readHead,
   readLog,
@@ -63,6 +64,13 @@ describe("the publication log", () => {
     expect(
       await findPublicationOfSnapshot(accountStore(store, "uk"), "2026-11-23T06-00-00.000Z"),
     ).toBeUndefined();
+  });
+
+  it("gives the publication before one, and none before the first", async () => {
+    const store = accountStore(await logOf(FIRST, SECOND), "uk");
+
+    expect(await publicationBefore(store, SECOND.publication)).toEqual(FIRST);
+    expect(await publicationBefore(store, FIRST.publication)).toBeUndefined();
   });
 
   it("writes one line with the keys in the table's order, whatever the object's", async () => {
