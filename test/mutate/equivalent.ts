@@ -6,6 +6,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/guard.ts",
   "lambdas/job/run/publish/retention.ts",
   "lambdas/job/storage/publication-log.ts",
+  "lambdas/job/run/lease/lease-file.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -28,5 +29,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/storage/publication-log.ts": {
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
       "Where the last number is this one, the list includes it.",
+  },
+  "lambdas/job/run/lease/lease-file.ts": {
+    "readLease: if (!isDamage(error)) throw error; → dropped":
+      "Reading the object throws nothing but damage: a store that fails does so before.",
   },
 };
