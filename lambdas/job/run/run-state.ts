@@ -55,7 +55,7 @@ export interface RunEnd {
   readonly handedOver?: HandOver;
 }
 
-export interface ColumnSample {
+interface ColumnSample {
   readonly name: string;
   readonly pointer: string;
   readonly values: readonly string[];
