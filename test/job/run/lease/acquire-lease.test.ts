@@ -1,0 +1,99 @@
+// Which lease is taken at once and which is not, and what is said of it. Waiting is in the long tests.
+
+import { describe, expect, test } from "vitest";
+import {
+  acquireLease,
+  endOfUncounted,
+  skippedAsLost,
+  skippedAsTaken,
+} from "../../../../lambdas/job/run/lease/acquire-lease.ts";
+import { Lease, LeaseLost } from "../../../../lambdas/job/run/lease/lease.ts";
+import { Account } from "./lease-world.ts";
+
+const [OWN, OTHER] = ["own", "other"].map(
+  (name) => `arn:aws:states:eu-west-1:123456789012:execution:sync:${name}`,
+);
+
+describe("the lease of an execution", () => {
+  const isTaken = { takenBy: "run-1", execution: OTHER, expiresAt: null };
+
+  test.each([
+    ["goes to a process once the execution has ended", undefined, "free", undefined],
+    ["stays the execution's while that works", undefined, "taken", isTaken],
+    ["stays the execution's where that cannot be asked", undefined, undefined, isTaken],
+    ["never goes to another execution", OWN, "free", isTaken],
+    ["goes to the same execution, whatever the answer", OTHER, "taken", undefined],
+  ] as const)("%s", async (_, execution, answer, taken) => {
+    const account = new Account();
+    account.leave("a", "run-1", { holder: null, expires_at: null, execution: OTHER });
+
+    const next = await acquireLease(account.options("b"), {
+      runId: "run-2",
+      execution,
+      askExecution: answer && (async () => answer),
+      waitForOwnRun: false,
+      waitForCommand: false,
+      signal: new AbortController().signal,
+    });
+
+    if (next instanceof Lease) await next.release();
+    expect(next instanceof Lease ? undefined : next).toEqual(taken);
+  });
+});
+
+describe("what a holder has not counted ends", () => {
+  const NOW_MS = Date.UTC(2026, 0, 1);
+  const lease = {
+    run_id: "run-1",
+    holder: { token: "a" },
+    renewed_at: "2025-12-31T23:59:00.000Z",
+    expires_at: "2026-01-01T00:00:00.000Z",
+    use: [],
+  };
+  const ofExecution = { expires_at: null, execution: OTHER };
+
+  test.each([
+    ["never, where it freed the lease", { run_id: null }, undefined],
+    ["with the next renewal of a process", {}, NOW_MS - 40_000],
+    ["with its end, where that is sooner", { expires_at: "2025-12-31T23:59:05.000Z" }, NOW_MS - 55_000],
+    [
+      "now, at the latest",
+      { renewed_at: "2025-12-31T23:59:59.000Z", expires_at: "2026-01-01T00:00:59.000Z" },
+      NOW_MS,
+    ],
+    ["with the next renewal of an invocation", ofExecution, NOW_MS - 40_000],
+    ["now, for an invocation that works", { ...ofExecution, renewed_at: "2025-12-31T23:59:59.000Z" }, NOW_MS],
+    ["never, where an execution waits", { ...ofExecution, holder: null }, undefined],
+  ])("%s", (_, over, endMs) => {
+    expect(endOfUncounted({ ...lease, ...over }, NOW_MS)).toBe(endMs);
+  });
+});
+
+describe("a start is skipped", () => {
+  const expiresAt = "2026-01-01T00:01:00.000Z";
+
+  test.each([
+    [
+      skippedAsTaken({ takenBy: "2026-01-01T00-00-00.000Z", execution: undefined, expiresAt }),
+      "LEASE_TAKEN",
+      "The run 2026-01-01T00-00-00.000Z works on this account; its lease lasts until 2026-01-01T00:01:00.000Z unless it is renewed. Start again when it has ended.",
+    ],
+    [
+      skippedAsTaken({ takenBy: "2026-01-01T00-00-00.000Z", execution: OTHER, expiresAt: null }),
+      "LEASE_TAKEN",
+      "The run 2026-01-01T00-00-00.000Z of this account was handed over to the execution other of the state machine, and the lease is the execution's until it ends. Start again when it has ended.",
+    ],
+    [
+      skippedAsLost(new LeaseLost("2026-01-01T00-00-00.000Z")),
+      "LEASE_LOST",
+      "Another process took over the lease of this account: the run 2026-01-01T00-00-00.000Z. Staged work is kept. Start again when that process has ended.",
+    ],
+    [
+      skippedAsLost(new LeaseLost(null)),
+      "LEASE_LOST",
+      "Another process took over the lease of this account. Staged work is kept. Start again when that process has ended.",
+    ],
+  ])("and says why: %j", (skipped, reason, explanation) => {
+    expect(skipped).toEqual({ outcome: "SKIPPED", reason, explanation });
+  });
+});
