@@ -33,7 +33,7 @@ const LAST_SEED = 999_999_999;
 
 /** So many, from one drawn at random on. */
 export function freshSeeds(count: number): string {
-  const from = randomInt(1_000, LAST_SEED / 2);
+  const from = randomInt(1_000, Math.floor(LAST_SEED / 2));
   return `${from}..${Math.min(LAST_SEED, from + count - 1)}`;
 }
 

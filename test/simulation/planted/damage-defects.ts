@@ -39,11 +39,4 @@ export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
     from: "for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);",
     to: 'for await (const change of compareSnapshots(store, before, after, proceed)) if (change.change !== "removed") onChange(change);',
   },
-  {
-    name: "a publication that a removal has deleted is said to be damaged",
-    file: "storage/publication-log.ts",
-    from: "if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);",
-    to: "",
-    isPast: true,
-  },
 ];
