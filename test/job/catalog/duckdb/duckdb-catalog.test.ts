@@ -9,7 +9,12 @@ import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-cat
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
 import { markLost } from "../../../../lambdas/job/storage/snapshot-marks.ts";
-import { accountStore, type Store, type StoredKey } from "../../../../lambdas/job/storage/store.ts";
+import {
+  accountStore,
+  type Store,
+  type StoredKey,
+  type StoredObject,
+} from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -165,13 +170,25 @@ describe("views.sql", () => {
 
   it("is rendered afresh when another process replaces it meanwhile", async () => {
     class RacingStore extends MemoryStore {
+      #reads = 0;
+
+      override async read(key: string): Promise<StoredObject | undefined> {
+        if (key === "views.sql") this.#reads += 1;
+        // Between the reading that the lists come from and any later one.
+        if (this.#reads > 1) await this.#race();
+        return super.read(key);
+      }
+
       override async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
-        if (this.text(key) === "old") {
-          this.put(layout("de").manifest(TWO), manifestText("de", TWO));
-          await publish(accountStore(this, "de"), aPublication({ snapshot_id: TWO }));
-          this.put(key, "by the other process");
-        }
+        if (key === "views.sql") await this.#race();
         return super.replace(key, bytes, version);
+      }
+
+      async #race(): Promise<void> {
+        if (this.text("views.sql") !== "old") return;
+        this.put("views.sql", "by the other process");
+        this.put(layout("de").manifest(TWO), manifestText("de", TWO));
+        await publish(accountStore(this, "de"), aPublication({ snapshot_id: TWO }));
       }
     }
     const store = new RacingStore();
