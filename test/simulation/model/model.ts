@@ -183,7 +183,12 @@ export class Model implements RequestObserver, PartitionObserver {
     const isNew = before === undefined && after !== undefined;
     if (id !== "" && !this.processes.has(by))
       this.fail(`${by} works for another account, and changes ${key}`);
-    if (isRemoved(this, change, id)) return;
+    if (isRemoved(this, change, id)) {
+      // With the account goes what was known of the budget's use, and of refused passwords.
+      if (id === "lease.json") this.#uncountedAtMs = this.world.timeline.nowMs;
+      if (id === "login-refused.json") this.refusals.clear();
+      return;
+    }
     switch (folder) {
       case "views.sql":
         this.visibility.onViews(Buffer.from(after?.bytes ?? []).toString());
