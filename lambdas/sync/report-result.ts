@@ -30,9 +30,10 @@ export async function reportResult(
   const { outcome, run_id, reason, attempt, seconds } = row;
   ports.metrics(account, attemptMetrics(result, settings));
   if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
+  const store = accountStore(ports.store, account);
   let published: Publication | undefined;
   await tell(ports, account, async () => {
-    published = await publicationOf(accountStore(ports.store, account), row);
+    published = await publicationOf(store, row);
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
       heldInvocations(ports.environment, account, snapshotId),
     );
@@ -41,7 +42,7 @@ export async function reportResult(
   const publication = published;
   if (publication === undefined) return undefined;
   await tell(ports, account, async () => {
-    const changes = await publishedFieldChanges(accountStore(ports.store, account), publication);
+    const changes = await publishedFieldChanges(store, publication);
     return changes && fieldsChangedEvent(account, row, publication, changes);
   });
   return publication.publication;

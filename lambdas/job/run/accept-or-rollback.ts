@@ -61,7 +61,7 @@ async function publishAgain(
   const baseOf = baseOfNext(ports, request.overDamaged === true);
   const first = await readEnd(store);
   const standing = first.head;
-  await catalog.refresh(ports.store.account);
+  await catalog.refresh(store.account);
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
   const manifest = await requirePublishable(store, request);
@@ -82,7 +82,7 @@ async function publishAgain(
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   state.publication = published.publication;
   state.counts = countsOf(manifest, published);
-  await catalog.refresh(ports.store.account);
+  await catalog.refresh(store.account);
   return publishedEnd(store, published);
 }
 

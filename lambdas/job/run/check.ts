@@ -199,7 +199,7 @@ async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
       found.push({ error, holds, of: publication.snapshot_id });
   }
   found.push(...(await foreignNames(store)));
-  throwIfAny(found, ports.store.account, head);
+  throwIfAny(found, store.account, head);
 }
 
 /** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
@@ -216,7 +216,7 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> 
     if (error) found.push({ error, holds: "changes", of: publication.snapshot_id });
   }
   found.push(...(await foreignNames(store)));
-  throwIfAny(found, ports.store.account, log.at(-1)?.snapshot_id);
+  throwIfAny(found, store.account, log.at(-1)?.snapshot_id);
 }
 
 async function foreignNames(store: AccountStore): Promise<Damage[]> {

@@ -42,10 +42,10 @@ export async function retire(ports: RetirePorts, { snapshotId, yes }: Retire): P
   if (!yes) return { ok: false, explanation: plan(snapshotId, isRetired, incomplete) };
 
   await markRetired(store, snapshotId);
-  await catalog.refresh(ports.store.account);
+  await catalog.refresh(store.account);
   if ((await readHead(store))?.snapshot_id === snapshotId) {
-    await store.delete(ports.store.keys.retired(snapshotId));
-    await catalog.refresh(ports.store.account);
+    await store.delete(store.keys.retired(snapshotId));
+    await catalog.refresh(store.account);
     throw isHead(snapshotId, "Meanwhile a person has published the snapshot");
   }
   const lost: Publication[] = [];
@@ -54,7 +54,7 @@ export async function retire(ports: RetirePorts, { snapshotId, yes }: Retire): P
     await markLost(store, publication, clock.now());
     lost.push(publication);
   }
-  if (incomplete.length > 0) await catalog.refresh(ports.store.account);
+  if (incomplete.length > 0) await catalog.refresh(store.account);
   await dateRetired(store, snapshotId, clock.now());
   logger.info(`retires the snapshot ${snapshotId}, as a person asked`);
   return { ok: true, explanation: result(snapshotId, lost) };

@@ -25,16 +25,6 @@ const AFTER = aPublication({
   write_id: "write-4",
 });
 
-const callsOf = (store: Store): Store => ({
-  read: (key) => store.read(key),
-  open: (key) => store.open(key),
-  create: (key, body) => store.create(key, body),
-  copy: (from, to) => store.copy(from, to),
-  replace: (key, bytes, version) => store.replace(key, bytes, version),
-  list: (prefix, after) => store.list(prefix, after),
-  delete: (key) => store.delete(key),
-});
-
 async function removed(): Promise<MemoryStore> {
   const store = await logOf(FIRST, SECOND);
   await createRemoval(accountStore(store, "uk"), NAMED);
@@ -117,7 +107,7 @@ it("takes the number after that of a publication which comes between", async () 
   const store = await logOf(FIRST);
   let isFirst = true;
   const raced: Store = {
-    ...callsOf(store),
+    ...accountStore(store, "uk"),
     create: async (key, body) => {
       if (isFirst) await publish(accountStore(store, "uk"), SECOND);
       isFirst = false;
@@ -140,7 +130,7 @@ it("makes a publication that is created below it a lost one", async () => {
 const beforeFirstRead = (store: Store, happens: () => Promise<unknown>): Store => {
   let isFirst = true;
   return {
-    ...callsOf(store),
+    ...accountStore(store, "uk"),
     read: async (key) => {
       if (isFirst) {
         isFirst = false;
@@ -187,7 +177,7 @@ it("ends what can be read, and is none of it", async () => {
 it("keeps its number where only the response to its creation was lost", async () => {
   const store = await logOf(FIRST, SECOND);
   const unsure: Store = {
-    ...callsOf(store),
+    ...accountStore(store, "uk"),
     create: async (key, body) => {
       await store.create(key, body);
       return undefined;
@@ -201,7 +191,7 @@ it("takes a number again that was taken and is free", async () => {
   const store = await logOf(FIRST);
   let isFirst = true;
   const raced: Store = {
-    ...callsOf(store),
+    ...accountStore(store, "uk"),
     create: async (key, body) => {
       if (!isFirst) return store.create(key, body);
       isFirst = false;

@@ -14,7 +14,7 @@ import type { DamagedAccount } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { accounts, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import { accountStore, type Store, type StoredObject } from "../../storage/store.ts";
+import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type AccountLog, listedIn } from "./table-folders.ts";
 import { viewsSql } from "./views-sql.ts";
@@ -94,24 +94,20 @@ export class DuckdbCatalog implements Catalog {
 
   /** The log is read first: the files of a publication are there before it is. */
   async #logOf(account: string, lists: Lists, mustBeRead: boolean): Promise<AccountLog> {
+    const store = accountStore(this.#store, account);
     const listed = lists.get(account);
     let damage: SyncError | undefined;
-    const { log, removal } = await this.#publicationsOf(account).catch((error: unknown) => {
+    const { log, removal } = await publicationsOf(store).catch((error: unknown) => {
       if (!isDamage(error) || mustBeRead) throw error;
       damage = error;
       this.#report({ account, damage });
       return listed ?? { log: [], removal: undefined };
     });
-    const snapshots = await listSnapshots(accountStore(this.#store, account));
+    const snapshots = await listSnapshots(store);
     const retired = new Set(
       snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId),
     );
-    const incomplete = await incompleteUnits(
-      accountStore(this.#store, account),
-      log,
-      snapshots,
-      listed?.whole,
-    );
+    const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
     const lacking = new Set(
       incomplete
         .filter(({ holds }) => holds === "snapshot")
@@ -121,13 +117,8 @@ export class DuckdbCatalog implements Catalog {
     const whole = snapshots
       .filter(({ snapshotId }) => kept.has(snapshotId) && !lacking.has(snapshotId))
       .map(({ snapshotId, files }) => [snapshotId, partSizes(files)] as const);
-    const lost = await lostChanges(accountStore(this.#store, account));
+    const lost = await lostChanges(store);
     return { account, log, removal, retired, lost, incomplete, whole: new Map(whole), damage };
-  }
-
-  async #publicationsOf(account: string): Promise<Pick<AccountLog, "log" | "removal">> {
-    const { publications, removal } = await readLogSince(accountStore(this.#store, account), "");
-    return { log: publications, removal: removal?.publication };
   }
 
   #report(damaged: DamagedAccount): void {
@@ -159,6 +150,11 @@ export class DuckdbCatalog implements Catalog {
     for await (const { key } of this.#store.list(FOLDERS.runLogs)) if (isOfLayout(key)) return true;
     return false;
   }
+}
+
+async function publicationsOf(store: AccountStore): Promise<Pick<AccountLog, "log" | "removal">> {
+  const { publications, removal } = await readLogSince(store, "");
+  return { log: publications, removal: removal?.publication };
 }
 
 function listsOf(views: StoredObject | undefined): Lists {

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
-import { layout, type TableName } from "../../storage/layout.ts";
+import type { TableName } from "../../storage/layout.ts";
 import {
   type Publication,
   publicationsSince,
@@ -12,7 +12,7 @@ import {
   readLogSince,
 } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import { accountStore, type Store } from "../../storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type Columns, GlueDatabase } from "./glue-database.ts";
 import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
@@ -57,13 +57,14 @@ export class GlueCatalog implements Catalog {
       event_snapshots: await this.#glue.columns("event_snapshots"),
       event_changes: await this.#glue.columns("event_changes"),
     };
+    const store = accountStore(this.#store, account);
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { last, head, removal } = await readEnd(accountStore(this.#store, account));
+      const { last, head, removal } = await readEnd(store);
       if (last === refreshed) return;
-      if (removal) await this.#takeOut(account, removal);
+      if (removal) await this.#takeOut(store, removal);
       else await this.#ensureLines(account);
-      if (head) await this.#moveTo(head, account, columns);
+      if (head) await this.#moveTo(head, store, columns);
       refreshed = last;
     }
     throw new SyncError(
@@ -76,12 +77,13 @@ export class GlueCatalog implements Catalog {
    * `events` first, whose rows readers look at. Only what lies below the removal: another process may have put in what
    * came after it. The log says which snapshots did, because the clock that named the removal may be behind theirs.
    */
-  async #takeOut(account: string, { publication }: Removal): Promise<void> {
+  async #takeOut(store: AccountStore, { publication }: Removal): Promise<void> {
+    const { account } = store;
     const shown = await this.#glue.find("events", [account]);
     if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
       await this.#glue.remove("events", [[account]]);
     const snapshots = await this.#valuesOf("event_snapshots", account);
-    const since = await readLogSince(accountStore(this.#store, account), publication);
+    const since = await readLogSince(store, publication);
     const later = new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId));
     await this.#glue.remove(
       "event_snapshots",
@@ -135,25 +137,23 @@ export class GlueCatalog implements Catalog {
   }
 
   /** `events` is moved last: what it names is then there in the other two tables as well. */
-  async #moveTo(head: Publication, account: string, columns: TableColumns): Promise<void> {
+  async #moveTo(head: Publication, store: AccountStore, columns: TableColumns): Promise<void> {
+    const { account, keys } = store;
     const shown = await this.#glue.find("events", [account]);
-    const since = await readLogSince(
-      accountStore(this.#store, account),
-      shown?.parameters?.[PUBLICATION] ?? "",
-    );
+    const since = await readLogSince(store, shown?.parameters?.[PUBLICATION] ?? "");
     const behind = since.publications;
     // A process that was stopped before the removal may have put partitions back.
     if (since.removal) {
-      await this.#takeOut(account, since.removal);
+      await this.#takeOut(store, since.removal);
       await this.#ensureLines(account);
     }
     const changes = behind.map(({ publication, snapshot_id }) => ({
       values: [account, publication],
-      location: this.#at(layout(account).changes(publication, snapshot_id)),
+      location: this.#at(keys.changes(publication, snapshot_id)),
     }));
     await this.#glue.put("event_changes", columns.event_changes, changes);
-    await this.#refreshSnapshots(head, behind, account, columns.event_snapshots);
-    const location = this.#at(layout(account).snapshot(head.snapshot_id));
+    await this.#refreshSnapshots(head, behind, store, columns.event_snapshots);
+    const location = this.#at(keys.snapshot(head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
     await this.#glue.put("events", columns.events, [{ values: [account], location, parameters }]);
@@ -163,18 +163,19 @@ export class GlueCatalog implements Catalog {
   async #refreshSnapshots(
     head: Publication,
     behind: readonly Publication[],
-    account: string,
+    store: AccountStore,
     columns: Columns,
   ): Promise<void> {
-    const locationOf = (snapshotId: string): string => this.#at(layout(account).snapshot(snapshotId));
+    const { account, keys } = store;
+    const locationOf = (snapshotId: string): string => this.#at(keys.snapshot(snapshotId));
     const partitions = await this.#glue.list("event_snapshots", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
     const kept = new Set([head.snapshot_id]);
-    for (const { snapshotId, isRetired } of await listSnapshots(accountStore(this.#store, account))) {
+    for (const { snapshotId, isRetired } of await listSnapshots(store)) {
       if (!isRetired) kept.add(snapshotId);
     }
     const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
-    const published = await this.#published(account, absent, behind);
+    const published = await publishedAmong(store, absent, behind);
     await this.#glue.put(
       "event_snapshots",
       columns,
@@ -185,28 +186,6 @@ export class GlueCatalog implements Catalog {
       "event_snapshots",
       over.map((snapshotId) => [account, snapshotId]),
     );
-  }
-
-  /** The snapshots that a publication names, oldest first: held ones, and those of failed runs, are in no table. */
-  async #published(
-    account: string,
-    snapshotIds: readonly string[],
-    behind: readonly Publication[],
-  ): Promise<readonly string[]> {
-    // What is new to the catalog is known already, so no clock matters.
-    const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
-    const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
-    const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
-    const [oldest] = [...sought].sort();
-    if (oldest === undefined) return found.sort();
-    for await (const { snapshot_id: snapshotId } of publicationsSince(
-      accountStore(this.#store, account),
-      oldest,
-    )) {
-      if (sought.delete(snapshotId)) found.push(snapshotId);
-      if (sought.size === 0) break;
-    }
-    return found.sort();
   }
 
   #at(prefix: string): string {
@@ -220,4 +199,23 @@ function foreign(table: string, what: string): SyncError {
     `The table ${table} does not match this program's stack: ${what}. Deploy the stack, which corrects its columns; nothing is published until then.`,
     { fields: { table } },
   );
+}
+
+/** The snapshots that a publication names, oldest first: held ones, and those of failed runs, are in no table. */
+async function publishedAmong(
+  store: AccountStore,
+  snapshotIds: readonly string[],
+  behind: readonly Publication[],
+): Promise<readonly string[]> {
+  // What is new to the catalog is known already, so no clock matters.
+  const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
+  const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
+  const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
+  const [oldest] = [...sought].sort();
+  if (oldest === undefined) return found.sort();
+  for await (const { snapshot_id: snapshotId } of publicationsSince(store, oldest)) {
+    if (sought.delete(snapshotId)) found.push(snapshotId);
+    if (sought.size === 0) break;
+  }
+  return found.sort();
 }

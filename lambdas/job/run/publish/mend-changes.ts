@@ -18,7 +18,7 @@ export async function mendChanges(ports: MendPorts): Promise<void> {
   let hasMended = false;
   for (const { publication } of incomplete)
     hasMended = (await remakeChanges(ports, publication)) || hasMended;
-  if (hasMended) await catalog.refresh(ports.store.account);
+  if (hasMended) await catalog.refresh(store.account);
 }
 
 /**
@@ -31,16 +31,16 @@ export async function remakeChanges(
 ): Promise<boolean> {
   const { store, logger } = ports;
   const left = new Set<string>();
-  const prefix = ports.store.keys.changes(publication, snapshotId);
+  const prefix = store.keys.changes(publication, snapshotId);
   for await (const { key } of store.list(prefix)) left.add(key);
-  const key = (index: number): string => ports.store.keys.changesPart(publication, snapshotId, index);
+  const key = (index: number): string => store.keys.changesPart(publication, snapshotId, index);
   try {
     const manifest = await readManifest(store, snapshotId);
     const target = onlyVerifying(store, left);
     const { counts, parts } = await writeChanges(ports, { key, base, manifest, target });
     if (!isDeepStrictEqual(counts, { added, changed, removed })) return false;
     for (const { file } of parts) left.delete(`${prefix}${file}`);
-    left.delete(ports.store.keys.lost(publication, snapshotId));
+    left.delete(store.keys.lost(publication, snapshotId));
     if (left.size > 0) return false;
     await writeChanges(ports, { key, base, manifest });
     logger.info(`made the changes of the publication ${publication} again, whose files were missing`);

@@ -38,9 +38,9 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
   try {
     const atMs = clock.now();
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
-    const removal = ports.store.keys.publication(await createRemoval(store, named));
-    await ports.catalog.refresh(ports.store.account);
-    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== ports.store.keys.lease);
+    const removal = store.keys.publication(await createRemoval(store, named));
+    await ports.catalog.refresh(store.account);
+    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
     await lease.confirm();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
@@ -48,7 +48,7 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
       await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
     }
     await lease.confirm();
-    await store.delete(ports.store.keys.lease);
+    await store.delete(store.keys.lease);
     return "removed";
   } catch (error) {
     if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;

@@ -101,15 +101,7 @@ describe("views.sql", () => {
       yield* store.list(prefix);
       open.delete(prefix);
     };
-    const watched: Store = {
-      read: (key) => store.read(key),
-      open: (key) => store.open(key),
-      list,
-      create: (key, body) => store.create(key, body),
-      copy: (from, to) => store.copy(from, to),
-      replace: (key, bytes, version) => store.replace(key, bytes, version),
-      delete: (key) => store.delete(key),
-    };
+    const watched: Store = { ...accountStore(store, "uk"), list };
 
     await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh("uk");
 

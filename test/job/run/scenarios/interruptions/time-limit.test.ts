@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 
 const RUN = "2026-01-02T06-00-00.000Z";
@@ -166,7 +166,7 @@ describe("publishing", () => {
     const stopped = new SyncError("INTERRUPTED", "the time is up");
     let compared = 0;
     const store: Store = {
-      ...methodsOf(world.store),
+      ...accountStore(world.store, ACCOUNT),
       read: (key) => {
         // The digests of the new snapshot are read for nothing but the comparison.
         if (key === layout(ACCOUNT).digests(RUN) && ++compared > 0) stop.abort(stopped);
@@ -187,21 +187,9 @@ const refuseService: RunPorts["openService"] = async () => {
   throw new Error("no request is expected");
 };
 
-function methodsOf(store: Store): Store {
-  return {
-    read: (key) => store.read(key),
-    open: (key) => store.open(key),
-    create: (key, body) => store.create(key, body),
-    copy: (from, to) => store.copy(from, to),
-    replace: (key, bytes, version) => store.replace(key, bytes, version),
-    list: (prefix, after) => store.list(prefix, after),
-    delete: (key) => store.delete(key),
-  };
-}
-
 function beforeCreate(store: Store, act: (key: string) => void): Store {
   return {
-    ...methodsOf(store),
+    ...accountStore(store, ACCOUNT),
     create: (key, body) => {
       act(key);
       return store.create(key, body);
