@@ -65,7 +65,7 @@ const START_OPTIONS = {
     schema: sampleSize,
     default: DEFAULT_VERIFIED,
     as: "number",
-    help: "How many random events of what readers see are fetched again, 1 to 10,000. See [is what readers see still what the service has?](operations.md#is-what-readers-see-still-what-the-service-has)",
+    help: "How many random events of what readers see are fetched again, 1 to 10,000. See [comparing with the service](operations.md#comparing-with-the-service)",
   },
   sql: flag(
     "--sql",
@@ -144,8 +144,8 @@ const START_OPTIONS = {
     flag: "--out <file>",
     schema: filePlace,
     help: {
-      report: "Write the page to this file instead of `report.html`. A file that is there is replaced",
-      query: "Write the result to this file instead of standard output. A file that is there is replaced",
+      report: "Write the page to this file, and replace one that is there; without it `report.html`",
+      query: "Write the result to this file, and replace one that is there; without it to standard output",
     },
   },
   full: flag("--full", "Cut no table to the width of the terminal"),

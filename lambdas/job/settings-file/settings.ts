@@ -63,7 +63,7 @@ export const SHARED_SETTINGS = {
     where: "both",
     flag: "--lift <name=pointer:type>",
     as: "columns",
-    help: '[Columns of your own](tables.md#columns-of-your-own), with or without a [type](tables.md#events_typed): in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`, as an option `year=/year:BIGINT`, repeatable, as a variable a JSON array of such texts. Only append. Without any, runs use those of the warehouse',
+    help: '[Columns of your own](tables.md#columns-of-your-own), with or without a [type](tables.md#events_typed): in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`, as an option `year=/year:BIGINT`, repeatable, as a variable a JSON array of such texts. Add new ones at the end. Without any, runs use those of the warehouse',
   },
   database: {
     schema: databaseName,
@@ -197,7 +197,7 @@ export const ACCOUNT_SETTINGS = {
     default: "true",
     where: "both",
     flag: "--is-listed <filter>",
-    help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); a text, so in quotes in a file",
+    help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); in a file with quotes",
   },
   listPointer: {
     schema: pointer,
@@ -217,14 +217,14 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     flag: "--max-drop <percent>",
     as: "number",
-    help: "If the number of events drops by more than this percentage, compared with what readers see now, the snapshot is held",
+    help: "Hold a snapshot that has over this many percent fewer events than readers see now",
   },
   maxGrowthPercent: {
     schema: number("a percentage", 0, 1e6),
     where: "both",
     flag: "--max-growth <percent>",
     as: "number",
-    help: "If the number of events grows by more than this percentage, compared with what readers see now, the snapshot is held; without it any growth is published",
+    help: "Hold a snapshot that has over this many percent more events than readers see now; without it any growth is published",
   },
   maxMissingPercent: {
     schema: percent,
@@ -232,7 +232,7 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     flag: "--max-missing <percent>",
     as: "number",
-    help: "Percent of the listed events that may have no details, and as many may be missing in some reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); 5 missing events are always allowed",
+    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); 5 missing events are always allowed",
   },
   require: {
     schema: z
@@ -297,7 +297,7 @@ export const ACCOUNT_SETTINGS = {
     schema: notifyUrl,
     where: "laptop",
     flag: "--notify-url <url>",
-    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: the variable keeps it out of a file that you commit, and from other users of the computer. See [telling people](operations.md#telling-people)",
+    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: as a variable it is in no file that you commit, and other users of the computer do not see it. See [telling people](operations.md#telling-people)",
   },
   notifyLink: {
     schema: text(
