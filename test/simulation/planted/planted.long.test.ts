@@ -1,12 +1,9 @@
 // Each known defect, planted into a copy of the job, is found by one of the first seeds.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PLANTED_DEFECTS, PlantedCopy } from "./plant.ts";
 
 const MOST_SEEDS = 2_000;
-const PAGE = readFileSync(join(import.meta.dirname, "../../../docs/testing.md"), "utf8");
 
 let copy: PlantedCopy;
 
@@ -26,10 +23,4 @@ describe("the simulation finds", () => {
     },
     600_000,
   );
-});
-
-test("the page of the tests names each planted defect", () => {
-  const missing = PLANTED_DEFECTS.filter(({ name }) => !PAGE.includes(`| ${name} |`));
-
-  expect(missing).toEqual([]);
 });
