@@ -36,11 +36,25 @@ test("every outcome and every error that ends with 2 is named in the table of ex
   expect(codesIn(rows.flat().join()).toSorted()).toEqual(named.toSorted());
 });
 
-test.each(Object.entries(TABLES))("%s is described with its columns and types, in order", (name, table) => {
-  const rows = tableBelow("tables.md", `## \`${name}\``).rows.map(([column, type]) =>
-    [column, type].map(unquoted),
-  );
+const { event_snapshots, ...TABLES_OF_THEIR_OWN } = TABLES;
 
-  const partitions = table.partitions.map((partition) => [partition, "string"]);
-  expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
+test.each(Object.entries(TABLES_OF_THEIR_OWN))(
+  "%s is described with its columns and types, in order",
+  (name, table) => {
+    const rows = tableBelow("tables.md", `## \`${name}\``).rows.map(([column, type]) =>
+      [column, type].map(unquoted),
+    );
+
+    const partitions = table.partitions.map((partition) => [partition, "string"]);
+    expect(rows).toEqual([...table.columns.map((each) => [each.name, each.type]), ...partitions]);
+  },
+);
+
+test("event_snapshots has the columns of events and at the end those that the page names", () => {
+  const [, named = ""] =
+    /the columns of `events`, and at the end (.*)\./.exec(sectionOf("tables.md", "## `event_snapshots`")) ??
+    [];
+
+  expect(event_snapshots.columns).toEqual(TABLES.events.columns);
+  expect([...TABLES.events.partitions, unquoted(named)]).toEqual(event_snapshots.partitions);
 });
