@@ -6,7 +6,6 @@ import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { HOLD_REASONS } from "../../../lambdas/job/run/publish/guard.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
 import { EventSyncStack } from "../../../lib/app.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
@@ -259,10 +258,6 @@ describe("the runbook", () => {
         ofRuns.filter((code) => !retryable.includes(code)),
       ),
     ).toEqual([]);
-  });
-
-  it("says of every reason to hold a snapshot what it means", () => {
-    for (const reason of HOLD_REASONS) expect(bodyOf("Held")).toContain(`\`${reason}\``);
   });
 
   it("uses outputs that the stack has", () => {
