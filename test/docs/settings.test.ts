@@ -3,7 +3,6 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import * as z from "zod";
 import { settingsJsonSchema } from "../../bin/build/settings-declaration.ts";
 import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
 import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
@@ -160,35 +159,10 @@ function keyRow([key, setting]: readonly [string, Setting]): Row {
     .safeParse({ uk: {} })
     .error?.issues.some(({ path }) => path.at(-1) === key);
   const fallback = setting.default === undefined ? "none" : `\`${JSON.stringify(setting.default)}\``;
-  return [
-    `\`${key}\``,
-    typeText(z.toJSONSchema(setting.schema, { io: "input" })),
-    isRequired ? "required" : fallback,
-    setting.help,
-  ];
+  return [`\`${key}\``, isRequired ? "required" : fallback, setting.help];
 }
 
 function accountsRow(): Row {
   const { accounts } = fileSettingsSchema.shape;
-  return ["`accounts`", "object", "required", accounts.description ?? ""];
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  string: "text",
-  integer: "number",
-  number: "number",
-  boolean: "boolean",
-  array: "list",
-  object: "object",
-};
-
-function typeText({ anyOf, const: only, type, enum: words }: z.core.JSONSchema.BaseSchema): string {
-  if (anyOf)
-    return anyOf
-      .map((each) => typeText(each))
-      .toSorted()
-      .toReversed()
-      .join(" or ");
-  if (only !== undefined) return `\`${JSON.stringify(only)}\``;
-  return WORDS[String(type ?? typeof words?.[0])] ?? `unknown: ${type}`;
+  return ["`accounts`", "required", accounts.description ?? ""];
 }
