@@ -78,7 +78,7 @@ const START_OPTIONS = {
   ),
   deep: flag(
     "--deep",
-    "Verify the checksums of everything that is kept (published and held snapshots, changes), not only of what readers see",
+    "Verify the checksums of everything that is kept, not only of what readers see",
   ),
   force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
   noPin: flag("--no-pin", "Do not pin: the next run may replace the snapshot"),
@@ -105,12 +105,12 @@ const START_OPTIONS = {
   email: {
     flag: "--email <address>",
     schema: filledText,
-    help: "The account's e-mail address. The password is never an option: it comes from `BRAND_PASSWORD`, from standard input, or from you",
+    help: "The account's e-mail address. The password comes from `BRAND_PASSWORD`, from standard input, or from you",
   },
   clientId: {
     flag: "--client-id <id>",
     schema: filledText,
-    help: "`client_id` of the method `oauth`. The secret is never an option: it comes from `BRAND_CLIENT_SECRET`, from standard input, or from you",
+    help: "`client_id` of the method `oauth`. The secret comes from `BRAND_CLIENT_SECRET`, from standard input, or from you",
   },
   redirectUri: {
     flag: "--redirect-uri <url>",

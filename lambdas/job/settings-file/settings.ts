@@ -297,7 +297,7 @@ export const ACCOUNT_SETTINGS = {
     schema: notifyUrl,
     where: "laptop",
     flag: "--notify-url <url>",
-    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: as a variable it is in no file that you commit, and other users of the computer do not see it. See [telling people](operations.md#telling-people)",
+    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: as a variable it is in no file that you commit, and hidden from other users of the computer. See [telling people](operations.md#telling-people)",
   },
   notifyLink: {
     schema: text(
