@@ -1,6 +1,6 @@
 // What may be changed in a source file: one small change at a time, which a test should notice.
 
-import { parseAst } from "vitest/node";
+import { child, childrenOf, isNode, type Node, parse } from "./syntax-tree.ts";
 
 export interface Mutation {
   /** Below the root, with slashes. */
@@ -14,13 +14,6 @@ export interface Mutation {
   readonly isOnLoad: boolean;
   /** The function around it, the lines before, and the lines after: what a list of mutations knows it by. */
   readonly text: string;
-}
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
 }
 
 interface Place {
@@ -104,10 +97,6 @@ function choice(span: readonly (readonly [number, Mutation])[], original: string
         : `(isMutant(${id}) ? ${replacement} : ${otherwise})`,
     original,
   );
-}
-
-function parse(source: string): Node {
-  return parseAst(source, { lang: "ts" }) as unknown as Node;
 }
 
 function changesOf(node: Node, { parent }: Place, source: string): readonly Change[] {
@@ -211,20 +200,6 @@ function placeInside(node: Node, place: Place): Place {
     node.type === "MethodDefinition" ? node["key"] : isFunction || isConstant ? node["id"] : undefined;
   const name = isNode(named) && typeof named["name"] === "string" ? named["name"] : place.name;
   return { name, isOnLoad: place.isOnLoad && !isFunction, parent: node };
-}
-
-function childrenOf(node: Node): readonly Node[] {
-  return Object.values(node).flat().filter(isNode);
-}
-
-/** Empty where there is none. */
-function child(node: Node, key: string): Node {
-  const value = node[key];
-  return isNode(value) ? value : { type: "", start: 0, end: 0 };
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && "start" in value;
 }
 
 function isBooleanLiteral({ value }: Node): boolean {
