@@ -123,7 +123,7 @@ export async function main(
   } catch (error) {
     const isUsage = error instanceof CommanderError;
     if (!isUsage && !(error instanceof SyncError)) {
-      answerInJson(null, "Unexpected error: standard error has the place.");
+      answerInJson(null, "Unexpected error: see standard error.");
       return reportUnexpectedError(error, context);
     }
     if (isUsage && error.exitCode === 0) return EXIT.done;

@@ -119,12 +119,12 @@ function checkRun({ dryRun, limit, fresh, overDamaged, scheduledAt }: RunRequest
   if (scheduledAt === undefined) return;
   if (dryRun || fresh || overDamaged) {
     throw invalid(
-      "scheduledAt: names a run of the schedule; without dryRun and fresh, and without overDamaged",
+      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh or overDamaged",
     );
   }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
     // Its snapshot would stay the latest for readers until that instant.
-    throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out for a run of now`);
+    throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out to start a run now`);
   }
 }
 

@@ -36,7 +36,7 @@ test.each([
   {
     what: "a database that can be none",
     args: ["status", "--database", "Brand-Events"],
-    says: "--database: expected a name of a-z, 0-9 and _, up to 255 long",
+    says: "--database: expected a name of 1 to 255 characters of a-z, 0-9 and _",
   },
   {
     what: "no name of a secret",

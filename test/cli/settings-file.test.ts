@@ -115,13 +115,13 @@ test.each<[string, unknown, readonly string[], string]>([
     "a key that is written like another, and one that is the beginning of another",
     { accounts: { uk: { concurency: 4, "max-missing": 2 } } },
     ["check"],
-    "accounts.uk.concurency: expected no such key, and got one; did you mean concurrency?\n    accounts.uk.max-missing: expected no such key, and got one; did you mean maxMissingPercent?\n",
+    "accounts.uk.concurency: there is no such key; did you mean concurrency?\n    accounts.uk.max-missing: there is no such key; did you mean maxMissingPercent?\n",
   ],
   [
     "several wrong keys",
     { accounts: { uk: { concurrency: 0, password: "hunter2" } }, isListed: true },
     ["check"],
-    'CONFIG_INVALID: brand-events.json: these settings are not usable.\n    accounts.uk.concurrency: expected a whole number from 1 to 256, and got 0\n    accounts.uk.password: expected no such key, and got one; secrets belong in the credentials\n    isListed: expected "true", "false" or "any", and got true\n',
+    'CONFIG_INVALID: brand-events.json: these settings are not usable.\n    accounts.uk.concurrency: expected a whole number from 1 to 256, and got 0\n    accounts.uk.password: there is no such key; secrets belong in the credentials\n    isListed: expected "true", "false" or "any", and got true\n',
   ],
   [
     "several accounts and none chosen",

@@ -149,7 +149,7 @@ describe("a settings file that the stack does not make", () => {
     [accounts({ maxDropPercent: null }), "maxDropPercent: expected a percentage from 0 to 100, and got null"],
     [
       accounts({ password: "hunter2" }),
-      "uk.password: expected no such key, and got one; secrets belong in the credentials",
+      "uk.password: there is no such key; secrets belong in the credentials",
     ],
     [{ ...FILE, lifted: [{ name: "brand" }] }, "lifted.0.pointer"],
     [{ ...FILE, lifted: [{ name: "uuid", pointer: "/a" }] }, "expected a name other than uuid"],

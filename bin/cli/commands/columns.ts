@@ -24,7 +24,7 @@ export const columnsCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (isS3(values.warehouse)) {
       throw new SyncError(
         "CONFIG_INVALID",
-        "columns counts the values of a warehouse on this computer. For one in S3 ask events_typed in Athena.",
+        "columns counts the values of a warehouse on this computer. For one in S3, query events_typed in Athena.",
       );
     }
     const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);

@@ -87,7 +87,7 @@ function unread({ leftOut }: Discovery): string {
   const parts = Object.entries(leftOut).map(
     ([reason, count]) => `${countText(count)} ${UNREAD[reason] ?? reason}`,
   );
-  return parts.length === 0 ? "" : `; of the others of the sample ${parts.join(", ")}`;
+  return parts.length === 0 ? "" : `; of the rest of the sample ${parts.join(", ")}`;
 }
 
 const UNREAD: Readonly<Record<string, string>> = {
@@ -102,14 +102,14 @@ function advice(discovery: Discovery): readonly string[] {
   const other = columns.length === 0 ? "" : "other ";
   const options = inLines(liftOptions(discovery));
   if (suggestions.length === 0) {
-    const none = `No ${other}field that half of them have fits a column of its own.`;
+    const none = `No ${other}field that at least half of the events have fits into a column.`;
     if (!columns.some(({ type }) => type !== undefined)) return [none];
     return [none, "The columns that there are, with types for the view events_typed:", ...options];
   }
   return [
     columns.length === 0
-      ? "Columns of your own: give the ones that you want to the command run. Later runs use them without the options:"
-      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, give the command run what is there first, then the new ones that you want:`,
+      ? "Columns of your own: start run with the options that you want of these. Later runs use the columns without the options:"
+      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, start run with the options of those first, then with the new ones that you want:`,
     ...options,
   ];
 }

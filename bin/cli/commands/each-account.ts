@@ -51,7 +51,7 @@ async function endOf<Name extends OptionName>(
   valuesOf: Accounts<Name>["valuesOf"],
   context: Omit<CommandContext, "result">,
 ): Promise<Ended> {
-  let found: AccountResult = failed(spec, null, "Unexpected error: standard error has the place.");
+  let found: AccountResult = failed(spec, null, "Unexpected error: see standard error.");
   const result = (given: AccountResult): void => {
     found = given;
   };

@@ -20,7 +20,7 @@ const OPTIONS = [...SERVICE_OPTIONS, "sample", "all"] as const;
 
 export const verifyCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   name: "verify",
-  summary: "fetch random events that readers see from the service again, and compare",
+  summary: "fetch random events again, and compare them with what readers see",
   options: OPTIONS,
   example: "verify --base-url https://service.example --sample 500",
   execute: async (values, context) => {

@@ -68,7 +68,7 @@ export class Notifier {
     terminal.message(
       problem === undefined
         ? `The notification is delivered to ${url.host}.`
-        : `The notification is not delivered to ${url.host}: ${problem}. This changes nothing about the run. Check --notify-url.`,
+        : `The notification is not delivered to ${url.host}: ${problem}. The run itself is not affected. Check --notify-url.`,
     );
   }
 

@@ -76,10 +76,7 @@ const START_OPTIONS = {
     "--over-damaged",
     "Publish although files that readers see are damaged. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
   ),
-  deep: flag(
-    "--deep",
-    "Verify the checksums of everything that is kept, not only of what readers see",
-  ),
+  deep: flag("--deep", "Verify the checksums of everything that is kept, not only of what readers see"),
   force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
   noPin: flag("--no-pin", "Do not pin: the next run may replace the snapshot"),
   maxAge: {
@@ -119,7 +116,7 @@ const START_OPTIONS = {
       if (message !== undefined) context.addIssue({ code: "custom", message, params: { isShown: false } });
     }),
     default: "http://127.0.0.1:8912/callback",
-    help: "Where the identity provider sends the browser with its answer, exactly as the operator has registered it. `http:` to this computer, or any `https:` address with `--paste`",
+    help: "Where the identity provider sends the browser with its answer, exactly as the operator has registered it. An address of this computer with `http:`, or with `--paste` any with `https:`",
   },
   noBrowser: flag("--no-browser", "Open no browser, only print the address to open"),
   paste: flag(
@@ -155,7 +152,7 @@ const START_OPTIONS = {
   ),
   all: flag(
     "--all",
-    "Each account of the settings file, one after the other. See [all accounts](operations.md#all-accounts)",
+    "Do this for each account of the settings file, one after the other. See [all accounts](operations.md#all-accounts)",
   ),
   logLevel: {
     flag: "--log-level <level>",

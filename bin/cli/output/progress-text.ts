@@ -72,7 +72,7 @@ export function throttledText(
   { throttled, requests, seconds }: Pick<RunLogEntry, "throttled" | "requests" | "seconds">,
   limit: Limit,
 ): string {
-  const answers = `${plural(throttled ?? 0, "answer")} of 429`;
+  const answers = `${plural(throttled ?? 0, "answer")} with 429`;
   const answered = (requests ?? 0) - (throttled ?? 0);
   if (answered < FEW) return `${answers} (too many requests)`;
   const used = allowance(limit);

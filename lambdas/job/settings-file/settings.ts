@@ -63,7 +63,7 @@ export const SHARED_SETTINGS = {
     where: "both",
     flag: "--lift <name=pointer:type>",
     as: "columns",
-    help: '[Columns of your own](tables.md#columns-of-your-own), with or without a [type](tables.md#events_typed): in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`, as an option `year=/year:BIGINT`, repeatable, as a variable a JSON array of such texts. Add new ones at the end. Without any, runs use those of the warehouse',
+    help: 'A [column of your own](tables.md#columns-of-your-own), `year=/year`, or with a [type](tables.md#events_typed) `year=/year:BIGINT`; repeatable, new ones last. As a variable a JSON array of such texts, in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`. Without any, runs use the columns of the warehouse',
   },
   database: {
     schema: databaseName,
@@ -73,8 +73,9 @@ export const SHARED_SETTINGS = {
     help: "Glue database of a warehouse in S3. The stack makes it, so it must not exist before",
   },
   stackName: {
-    schema: text("expected a name of 1 to 64 of A-Z, a-z, 0-9 and -, beginning with a letter", (value) =>
-      /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value),
+    schema: text(
+      "expected a name of 1 to 64 characters of A-Z, a-z, 0-9 and -, beginning with a letter",
+      (value) => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value),
     ),
     default: "BrandEventsSync",
     where: "AWS",
@@ -101,7 +102,7 @@ export const SHARED_SETTINGS = {
     help: "Days that CloudWatch keeps the function's logs; one of the numbers that CloudWatch takes",
   },
   existingBucket: {
-    schema: text("expected the name of a bucket, 3 to 63 of a-z, 0-9, . and -", (value) =>
+    schema: text("expected the name of a bucket, 3 to 63 characters of a-z, 0-9, . and -", (value) =>
       /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
     ),
     where: "AWS",
@@ -152,13 +153,13 @@ export const ACCOUNT_SETTINGS = {
     schema: baseUrl,
     where: "both",
     flag: "--base-url <url>",
-    help: "Address of the service; `/`, `/v1` or `/v1/events` at the end is ignored. `https:`, or `http:` to this computer",
+    help: "Address of the service, with `https:` (`http:` only to this computer); `/`, `/v1` or `/v1/events` at the end is ignored",
   },
   authUrl: {
     schema: authUrl,
     where: "both",
     flag: "--auth-url <url>",
-    help: "Address of the identity provider, for the method `oauth`; `/` or `/oauth/…` at the end is ignored. `https:`, or `http:` to this computer",
+    help: "Address of the identity provider, for the method `oauth`, with `https:` (`http:` only to this computer); `/` or `/oauth/…` at the end is ignored",
   },
   requestsPerMinute: {
     schema: limit,
@@ -203,13 +204,13 @@ export const ACCOUNT_SETTINGS = {
     schema: pointer,
     where: "both",
     flag: "--list-pointer <pointer>",
-    help: "JSON Pointer (RFC 6901) to the events in the response for the list, if they are not found",
+    help: "JSON Pointer (RFC 6901) to the events in the response for the list, if the program does not find them",
   },
   detailPointer: {
     schema: pointer,
     where: "both",
     flag: "--detail-pointer <pointer>",
-    help: "JSON Pointer to the event in the response for one event, if it is not found",
+    help: "JSON Pointer to the event in the response for one event, if the program does not find it",
   },
   maxDropPercent: {
     schema: percent,
@@ -245,7 +246,7 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     flag: "--require <pointer>",
     as: "texts",
-    help: 'JSON Pointers to fields that details must have, in a file and as a variable `["/date", "/brand/name"]`; the option is repeatable. If one is absent or null in more events than may be missing, the snapshot is held. See [required fields](operations.md#required-fields)',
+    help: 'JSON Pointer to a field that details must have; repeatable. If it is absent or null in more events than may be missing, the snapshot is held. In a file and as a variable a list: `["/date", "/brand/name"]`. See [required fields](operations.md#required-fields)',
   },
   retainDays: {
     schema: wholeNumber(1, 36_500),
@@ -297,7 +298,7 @@ export const ACCOUNT_SETTINGS = {
     schema: notifyUrl,
     where: "laptop",
     flag: "--notify-url <url>",
-    help: "Where a run posts that it is held or has failed, for Slack, Teams or a program: `https:`, or `http:` to this computer. The address is a secret: as a variable it is in no file that you commit, and hidden from other users of the computer. See [telling people](operations.md#telling-people)",
+    help: "Address to which a run posts that it is held or has failed, for Slack, Teams or a program, with `https:` (`http:` only to this computer). It is a secret: as a variable it is in no file that you commit, and hidden from other users of the computer. See [telling people](operations.md#telling-people)",
   },
   notifyLink: {
     schema: text(

@@ -45,7 +45,7 @@ export function plainEnglish(issue: z.core.$ZodRawIssue): string {
 function unknownKey(key: string, known: readonly string[]): string {
   const near = OF_A_SECRET.test(key) ? undefined : nearest(key, known);
   const question = near === undefined ? "is it misspelt?" : `did you mean ${near}?`;
-  return `expected no such key, and got one; ${OF_A_SECRET.test(key) ? "secrets belong in the credentials" : question}`;
+  return `there is no such key; ${OF_A_SECRET.test(key) ? "secrets belong in the credentials" : question}`;
 }
 
 /** The known word that begins like this one, or else differs from it in the fewest letters, and in few. */

@@ -17,7 +17,8 @@ export function wholeNumber(least: number, most: number): z.ZodInt {
 /** How many events a dry run or `discover` fetches. */
 export const eventLimit = wholeNumber(1, 1e9);
 
-const ACCOUNT_NAME = "expected a name of 1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit";
+const ACCOUNT_NAME =
+  "expected a name of 1 to 40 characters of a-z, 0-9, _ and -, beginning with a letter or digit";
 
 /** The name is a segment of keys and a value of partition columns. */
 export const accountName = z.string(ACCOUNT_NAME).regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, ACCOUNT_NAME);
@@ -27,7 +28,7 @@ export function isAccountName(text: string): boolean {
 }
 
 export const databaseName = text(
-  "expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database",
+  "expected a name of 1 to 255 characters of a-z, 0-9 and _, for the Glue database",
   (value) => /^[a-z0-9_]{1,255}$/.test(value),
 );
 
@@ -64,7 +65,7 @@ export const tags = z
   )
   .refine((given) => Object.keys(given).length <= MAX_TAGS, `expected at most ${MAX_TAGS} tags`)
   // IAM takes them for one.
-  .refine(haveOwnNames, "expected tags that differ in more than capitals");
+  .refine(haveOwnNames, "expected tags whose names differ in more than capital letters");
 
 function haveOwnNames(given: Readonly<Record<string, string>>): boolean {
   const keys = Object.keys(given);

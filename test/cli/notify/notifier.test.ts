@@ -173,7 +173,7 @@ test("nothing is posted for a run that a person has stopped", async () => {
 test.each([
   { what: "a full answer", statuses: [500, 200], posts: 2, says: "is delivered to" },
   { what: "an overloaded server", statuses: [503], posts: 3, says: "status 503, after 3 attempts" },
-  { what: "a wrong address", statuses: [404], posts: 1, says: "status 404. This changes nothing" },
+  { what: "a wrong address", statuses: [404], posts: 1, says: "status 404. The run itself" },
   { what: "a login page", statuses: [401], posts: 1, says: "status 401." },
 ])("$what ($statuses) gets $posts attempts", async ({ statuses, posts, says }) => {
   await using server = await receiver(statuses);

@@ -1,4 +1,4 @@
-// How answers of 429 are told, in words and by the commands.
+// How answers with 429 are told, in words and by the commands.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,13 +42,13 @@ test.each([
   ({ sent, seconds, limit, says }) => {
     const text = throttledText({ throttled: 73, requests: sent, seconds }, limit);
 
-    expect(text).toBe(`73 answers of 429: the service allows ${says}`);
+    expect(text).toBe(`73 answers with 429: the service allows ${says}`);
   },
 );
 
 test("nothing is said of a limit where nearly every answer was a 429", () => {
   expect(throttledText({ throttled: 1, requests: 1, seconds: 1 }, 200)).toBe(
-    "1 answer of 429 (too many requests)",
+    "1 answer with 429 (too many requests)",
   );
 });
 
@@ -67,9 +67,9 @@ test("the end of a run, its status and its report say it", async () => {
 
   const page = await readFile(join(cwd, "report.html"), "utf8");
   const fewer =
-    /2 answers of 429: the service allows fewer requests a minute than were sent; try --requests-per-minute \d+/;
+    /2 answers with 429: the service allows fewer requests a minute than were sent; try --requests-per-minute \d+/;
   const less =
-    /2 answers of 429: the service allows less than 180 requests a minute; try --requests-per-minute \d+/;
+    /2 answers with 429: the service allows less than 180 requests a minute; try --requests-per-minute \d+/;
   expect(run.stdout).toMatch(fewer);
   expect(status.stdout).toMatch(less);
   expect(page).toMatch(less);

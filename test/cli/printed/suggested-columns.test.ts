@@ -18,6 +18,6 @@ test("the columns that discover suggests, and those that a refused run names, wo
   const second = await world.run(...shellWords(named));
 
   expect(shellWords(suggested)).toHaveLength(6);
-  expect(again.stdout).toContain("No other field that half of them have");
+  expect(again.stdout).toContain("No other field that at least half of the events have");
   expect([first, refused, second].map(({ exitCode }) => exitCode)).toEqual([0, 2, 0]);
 });

@@ -9,8 +9,8 @@ export interface Text {
   readonly text: string;
 }
 
-/** Two words, of which the second begins in lower case. */
-const WORDS = /\p{L}[,:;]? \p{Ll}/u;
+/** Two words, of which the second begins in lower case; what is filled in counts as one. */
+const WORDS = /[\p{L}}][,:;]? \p{Ll}/u;
 
 /** In the order of the source; a text that is put together of several is one. Throws where the source is no program. */
 export function textsOf(source: string): readonly Text[] {

@@ -35,7 +35,7 @@ test.each<[string, z.ZodType, unknown, string]>([
     "an unknown key",
     z.strictObject({}),
     { a: "x" },
-    "key.a: expected no such key, and got one; is it misspelt?",
+    "key.a: there is no such key; is it misspelt?",
   ],
   [
     "a wrong key",

@@ -43,7 +43,7 @@ describe("settings", () => {
     [
       "an account's name in capitals",
       { ...GOOD, accounts: { UK } },
-      'eventSync.accounts.UK: expected a name of 1 to 40 of a-z, 0-9, _ and -, beginning with a letter or digit, and got "UK"',
+      'eventSync.accounts.UK: expected a name of 1 to 40 characters of a-z, 0-9, _ and -, beginning with a letter or digit, and got "UK"',
     ],
     [
       "an account that is a text",
@@ -53,28 +53,24 @@ describe("settings", () => {
     [
       "a misspelt key",
       { ...GOOD, acounts: {} },
-      "eventSync.acounts: expected no such key, and got one; did you mean accounts?",
+      "eventSync.acounts: there is no such key; did you mean accounts?",
     ],
     [
       "a misspelt key of an account",
       account({ shedule: "x" }),
-      "eventSync.accounts.uk.shedule: expected no such key, and got one; did you mean schedule?",
+      "eventSync.accounts.uk.shedule: there is no such key; did you mean schedule?",
     ],
     [
       "a password",
       account({ password: "hunter2" }),
-      "eventSync.accounts.uk.password: expected no such key, and got one; secrets belong in the credentials",
+      "eventSync.accounts.uk.password: there is no such key; secrets belong in the credentials",
     ],
     [
       "a client's secret at the top",
       { ...GOOD, client_secret: "hunter2" },
-      "eventSync.client_secret: expected no such key, and got one; secrets belong in the credentials",
+      "eventSync.client_secret: there is no such key; secrets belong in the credentials",
     ],
-    [
-      "a schedule for all",
-      { ...GOOD, ...UK },
-      "eventSync.schedule: expected no such key, and got one; is it misspelt?",
-    ],
+    ["a schedule for all", { ...GOOD, ...UK }, "eventSync.schedule: there is no such key; is it misspelt?"],
     [
       "a wrong value for all",
       { ...GOOD, retainDays: 0 },
@@ -83,7 +79,7 @@ describe("settings", () => {
     [
       "columns of an account's own",
       account({ lifted: [] }),
-      "eventSync.accounts.uk.lifted: expected no such key, and got one; is it misspelt?",
+      "eventSync.accounts.uk.lifted: there is no such key; is it misspelt?",
     ],
     [
       "a warehouse at another cloud",
@@ -228,7 +224,7 @@ describe("settings", () => {
     [
       "an address for the name of a bucket",
       { ...GOOD, existingBucket: "s3://left" },
-      'eventSync.existingBucket: expected the name of a bucket, 3 to 63 of a-z, 0-9, . and -, and got "s3://left"',
+      'eventSync.existingBucket: expected the name of a bucket, 3 to 63 characters of a-z, 0-9, . and -, and got "s3://left"',
     ],
     [
       "less than nothing left out",
@@ -263,12 +259,12 @@ describe("settings", () => {
     [
       "a database's name with a dash",
       { ...GOOD, database: "brand-events" },
-      'eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got "brand-events"',
+      'eventSync.database: expected a name of 1 to 255 characters of a-z, 0-9 and _, for the Glue database, and got "brand-events"',
     ],
     [
       "a stack's name with an underscore",
       { ...GOOD, stackName: "brand_events" },
-      'eventSync.stackName: expected a name of 1 to 64 of A-Z, a-z, 0-9 and -, beginning with a letter, and got "brand_events"',
+      'eventSync.stackName: expected a name of 1 to 64 characters of A-Z, a-z, 0-9 and -, beginning with a letter, and got "brand_events"',
     ],
     [
       "an e-mail address that is none",
@@ -303,7 +299,7 @@ describe("settings", () => {
     [
       "a tag twice for IAM",
       { ...GOOD, tags: { team: "data", Team: "data" } },
-      "eventSync.tags: expected tags that differ in more than capitals, and got an object",
+      "eventSync.tags: expected tags whose names differ in more than capital letters, and got an object",
     ],
     [
       "more tags than a resource takes",

@@ -115,7 +115,7 @@ describe("settings", () => {
     expect(problems.split("\n").slice(1)).toEqual([
       "  eventSync.accounts.uk.enabled: expected true or false, and got 1",
       '  eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got "x"',
-      '  eventSync.database: expected a name of a-z, 0-9 and _, up to 255 long, for the Glue database, and got ""',
+      '  eventSync.database: expected a name of 1 to 255 characters of a-z, 0-9 and _, for the Glue database, and got ""',
     ]);
   });
 

@@ -127,7 +127,7 @@ async function whyPassedOver(
   const others = shape === undefined ? [] : differences(shape, shapeOf(settings));
   const what = others.map(([name]) => name).join(" and ") || "other settings that shape rows";
   const remedy =
-    others.length === 0 ? "with those of then a run" : `run ${others.map(([, how]) => how).join(" ")}`;
+    others.length === 0 ? "a run with its settings" : `run ${others.map(([, how]) => how).join(" ")}`;
   return `continues nothing: the run ${runId} has ${what}; ${remedy} continues ${its}`;
 }
 

@@ -162,13 +162,13 @@ function misplaced(tables: readonly string[], own: readonly string[]): string | 
   if (at === -1) return undefined;
   const [expected = "", found] = [tables[at], own[at]];
   const missing = tables.filter((name) => !own.includes(name));
-  const inTheWay = found !== undefined && !tables.includes(found) ? `${found} is in the way` : undefined;
+  const inPlace = found !== undefined && !tables.includes(found) ? found : undefined;
   if (missing.length > 0) {
     const what =
       missing.length === 1 ? `column ${missing[0]}, which is` : `columns ${missing.join(", ")}, which are`;
-    return `This run lacks the ${what} in the tables${inTheWay ? `, and ${inTheWay}` : ""}.`;
+    return `This run lacks the ${what} in the tables${inPlace === undefined ? "" : `; ${inPlace} stands in its place`}.`;
   }
-  if (inTheWay !== undefined) return `The new column ${inTheWay}: ${expected} stands there in the tables.`;
+  if (inPlace !== undefined) return `The new column ${inPlace} stands where the tables have ${expected}.`;
   const before = eventColumns([]).length;
   return `The column ${expected} has moved: it is number ${before + at + 1} in the tables and number ${before + own.indexOf(expected) + 1} of this run.`;
 }

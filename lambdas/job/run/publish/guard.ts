@@ -92,7 +92,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   }
   const unaccepted = moreThanAccepted(counts);
   const beside =
-    unaccepted === missing ? "" : `, beside the ${missing - unaccepted} that were accepted before`;
+    unaccepted === missing ? "" : `, in addition to the ${missing - unaccepted} that were accepted before`;
   if (unaccepted * 100 > listed * (100 - MIN_ROWS_PERCENT)) {
     return {
       reason: "FEW_ROWS",
@@ -112,7 +112,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
 /** What is wrong with a list whose `unstable` is not 0. */
 export function describeUnstable({ listed, readings, unstable }: ListCounts): string {
   return readings === 1
-    ? `${unstable} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing beside the ${listed} that were found.`
+    ? `${unstable} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing in addition to the ${listed} that were found.`
     : `The list changed while it was read: ${unstable} of ${listed} events are not in each of its ${readings} readings, and others may be missing.`;
 }
 

@@ -44,9 +44,9 @@ describe("columns that do not", () => {
     [["a"], [], "lacks the column a, which is in the tables."],
     [["a", "b"], ["b"], "lacks the column a, which is in the tables."],
     [["a", "b", "c"], ["b"], "lacks the columns a, c, which are in the tables."],
-    [["a"], ["b"], "lacks the column a, which is in the tables, and b is in the way."],
-    [["a"], ["b", "a"], "The new column b is in the way: a stands there in the tables."],
-    [["a", "b"], ["a", "c", "b"], "The new column c is in the way: b stands there in the tables."],
+    [["a"], ["b"], "lacks the column a, which is in the tables; b stands in its place."],
+    [["a"], ["b", "a"], "The new column b stands where the tables have a."],
+    [["a", "b"], ["a", "c", "b"], "The new column c stands where the tables have b."],
     [
       ["a", "b"],
       ["b", "a"],
@@ -106,7 +106,7 @@ describe("a start", () => {
 
     const started = columnsOfRun(ports, { lifted: lift("other") });
 
-    await expect(started).rejects.toThrow(/lacks the column brand.*and other is in the way/);
+    await expect(started).rejects.toThrow(/lacks the column brand.*; other stands in its place/);
   });
 
   test("is refused where a deployment put another column in the place of one, with the setting that helps", async () => {

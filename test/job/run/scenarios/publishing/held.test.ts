@@ -80,7 +80,7 @@ describe("a snapshot that would replace good data by bad", () => {
     expect(held.row).toMatchObject({ outcome: "HELD", reason: "MISSING" });
     expect(outcomes).toEqual(["PUBLISHED", "PUBLISHED"]);
     expect(crept.row).toMatchObject({ outcome: "HELD", reason: "MISSING", gone: 16 });
-    expect(crept.explanation).toContain("5 may have none, beside the 10 that were accepted before");
+    expect(crept.explanation).toContain("5 may have none, in addition to the 10 that were accepted before");
   });
 
   test("is published at the very limit", async () => {

@@ -123,7 +123,7 @@ describe("a run that loses the race for the file", () => {
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
     expect(row.error_message).toContain(
-      "lacks the column other, which is in the tables, and n is in the way",
+      "lacks the column other, which is in the tables; n stands in its place",
     );
     expect(await names(world.store)).toEqual(["note", "other"]);
     expect(world.store.keys(layout("uk").publications)).toHaveLength(1);
