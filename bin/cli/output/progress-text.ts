@@ -64,7 +64,7 @@ export function repeatedEntries({ repeated }: { readonly repeated: number | null
 }
 
 /**
- * `73 answers of 429: the service allows less than 180 requests a minute; try --requests-per-minute 150`. What a service
+ * `73 answers with 429: the service allows less than 180 requests a minute; try --requests-per-minute 150`. What a service
  * with windows of a minute has answered in so long a time says what it allows at least.
  * @param limit the setting
  */
