@@ -120,7 +120,7 @@ function rangesOf(events: number, invocations: number, perSecond: number, waitin
 export function scaleRow(scale: Scale): readonly string[] {
   const { windowSeconds, events } = scale;
   const cost = scaleCost(scale);
-  const dollars = [cost.lambda, cost.states, cost.s3, cost.logs, cost.total].map((amount) =>
+  const dollars = [cost.lambda, cost.s3, cost.states + cost.logs, cost.total].map((amount) =>
     amount.toFixed(2),
   );
   return [
