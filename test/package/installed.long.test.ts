@@ -110,7 +110,7 @@ test(`as the example for containers installs it, it has at most ${MAX_SMALL_BYTE
   );
   expect(others).toEqual([]);
   expect(sizeBelow(join(root, "app"))).toBeLessThan(MAX_SMALL_BYTES);
-});
+}, 180_000);
 
 /** Does what `examples/Dockerfile` says, below `root` and with no other environment. Returns its entry point. */
 async function followDockerfile(root: string): Promise<(...args: readonly string[]) => Promise<Ended>> {
