@@ -48,8 +48,8 @@ export class World {
       for (const model of modelsOf(accountIn(change))) model.onObject(change);
     });
     this.glue = new GlueTables(now, plan.setting.catalogLagMs, {
-      onPartition: (table, partition) => {
-        for (const model of modelsOf(partition.values[0])) model.onPartition(table, partition);
+      onPartition: (table, partition, by) => {
+        for (const model of modelsOf(partition.values[0])) model.onPartition(table, partition, by);
       },
       onPartitionRemoved: (table, values) => {
         for (const model of modelsOf(values[0])) model.onPartitionRemoved(table, values);

@@ -29,17 +29,23 @@ export function checkFound(model: Model, facts: ProcessFacts, ended: Ended): voi
   if (
     error?.code === "STORE_CORRUPT" &&
     !everDamaged.has(String(error.fields["key"])) &&
-    !hasGone(model, facts)
+    !hasGone(model, facts, String(error.fields["key"]))
   )
     model.fail(`${facts.name} says that ${error.fields["key"]} is damaged`);
   if (ended.diff) checkDiff(model, facts, ended.diff);
   if (ended.verified) checkVerified(model, facts, ended.verified);
 }
 
-/** Its files may go while it looks at them: they are removed, or were retired. */
-function hasGone({ removedAtMs, retiredAtMs, world }: Model, { fromMs }: ProcessFacts): boolean {
+/** Its files may go while it looks at them: they are removed, or were retired. `diff` takes any snapshot that is there. */
+function hasGone(
+  { removedAtMs = 0, retiredAtMs, runsFromMs, world }: Model,
+  { fromMs }: ProcessFacts,
+  key: string,
+): boolean {
+  const [, , runId = ""] = key.split("/");
   return (
-    (removedAtMs ?? fromMs) > fromMs || [...retiredAtMs.values()].some((atMs) => atMs <= world.timeline.nowMs)
+    removedAtMs > Math.min(fromMs, runsFromMs.get(runId) ?? fromMs) ||
+    [...retiredAtMs.values()].some((atMs) => atMs <= world.timeline.nowMs)
   );
 }
 

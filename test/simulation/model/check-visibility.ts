@@ -5,26 +5,43 @@ import type { GluePartition } from "../warehouse/glue-tables.ts";
 import type { World } from "../world.ts";
 import { hasDamage } from "./check-damage.ts";
 import type { Model } from "./model.ts";
+import type { ProcessFacts } from "./process-facts.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** `events` was moved to this snapshot; to none where it is empty. */
-export function checkShown(model: Model, by: string | undefined): void {
+export function checkShown(model: Model, by: string): void {
   const { shown } = model.visibility;
-  // It may have read the log before the account was removed, and readers lose the account a moment later.
-  if (by !== undefined && startedAtMs(model.world, by) < (model.removedAtMs ?? 0)) return;
+  if (beganBeforeRemoval(model, by)) {
+    const facts = model.processes.get(by);
+    if (facts) facts.hasPutBack ||= isUnpublished(model);
+    return;
+  }
   if (model.world.plan.setting.warehouse === "directory" && !hasDamage(model)) checkOrder(model);
   if (shown === "") return;
+  if (isUnpublished(model)) model.fail(`readers see ${shown}, which is not published`);
   const published = model.reader.log().filter(({ snapshot_id }) => snapshot_id === shown);
   const rows = model.reader.rows(shown);
-  if (published.length === 0) model.fail(`readers see ${shown}, which is not published`);
   if (published.some(({ events }) => events !== rows?.length))
     model.fail(`readers see ${shown}, and events are missing`);
 }
 
-/** For whatever account it works. */
-function startedAtMs({ accounts }: World, by: string): number {
-  return Math.min(...accounts.flatMap(({ model }) => model.processes.get(by)?.fromMs ?? []));
+/** It may have read the log before the account was removed. For whatever account it works. */
+export function beganBeforeRemoval({ world, removedAtMs = 0 }: Model, by: string): boolean {
+  return (
+    Math.min(...world.accounts.flatMap(({ model }) => model.processes.get(by)?.fromMs ?? [])) < removedAtMs
+  );
+}
+
+function isUnpublished({ visibility: { shown }, reader }: Model): boolean {
+  return shown !== "" && !reader.log().some(({ snapshot_id }) => snapshot_id === shown);
+}
+
+/** A process has ended well. What it had put back after a removal its last look at the log has taken out again. */
+export function checkTakenOut(model: Model, { name, hasPutBack }: ProcessFacts): void {
+  const isOnlyOne = [...model.processes.values()].every((each) => each.name === name || !each.hasPutBack);
+  if (hasPutBack && isOnlyOne && !hasDamage(model) && isUnpublished(model))
+    model.fail(`${name} has put back what was removed, and readers see ${model.visibility.shown}`);
 }
 
 /** Readers see one publication after the other. Glue has no conditions: there a slow process may go back for a moment. */

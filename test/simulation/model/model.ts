@@ -19,10 +19,12 @@ import { isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import {
+  beganBeforeRemoval,
   checkDeletion,
   checkPartitions,
   checkRetirement,
   checkShown,
+  checkTakenOut,
   clockErrorMs,
 } from "./check-visibility.ts";
 import type { Login, ProcessFacts } from "./process-facts.ts";
@@ -107,6 +109,7 @@ export class Model implements RequestObserver, PartitionObserver {
       wasAlone: others.length === 0 && fromMs - this.#lastEndMs > ECHO_MS,
       hasSent: false,
       readings: [],
+      hasPutBack: false,
       isOver: false,
     });
   }
@@ -132,6 +135,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => {
       checkEnd(this, process, ended);
       checkFound(this, facts, ended);
+      if (error === undefined) checkTakenOut(this, facts);
     });
   }
 
@@ -139,12 +143,12 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => this.#objectChanged(change));
   }
 
-  onPartition(table: string, partition: GluePartition): void {
+  onPartition(table: string, partition: GluePartition, by: string): void {
     this.visibility.onPartition(table, partition);
     if (table !== "events") return;
     this.#check(() => {
-      checkShown(this, undefined);
-      checkPartitions(this, partition);
+      checkShown(this, by);
+      if (!beganBeforeRemoval(this, by)) checkPartitions(this, partition);
     });
   }
 

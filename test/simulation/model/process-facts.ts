@@ -15,6 +15,8 @@ export interface ProcessFacts {
   hasSent: boolean;
   /** Of the list: the uuids of each page. */
   readonly readings: string[][][];
+  /** It has shown readers what was removed meanwhile. */
+  hasPutBack: boolean;
   isOver: boolean;
 }
 

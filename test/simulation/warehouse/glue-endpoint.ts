@@ -10,14 +10,14 @@ import type { GluePartition, GlueTables } from "./glue-tables.ts";
 export function glueEndpoint(tables: GlueTables, process: SimProcess, lag: () => number): Endpoint {
   return (command, given) => {
     const what = `${command} ${String(given["TableName"] ?? given["Name"])}`;
-    const effect = (): object => respond(tables, command, given, lag());
+    const effect = (): object => respond(tables, process.name, command, given, lag());
     return process.call("catalog", what, effect, FAILURES, command.startsWith("Get"));
   };
 }
 
 type Given = Readonly<Record<string, unknown>>;
 
-function respond(tables: GlueTables, command: string, given: Given, share: number): object {
+function respond(tables: GlueTables, by: string, command: string, given: Given, share: number): object {
   const table = String(given["TableName"]);
   switch (command) {
     case "GetTable":
@@ -32,12 +32,12 @@ function respond(tables: GlueTables, command: string, given: Given, share: numbe
       return { Partitions: tables.listed(table, account, share).map(outputOf) };
     }
     case "BatchCreatePartition":
-      return { Errors: listOf(given["PartitionInputList"]).flatMap((one) => create(tables, table, one)) };
+      return { Errors: listOf(given["PartitionInputList"]).flatMap((one) => create(tables, by, table, one)) };
     case "UpdatePartition": {
       const partition = inputOf(given["PartitionInput"]);
       if (tables.current(table, partition.values) === undefined)
         throw new AwsFailure("EntityNotFoundException", 400);
-      tables.put(table, partition);
+      tables.put(table, partition, by);
       return {};
     }
     case "BatchDeletePartition":
@@ -47,11 +47,11 @@ function respond(tables: GlueTables, command: string, given: Given, share: numbe
   }
 }
 
-function create(tables: GlueTables, table: string, input: unknown): readonly object[] {
+function create(tables: GlueTables, by: string, table: string, input: unknown): readonly object[] {
   const partition = inputOf(input);
   if (tables.current(table, partition.values) !== undefined)
     return [entryError(partition.values, "AlreadyExistsException")];
-  tables.put(table, partition);
+  tables.put(table, partition, by);
   return [];
 }
 

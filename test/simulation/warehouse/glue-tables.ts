@@ -13,7 +13,8 @@ interface Version {
 }
 
 export interface PartitionObserver {
-  onPartition(table: string, partition: GluePartition): void;
+  /** @param by the process that put it there */
+  onPartition(table: string, partition: GluePartition, by: string): void;
   onPartitionRemoved(table: string, values: readonly string[]): void;
 }
 
@@ -49,9 +50,9 @@ export class GlueTables {
     return found;
   }
 
-  put(table: string, partition: GluePartition): void {
+  put(table: string, partition: GluePartition, by: string): void {
     this.#write(table, partition.values, partition);
-    this.#observer.onPartition(table, partition);
+    this.#observer.onPartition(table, partition, by);
   }
 
   remove(table: string, values: readonly string[]): void {

@@ -146,6 +146,7 @@ export class GlueCatalog implements Catalog {
     if (since.removal) {
       await this.#takeOut(store, since.removal);
       await this.#ensureLines(account);
+      if (head.publication < since.removal.publication) return; // read before the removal
     }
     const changes = behind.map(({ publication, snapshot_id }) => ({
       values: [account, publication],
