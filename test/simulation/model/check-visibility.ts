@@ -37,7 +37,7 @@ function isUnpublished({ visibility: { shown }, reader }: Model): boolean {
   return shown !== "" && !reader.log().some(({ snapshot_id }) => snapshot_id === shown);
 }
 
-/** A process has ended well. What it had put back after a removal its last look at the log has taken out again. */
+/** A process has ended, and nothing stopped its look at the log. What it had put back after a removal its last look at the log has taken out again. */
 export function checkTakenOut(model: Model, { name, hasPutBack }: ProcessFacts): void {
   const isOnlyOne = [...model.processes.values()].every((each) => each.name === name || !each.hasPutBack);
   if (hasPutBack && isOnlyOne && !hasDamage(model) && isUnpublished(model))

@@ -135,7 +135,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => {
       checkEnd(this, process, ended);
       checkFound(this, facts, ended);
-      if (error === undefined) checkTakenOut(this, facts);
+      if (!error?.isRetryable) checkTakenOut(this, facts);
     });
   }
 
