@@ -2,7 +2,7 @@
 // execution.
 
 import { nameOfExecution } from "../hand-over/executions.ts";
-import { commandOf, Lease, type LeaseLost, type LeaseOptions, RENEWAL_MS, workOf } from "./lease.ts";
+import { commandOf, Lease, type LeaseLost, type LeaseOptions, workOf } from "./lease.ts";
 import {
   EXPIRY_MS,
   encodeLease,
@@ -126,16 +126,12 @@ function takenBy(lease: LeaseFile, nowMs: number): LeaseTaken {
 }
 
 /**
- * Until when a holder that did not free the lease may have sent requests that are not counted in it. An execution without
- * a holder waits, and everything is counted.
+ * Until when a holder that did not free the lease may have sent requests that are not counted in it: its writes may take
+ * long, and it sends until the lease expires. An execution without a holder waits, and everything is counted.
  */
 export function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefined {
-  if (lease.run_id === null) return undefined;
-  const renewedAtMs = Date.parse(lease.renewed_at);
-  if (executionOf(lease) !== undefined) {
-    return lease.holder === null ? undefined : Math.min(renewedAtMs + RENEWAL_MS, nowMs);
-  }
-  return Math.min(renewedAtMs + RENEWAL_MS, expiryMs(lease, nowMs), nowMs);
+  const isWaiting = executionOf(lease) !== undefined && lease.holder === null;
+  return lease.run_id === null || isWaiting ? undefined : Math.min(expiryMs(lease, nowMs), nowMs);
 }
 
 /** A start that ends without a snapshot because another process works on the account, or because its login is withheld. */

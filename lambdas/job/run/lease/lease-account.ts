@@ -13,7 +13,8 @@ import {
   skippedAsLost,
   skippedAsTaken,
 } from "./acquire-lease.ts";
-import { Lease, type LeasedCommand, LeaseLost, leaseNameOf, RENEWAL_MS } from "./lease.ts";
+import { Lease, type LeasedCommand, LeaseLost, leaseNameOf } from "./lease.ts";
+import { EXPIRY_MS } from "./lease-file.ts";
 
 export interface LeasedAccount {
   readonly lease: Lease;
@@ -116,7 +117,7 @@ export function earlierUse(
 /** The service may have counted what was in flight at the last renewal as late as the crash. */
 function whenCounted(crashedAtMs: number): (use: RateLimiterUsage[number]) => RateLimiterUsage[number] {
   return (use) =>
-    use.atMs > crashedAtMs - RENEWAL_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use;
+    use.atMs > crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use;
 }
 
 /** Of a part of the window of which nothing is known: all that was allowed, as late as possible. */

@@ -54,14 +54,22 @@ describe("what a holder has not counted ends", () => {
 
   test.each([
     ["never, where it freed the lease", { run_id: null }, undefined],
-    ["with the next renewal of a process", {}, NOW_MS - 40_000],
-    ["with its end, where that is sooner", { expires_at: "2025-12-31T23:59:05.000Z" }, NOW_MS - 55_000],
+    ["when it expires", { renewed_at: "2025-12-31T23:58:00.000Z" }, NOW_MS - 60_000],
+    [
+      "when it says that it expires, where that is sooner",
+      { expires_at: "2025-12-31T23:59:05.000Z" },
+      NOW_MS - 55_000,
+    ],
     [
       "now, at the latest",
       { renewed_at: "2025-12-31T23:59:59.000Z", expires_at: "2026-01-01T00:00:59.000Z" },
       NOW_MS,
     ],
-    ["with the next renewal of an invocation", ofExecution, NOW_MS - 40_000],
+    [
+      "a minute after its last renewal, for an invocation",
+      { ...ofExecution, renewed_at: "2025-12-31T23:58:30.000Z" },
+      NOW_MS - 30_000,
+    ],
     ["now, for an invocation that works", { ...ofExecution, renewed_at: "2025-12-31T23:59:59.000Z" }, NOW_MS],
     ["never, where an execution waits", { ...ofExecution, holder: null }, undefined],
   ])("%s", (_, over, endMs) => {

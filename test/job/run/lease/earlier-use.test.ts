@@ -31,7 +31,7 @@ describe("what earlier holders of a lease used", () => {
 
   test("counts what was in flight at the last renewal before a crash as late as the crash", () => {
     const crashedAtMs = NOW - 40_000;
-    const inFlight = { atMs: crashedAtMs - 19_000, requests: 16, bytes: 160 };
+    const inFlight = { atMs: crashedAtMs - 59_000, requests: 16, bytes: 160 };
 
     const [known] = earlierUse({ ...FREE, earlier: [inFlight], crashedAtMs }, NOW, LIMITS);
 
