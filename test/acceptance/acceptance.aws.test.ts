@@ -74,6 +74,7 @@ onEmulator("the acceptance", () => {
         "check",
         "dry run",
         "run",
+        "hold and accept",
         "tables",
         "analysts",
         "alarms",
@@ -132,11 +133,23 @@ onEmulator("the acceptance", () => {
     expect(text.match(/remedy: .+/g)).toHaveLength(3);
     // The account has published by now.
     expect(rows.find(({ name }) => name === "run")?.saw).toContain("uk has published");
-    expect(await deployed.store.read("publications/uk/0000000002.ndjson")).toBeUndefined();
+    expect(await deployed.store.read("publications/uk/0000000004.ndjson")).toBeUndefined();
   });
 
+  async function head() {
+    const { head } = z
+      .object({ head: z.object({ snapshot_id: z.string(), pinned: z.boolean().default(false) }) })
+      .parse(await deployed.invoke({ action: "status", account: "uk" }));
+    return head;
+  }
+
   test("undoes what a killed one has left", async () => {
-    const left = [{ kind: "alarm", name: THROTTLED, state: "ALARM" }];
+    await deployed.invoke({ action: "rollback", account: "uk", snapshotId: (await head()).snapshot_id });
+    expect((await head()).pinned).toBe(true);
+    const left = [
+      { kind: "alarm", name: THROTTLED, state: "ALARM" },
+      { kind: "pin", functionName: "sync:live", account: "uk" },
+    ];
     const journal = join(folder, "changes-of-BrandEventsSync.json");
     await writeFile(journal, JSON.stringify(left));
 
@@ -144,7 +157,10 @@ onEmulator("the acceptance", () => {
 
     const { MetricAlarms = [] } = await stack.cloudWatch.describeAlarms({ AlarmNames: [THROTTLED] });
     expect(MetricAlarms[0]?.StateValue).toBe("ALARM");
-    expect(text).toBe(`restored: the alarm ${THROTTLED} is ALARM again\n`);
+    expect(text).toBe(
+      `restored: the account uk is not pinned\nrestored: the alarm ${THROTTLED} is ALARM again\n`,
+    );
+    expect((await head()).pinned).toBe(false);
     await expect(readFile(journal)).rejects.toThrow("ENOENT");
   });
 

@@ -46,6 +46,23 @@ export function newClients(environment: Readonly<Record<string, string | undefin
   };
 }
 
+/** Throws the error of a failed invocation. */
+export async function invoke({ lambda }: Pick<Clients, "lambda">, FunctionName: string, input: object) {
+  const { Payload, FunctionError } = await lambda.invoke({ FunctionName, Payload: JSON.stringify(input) });
+  const answer = answerSchema.parse(JSON.parse(Payload?.transformToString() || "{}"));
+  if (FunctionError === undefined) return answer;
+  throw new Error(`The function failed: ${String(answer["errorType"])}: ${String(answer["errorMessage"])}`);
+}
+
+const statusSchema = z.object({
+  head: z.object({ snapshot_id: z.string(), pinned: z.boolean().optional() }).nullable(),
+});
+
+/** The publication that readers see, as the function's status has it; null for none. */
+export async function readHead(clients: Pick<Clients, "lambda">, functionName: string, account: string) {
+  return statusSchema.parse(await invoke(clients, functionName, { action: "status", account })).head;
+}
+
 export type Deployed = Awaited<ReturnType<typeof readDeployment>>;
 
 /** Throws for a stack that is not there, or has not exactly one deployment. */
@@ -97,18 +114,8 @@ export async function readDeployment(clients: Clients, StackName: string) {
     bucket,
     database: ofType("AWS::Glue::Database")[0] ?? "",
 
-    /** Throws the error of a failed invocation. */
-    invoke: async (input: object) => {
-      const { Payload, FunctionError } = await lambda.invoke({
-        FunctionName,
-        Payload: JSON.stringify(input),
-      });
-      const answer = answerSchema.parse(JSON.parse(Payload?.transformToString() || "{}"));
-      if (FunctionError === undefined) return answer;
-      throw new Error(
-        `The function failed: ${String(answer["errorType"])}: ${String(answer["errorMessage"])}`,
-      );
-    },
+    functionName: FunctionName,
+    invoke: (input: object) => invoke(clients, FunctionName, input),
 
     /** Returns when Lambda has taken the event. */
     start: (input: object) =>

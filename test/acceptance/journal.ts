@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { z } from "zod";
-import type { Clients } from "./deployment.ts";
+import { type Clients, invoke, readHead } from "./deployment.ts";
 
 const changeSchema = z.discriminatedUnion("kind", [
   z.object({
@@ -13,6 +13,8 @@ const changeSchema = z.discriminatedUnion("kind", [
     name: z.string(),
     state: z.enum(["OK", "ALARM", "INSUFFICIENT_DATA"]),
   }),
+  /** By a rollback; it has ended where a snapshot was accepted. */
+  z.object({ kind: z.literal("pin"), functionName: z.string(), account: z.string() }),
   z.object({ kind: z.literal("object"), bucket: z.string(), key: z.string() }),
   z.object({ kind: z.literal("schedule"), group: z.string(), name: z.string() }),
 ]);
@@ -62,6 +64,15 @@ export class Journal {
           StateReason: "The acceptance has ended.",
         });
         return `the alarm ${change.name} is ${change.state} again`;
+      case "pin": {
+        const { functionName, account } = change;
+        const head = await readHead(this.#clients, functionName, account);
+        if (head?.pinned) {
+          const snapshotId = head.snapshot_id;
+          await invoke(this.#clients, functionName, { action: "accept", account, snapshotId });
+        }
+        return `the account ${account} is not pinned`;
+      }
       case "object": {
         const object = { Bucket: change.bucket, Key: change.key };
         const found = await s3.headObject(object).catch(ignoreMissing);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
 import type { Mail } from "../../lambdas/sync/telemetry/mail.ts";
-import type { Deployed } from "./deployment.ts";
+import { type Deployed, readHead } from "./deployment.ts";
 import { must, type Row, Skipped, until } from "./row.ts";
 
 /** It makes a table. */
@@ -12,7 +12,11 @@ const NOT_RUN = "Events as Parquet";
 /** A schedule is at least a minute away, and starts are exact to the minute. */
 const AHEAD_MS = 2 * 60_000;
 
-const entrySchema = z.object({ outcome: z.string(), reason: z.string().nullable().optional() });
+const entrySchema = z.object({
+  outcome: z.string(),
+  reason: z.string().nullable().optional(),
+  snapshot_id: z.string().nullable(),
+});
 const checksSchema = z.array(z.object({ name: z.string(), ok: z.boolean(), remedy: z.string().nullable() }));
 
 export const RUNS: readonly Row[] = [
@@ -79,13 +83,33 @@ export const RUNS: readonly Row[] = [
     remedy: "see the log (the output Step3Watch); a snapshot that is held is accepted as its mail says",
     touchesAccount: true,
     see: async ({ deployed, account }) => {
-      const before = new Set(await deployed.keys(layout(account).runLogs));
-      await deployed.start({ action: "run", account });
-      const { outcome, reason } = await until("the end of the run", 300, () =>
-        newEnd(deployed, account, before),
-      );
-      must(outcome === "PUBLISHED", [outcome, reason ?? ""].join(" ").trim());
-      return outcome;
+      const end = await run(deployed, account);
+      must(end.outcome === "PUBLISHED", said(end));
+      return end.outcome;
+    },
+  },
+  {
+    name: "hold and accept",
+    does: "pins the account by a rollback to what readers see, runs, and accepts what is held",
+    expects: "HELD as PINNED, then PUBLISHED, and no pin",
+    remedy: "see the log (the output Step3Watch), and docs/errors.md; --restore ends the pin",
+    touchesAccount: true,
+    see: async ({ deployed, account, journal }) => {
+      const { clients, functionName } = deployed;
+      const head = await readHead(clients, functionName, account);
+      if (head === null) throw new Skipped("nothing is published");
+      if (head.pinned) throw new Skipped(`${account} is pinned; accept a snapshot first`);
+      return journal.during({ kind: "pin", functionName, account }, async () => {
+        const snapshotId = head.snapshot_id;
+        const pinned = await deployed.invoke({ action: "rollback", account, snapshotId });
+        must(pinned["outcome"] === "PUBLISHED", `rollback: ${said(pinned)}`);
+        const held = await run(deployed, account);
+        must(held.outcome === "HELD" && held.reason === "PINNED", `run: ${said(held)}`);
+        const accepted = await deployed.invoke({ action: "accept", account, snapshotId: held.snapshot_id });
+        must(accepted["outcome"] === "PUBLISHED", `accept: ${said(accepted)}`);
+        must(!(await readHead(clients, functionName, account))?.pinned, "the account is still pinned");
+        return "HELD as PINNED, then PUBLISHED";
+      });
     },
   },
   {
@@ -210,8 +234,15 @@ export const RUNS: readonly Row[] = [
 
 const dryRunOf = (account: string, limit = 10): object => ({ action: "run", account, dryRun: true, limit });
 
+/** Starts a run as the output Step3Run does. Returns its end. */
+async function run(deployed: Deployed, account: string) {
+  const before = new Set(await deployed.keys(layout(account).runLogs));
+  await deployed.start({ action: "run", account });
+  return until("the end of the run", 300, () => newEnd(deployed, account, before));
+}
+
 const said = ({ outcome, reason, summary }: Readonly<Record<string, unknown>>): string =>
-  [outcome, reason, summary].filter((one) => one !== undefined).join(", ");
+  [outcome, reason, summary].filter((one) => typeof one === "string").join(", ");
 
 function mailed(came: boolean | undefined, saw: string): string {
   must(came !== false, "no mail has come");
