@@ -99,8 +99,14 @@ describe("a request of a deployment with one account", () => {
     },
     { event: { scheduledAt: "<aws.scheduler.scheduled-time>" }, says: "scheduledAt: " },
     { event: { scheduledAt: "2026-11-21T06:06:00Z" }, says: "lies in the future" },
-    { event: { scheduledAt: "2026-11-21T06:00:00Z", fresh: true }, says: "cannot be used with dryRun, fresh" },
-    { event: { scheduledAt: "2026-11-21T06:00:00Z", dryRun: true }, says: "cannot be used with dryRun, fresh" },
+    {
+      event: { scheduledAt: "2026-11-21T06:00:00Z", fresh: true },
+      says: "cannot be used with dryRun, fresh",
+    },
+    {
+      event: { scheduledAt: "2026-11-21T06:00:00Z", dryRun: true },
+      says: "cannot be used with dryRun, fresh",
+    },
     { event: { scheduledAt: "2026-11-21T06:00:00Z", overDamaged: true }, says: "or overDamaged" },
   ])("$event is refused: $says", ({ event, says }) => {
     const parse = (): unknown => parseRequest(event, ["uk"], NOW);

@@ -31,12 +31,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ["an item of another type", z.array(z.string()), [1], "key.0: expected a text, and got 1"],
   ["another word", z.enum(["a", "b"]), "c", 'key: expected "a" or "b", and got "c"'],
   ["a number too small", z.number().min(2), 1, "key: expected another value, and got 1"],
-  [
-    "an unknown key",
-    z.strictObject({}),
-    { a: "x" },
-    "key.a: there is no such key; is it misspelt?",
-  ],
+  ["an unknown key", z.strictObject({}), { a: "x" }, "key.a: there is no such key; is it misspelt?"],
   [
     "a wrong key",
     z.record(z.string().max(1), z.any()),
