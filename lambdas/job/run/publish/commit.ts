@@ -42,7 +42,6 @@ export async function commit<Decision>(
   const { snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
   for (;;) {
-    signal.throwIfAborted();
     const since = await readLogSince(store, first.last);
     if (since.removal) throw removedMeanwhile(store.account, snapshotId);
     const head = since.publications.at(-1) ?? first.head;

@@ -1,0 +1,91 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { heldWorld } from "../held-world.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT, type SmallWorld } from "../small-world.ts";
+
+const keys = layout(ACCOUNT);
+const STOPPED = new SyncError("INTERRUPTED", "The job was stopped.");
+
+/** Something happens when the changes are written, before the publication is. */
+function onceWritten(world: SmallWorld, act: () => Promise<unknown>): Store {
+  return {
+    ...interposed(world.store, async () => undefined),
+    create: async (key, body) => {
+      const version = await world.store.create(key, body);
+      if (key.startsWith("changes/")) await act();
+      return version;
+    },
+  };
+}
+
+/** The part has the same rows and another size. */
+async function compressAgain({ store }: SmallWorld, snapshotId: string): Promise<void> {
+  const key = keys.part(snapshotId, 0);
+  const { bytes } = (await store.read(key)) ?? {};
+  store.put(key, gzipSync(gunzipSync(bytes ?? ""), { level: 0 }));
+}
+
+async function retire({ store }: SmallWorld, snapshotId: string): Promise<void> {
+  store.put(keys.retired(snapshotId), '{"retired_at":"2026-01-01T00:00:00.000Z"}');
+}
+
+describe("a snapshot that has changed while its changes were found", () => {
+  test.each([
+    ["a run", "is retired", retire],
+    ["a run", "has a part of another size", compressAgain],
+    ["accept", "is retired", retire],
+  ])("%s publishes nothing where it %s", async (what, _, change) => {
+    const { world, held } = await heldWorld();
+    world.show(10, 4);
+    const id = what === "accept" ? held : "2026-01-02T00-00-00.000Z";
+    const store = onceWritten(world, () => change(world, id));
+
+    const { row } =
+      what === "accept"
+        ? await world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, { store })
+        : await world.run({ runId: id }, { store });
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+    expect(world.store.keys("publications/")).toHaveLength(2);
+  });
+
+  test("a part that a person has compressed again is accepted", async () => {
+    const { world, held } = await heldWorld();
+    await compressAgain(world, held);
+
+    expect((await world.accept(held)).row).toMatchObject({ outcome: "PUBLISHED", events: 5 });
+  });
+});
+
+describe("stopped", () => {
+  test("before the changes are found, a commit writes nothing", async () => {
+    const { world, held } = await heldWorld();
+    const before = world.store.keys("changes/");
+
+    const { row } = await world.acceptOrRollback(
+      { action: "accept", snapshotId: held, force: false },
+      { signal: AbortSignal.abort(STOPPED) },
+    );
+
+    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
+    expect(world.store.keys("changes/")).toEqual(before);
+  });
+
+  test("while they are written, it publishes nothing", async () => {
+    const { world, held } = await heldWorld();
+    const stop = new AbortController();
+    const store = onceWritten(world, async () => stop.abort(STOPPED));
+
+    const { row } = await world.acceptOrRollback(
+      { action: "accept", snapshotId: held, force: false },
+      { store, signal: stop.signal },
+    );
+
+    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
+    expect(world.store.keys("publications/")).toHaveLength(2);
+  });
+});
