@@ -11,6 +11,8 @@ import type { World } from "./world.ts";
 
 /** A lease has expired by then. */
 const PAUSE_MS = 2 * 60_000;
+/** Until then the bucket has aborted every upload. */
+const RULE_MS = 48 * 60 * 60_000;
 
 export async function healAndRun(world: World): Promise<void> {
   world.hasFaults = false;
@@ -22,6 +24,9 @@ export async function healAndRun(world: World): Promise<void> {
   world.story.tell("world", "the faults stop");
   // A run that a wrong clock has put into the future is over by then.
   await pass(world, PAUSE_MS + clockErrorMs(world));
+  // Nothing depends on what uploads have left, whether the bucket's rule has aborted it yet or not.
+  const isLate = new Chance(world.plan.seed, "rule of the bucket").is(0.5);
+  if (isLate && world.uploads.open.length > 0) await pass(world, RULE_MS);
   for (const account of world.accounts) await runOnce(world, account, !isRestored);
 }
 

@@ -14,6 +14,7 @@ import { Timeline } from "./time/timeline.ts";
 import { applyDamage } from "./warehouse/apply-damage.ts";
 import { GlueTables } from "./warehouse/glue-tables.ts";
 import { type ObjectChange, Objects } from "./warehouse/objects.ts";
+import { Uploads } from "./warehouse/uploads.ts";
 
 /** A Monday. */
 const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);
@@ -23,6 +24,7 @@ export class World {
   readonly timeline = new Timeline(BEGINNING_MS);
   readonly story = new Story(this.timeline);
   readonly objects: Objects;
+  readonly uploads: Uploads;
   readonly glue: GlueTables;
   readonly accounts: readonly Account[];
   readonly coverage = new Coverage();
@@ -47,6 +49,7 @@ export class World {
         this.fail(`${change.by} changes ${change.key}, which is not of the program`);
       for (const model of modelsOf(accountIn(change))) model.onObject(change);
     });
+    this.uploads = new Uploads(this.objects, now, plan.setting.partBytes);
     this.glue = new GlueTables(now, plan.setting.catalogLagMs, {
       onPartition: (table, partition, by) => {
         for (const model of modelsOf(partition.values[0])) model.onPartition(table, partition, by);

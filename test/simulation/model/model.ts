@@ -18,6 +18,7 @@ import { checkPublication } from "./check-publication.ts";
 import { isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
+import { checkUploads } from "./check-uploads.ts";
 import {
   beganBeforeRemoval,
   checkDeletion,
@@ -135,6 +136,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => {
       checkEnd(this, process, ended);
       checkFound(this, facts, ended);
+      checkUploads(this, process);
       if (!error?.isRetryable) checkTakenOut(this, facts);
     });
   }

@@ -76,6 +76,28 @@ const SELDOM_CHANGED = [
   "sync_runs",
 ] as const;
 
+/** At a request of an upload in parts. */
+export function drawUploadFault(chance: Chance, starts: readonly Start[]): ProcessFault {
+  return {
+    kind: "fault",
+    start: drawStart(chance, starts).id,
+    attempt: 0,
+    port: "any",
+    changing: chance.pick(UPLOADING),
+    nth: chance.pick([1, 1, 2, 5]),
+    fault: drawCallFault(chance, "store"),
+  };
+}
+
+const UPLOADING = [
+  "CreateMultipartUpload",
+  "UploadPart",
+  "UploadPart",
+  "CompleteMultipartUpload",
+  "CompleteMultipartUpload",
+  "AbortMultipartUpload",
+] as const;
+
 /** A run makes about 80 calls, a few of them to the catalog. */
 function drawNth(chance: Chance, port: Port): number {
   const most = port === "catalog" ? 12 : port === "any" ? 75 : port === "store" ? 55 : 20;

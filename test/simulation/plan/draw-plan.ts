@@ -3,13 +3,15 @@
 import { Chance } from "../chance.ts";
 import { drawChange, drawColumns } from "./draw-change.ts";
 import { drawDamage, drawPair } from "./draw-damage.ts";
-import { drawClockFault, drawProcessFault, drawRareCrash } from "./draw-fault.ts";
+import { drawClockFault, drawProcessFault, drawRareCrash, drawUploadFault } from "./draw-fault.ts";
 import { drawScript } from "./draw-script.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
+/** As in life: nothing in a world is so large. */
+const UNDIVIDED_BYTES = 8 * 1024 * 1024;
 
 export function drawPlan(seed: number): Plan {
   const setting = drawSetting(
@@ -17,6 +19,7 @@ export function drawPlan(seed: number): Plan {
     new Chance(seed, "guard"),
     new Chance(seed, "list"),
     new Chance(seed, "number of accounts"),
+    new Chance(seed, "size of parts"),
   );
   const accounts = new Chance(seed, "accounts");
   const starts = drawStarts(new Chance(seed, "starts"), setting).map((start) =>
@@ -43,18 +46,16 @@ export function drawPlan(seed: number): Plan {
   if (damage.is(0.15)) items.push(...drawDamage(damage, accounts.pick(setting.accounts), lastMs + HOUR_MS));
   const crowd = new Chance(seed, "pair");
   if (crowd.is(0.08)) items.push(...drawPair(crowd, crowd.pick(setting.accounts), lastMs + HOUR_MS));
+  const all = items.filter((item): item is Start => item.kind === "start");
   const crash = new Chance(seed, "rare crash");
-  if (crash.is(0.15))
-    items.push(
-      drawRareCrash(
-        crash,
-        items.filter((item): item is Start => item.kind === "start"),
-      ),
-    );
+  if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
+  const upload = new Chance(seed, "upload");
+  const isDivided = setting.warehouse === "bucket" && setting.partBytes < UNDIVIDED_BYTES;
+  for (let n = isDivided ? upload.between(0, 2) : 0; n > 0; n -= 1) items.push(drawUploadFault(upload, all));
   return { seed, setting, items };
 }
 
-function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance): Setting {
+function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance, size: Chance): Setting {
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -87,6 +88,7 @@ function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance
       graceMs: chance.pick([0, 10 * SECOND_MS]),
     },
     latencyMs,
+    partBytes: size.is(0.2) ? size.pick([100, 300]) : UNDIVIDED_BYTES,
     catalogLagMs: chance.pick([0, 0, 2_000]),
     // An invocation must be long enough for the calls of a start.
     timeLimitMs:

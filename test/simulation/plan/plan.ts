@@ -45,6 +45,8 @@ export interface Setting {
   };
   /** The longest usual wait for store, catalog and service. */
   readonly latencyMs: number;
+  /** In a bucket: what streams are uploaded in. Most are smaller than the largest. */
+  readonly partBytes: number;
   /** How long reading Glue may show an older state. */
   readonly catalogLagMs: number;
   /** Of one invocation of the function. */

@@ -1,4 +1,4 @@
-// Defects of what is staged: rows, records and the parts that are made of them.
+// Defects of what is staged: rows, records, the parts that are made of them, and uploads in parts.
 
 import type { PlantedDefect } from "./planted-defect.ts";
 
@@ -44,5 +44,29 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/commit.ts",
     from: '    await recordColumnsOf(ports, manifest, action.action === "run");\n',
     to: "",
+  },
+  {
+    name: "an upload in parts is completed without its last one",
+    file: "storage/s3/s3-store.ts",
+    from: "const MultipartUpload = { Parts: this.#parts };",
+    to: "const MultipartUpload = { Parts: this.#parts.slice(0, Math.max(1, this.#parts.length - 1)) };",
+  },
+  {
+    name: "an upload in parts is completed without a condition",
+    file: "storage/s3/s3-store.ts",
+    from: 'new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload, IfNoneMatch: "*" }),',
+    to: "new CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload }),",
+  },
+  {
+    name: "an upload in parts whose object was there first stays open",
+    file: "storage/s3/s3-store.ts",
+    from: "if (version === undefined) await upload.abort();",
+    to: "",
+  },
+  {
+    name: "an upload in parts that failed stays open",
+    file: "storage/s3/s3-store.ts",
+    from: "    await upload.abort();\n    throw error;",
+    to: "    throw error;",
   },
 ];

@@ -70,17 +70,18 @@ function warehouseOf(
   { world, process, nth }: ProcessOf,
   random: RunPorts["random"],
 ): { readonly store: Store; readonly catalog: Catalog } {
-  const { objects, glue, plan } = world;
+  const { objects, uploads, glue, plan } = world;
   if (plan.setting.warehouse === "directory") {
     const store = new DirectoryTwin(objects, process);
     return { store, catalog: new DuckdbCatalog({ store, directory: DIRECTORY }) };
   }
   const lag = new Chance(plan.seed, `lag of ${process.name}`);
   const { s3, glue: client } = awsClients(nth, {
-    s3: s3Endpoint(objects, process),
+    s3: s3Endpoint(objects, uploads, process),
     glue: glueEndpoint(glue, process, () => lag.next()),
   });
-  const store = new S3Store({ client: s3, bucket: BUCKET, prefix: "", random });
+  const { partBytes } = plan.setting;
+  const store = new S3Store({ client: s3, bucket: BUCKET, prefix: "", random, partBytes });
   return {
     store,
     catalog: new GlueCatalog({ client, store, database: "brand_events", location: `s3://${BUCKET}` }),

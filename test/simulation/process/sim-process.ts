@@ -27,7 +27,7 @@ export interface CallFailures {
 }
 
 /** How the stores and catalogs name the calls that change something. */
-const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Update|Batch|starts)/;
+const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Create|Upload|Complete|Abort|Update|Batch|starts)/;
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 

@@ -1,4 +1,4 @@
-// What the clients of AWS throw.
+// What the clients of AWS throw, and what they send, read without their types.
 
 /** As the SDK throws it after its own retries. Without a status no response came. */
 export class AwsFailure extends Error {
@@ -13,3 +13,9 @@ export class AwsFailure extends Error {
 
 export const members = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? { ...value } : {};
+
+/** Of an object, as S3 keeps it. */
+export const metadataOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(members(given["Metadata"])).map(([name, value]) => [name, String(value)]),
+  );

@@ -89,7 +89,7 @@ const FAILURES: CallFailures = {
 
 /** A producer may use its buffer again for the next chunk. */
 async function* copies(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) yield chunk.slice();
+  for await (const chunk of body) yield Uint8Array.from(chunk);
 }
 
 async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

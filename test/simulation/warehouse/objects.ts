@@ -101,4 +101,5 @@ export class Objects {
   }
 }
 
-const versionOf = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`;
+/** As S3 does it for an object that was not uploaded in parts. */
+export const versionOf = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`;

@@ -3,12 +3,22 @@
 import { Readable } from "node:stream";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
 import type { Endpoint } from "./aws-clients.ts";
-import { AwsFailure, members } from "./aws-failure.ts";
+import { AwsFailure, metadataOf } from "./aws-failure.ts";
 import type { Objects } from "./objects.ts";
+import { UPLOAD_COMMANDS, type Uploads, uploadFailures } from "./uploads.ts";
 
 /** `S3Store` runs unchanged on it. */
-export function s3Endpoint(objects: Objects, process: SimProcess): Endpoint {
+export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProcess): Endpoint {
   return (command, given) => {
+    if (UPLOAD_COMMANDS.has(command)) {
+      const answer = uploads.receive(command, given, process.name);
+      return process.call(
+        "store",
+        `${command} ${String(given["Key"])}`,
+        answer,
+        uploadFailures(command, given),
+      );
+    }
     const isRead = /^(?:Get|Head|List)/.test(command);
     const what = `${command} ${String(given["Key"] ?? given["Prefix"])}`;
     const effect = (): object => respond(objects, command, given, process.name);
@@ -59,10 +69,7 @@ function put(objects: Objects, key: string, given: Given, by: string): object {
   }
   const body = given["Body"];
   if (!(body instanceof Uint8Array)) throw new Error("the simulated S3 takes whole bodies");
-  const metadata = Object.fromEntries(
-    Object.entries(members(given["Metadata"])).map(([name, value]) => [name, String(value)]),
-  );
-  return { ETag: objects.put(key, body, by, metadata) };
+  return { ETag: objects.put(key, body, by, metadataOf(given)) };
 }
 
 /** The instants that S3 shows are whole seconds. */

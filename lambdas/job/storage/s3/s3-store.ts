@@ -30,7 +30,7 @@ import {
   writtenAs,
 } from "./s3-error.ts";
 
-/** S3 accepts a smaller part only as the last one; 10,000 of these are 78 GiB. */
+/** 10,000 of these, as many as an upload may have, are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** What a small object takes of memory. */
 const FIRST_BYTES = 64 * 1024;
@@ -43,6 +43,8 @@ interface S3StoreOptions {
   /** The AWS account that the bucket belongs to, if known: S3 then refuses the same name in another account. */
   readonly owner?: string;
   readonly random: Pick<Random, "token">;
+  /** Of an upload in parts; S3 itself accepts none below 5 MiB but the last. */
+  readonly partBytes?: number;
 }
 
 export class S3Store implements Store {
@@ -51,13 +53,15 @@ export class S3Store implements Store {
   readonly #prefix: string;
   readonly #owner: string | undefined;
   readonly #random: Pick<Random, "token">;
+  readonly #partBytes: number;
 
-  constructor({ client, bucket, prefix, owner, random }: S3StoreOptions) {
+  constructor({ client, bucket, prefix, owner, random, partBytes = PART_BYTES }: S3StoreOptions) {
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
     this.#owner = owner;
     this.#random = random;
+    this.#partBytes = partBytes;
   }
 
   async read(key: string): Promise<StoredObject | undefined> {
@@ -78,10 +82,10 @@ export class S3Store implements Store {
   async create(key: string, body: Body): Promise<string | undefined> {
     const object = this.#object(key);
     if (body instanceof Uint8Array) return putIf(object, body, { IfNoneMatch: "*" });
-    const parts = inParts(body, PART_BYTES);
+    const parts = inParts(body, this.#partBytes);
     try {
       const first = (await parts.next()).value ?? new Uint8Array();
-      if (first.length < PART_BYTES) return await putIf(object, first, { IfNoneMatch: "*" });
+      if (first.length < this.#partBytes) return await putIf(object, first, { IfNoneMatch: "*" });
       return await uploadIfFree(object, startingWith(first, parts));
     } finally {
       await parts.return(undefined);

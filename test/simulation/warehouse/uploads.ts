@@ -1,0 +1,161 @@
+// Uploads in parts that are open in the bucket: no object yet, seen by no reader and in no listing of objects.
+
+import { crc32 } from "node:zlib";
+import type { CallFailures } from "../process/sim-process.ts";
+import { AwsFailure, members, metadataOf } from "./aws-failure.ts";
+import { type Objects, versionOf } from "./objects.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+export const UPLOAD_COMMANDS: ReadonlySet<string> = new Set([
+  "CreateMultipartUpload",
+  "UploadPart",
+  "CompleteMultipartUpload",
+  "AbortMultipartUpload",
+]);
+
+export interface OpenUpload {
+  readonly key: string;
+  readonly by: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly parts: Map<number, Uint8Array>;
+  readonly fromMs: number;
+  /** Its maker knows of it: the answer was not lost. */
+  isKnown: boolean;
+  /** Its maker has asked to abort it. */
+  isGivenUp: boolean;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export class Uploads {
+  readonly #objects: Objects;
+  readonly #now: () => number;
+  readonly #partBytes: number;
+  readonly #open = new Map<string, OpenUpload>();
+  #made = 0;
+
+  /** @param partBytes each part has as many, but the last one */
+  constructor(objects: Objects, now: () => number, partBytes: number) {
+    this.#objects = objects;
+    this.#now = now;
+    this.#partBytes = partBytes;
+  }
+
+  /** The bucket's rule aborts an upload a day after it began, at the midnight that follows. */
+  get open(): readonly OpenUpload[] {
+    for (const [id, { fromMs }] of this.#open) {
+      if (this.#now() >= Math.ceil((fromMs + DAY_MS) / DAY_MS) * DAY_MS) this.#open.delete(id);
+    }
+    return [...this.#open.values()];
+  }
+
+  /** Takes a request, and returns what it does at the instant at which it is done. */
+  receive(command: string, given: Given, by: string): () => object {
+    const id = String(given["UploadId"]);
+    const upload = this.#open.get(id);
+    if (upload) {
+      upload.isKnown = true;
+      upload.isGivenUp ||= command === "AbortMultipartUpload";
+    }
+    switch (command) {
+      case "CreateMultipartUpload":
+        return () => this.#begin(given, by);
+      case "UploadPart":
+        return () => this.#add(id, given);
+      case "CompleteMultipartUpload":
+        return () => this.#complete(id, given);
+      default:
+        return () => this.#abort(id);
+    }
+  }
+
+  #begin(given: Given, by: string): object {
+    this.#made += 1;
+    const id = `upload ${this.#made}`;
+    this.#open.set(id, {
+      key: String(given["Key"]),
+      by,
+      metadata: metadataOf(given),
+      parts: new Map(),
+      fromMs: this.#now(),
+      isKnown: false,
+      isGivenUp: false,
+    });
+    return { UploadId: id };
+  }
+
+  #add(id: string, given: Given): object {
+    const body = given["Body"];
+    if (!(body instanceof Uint8Array)) throw new Error("the simulated S3 takes whole parts");
+    this.#require(id).parts.set(Number(given["PartNumber"]), Uint8Array.from(body));
+    return checksumsOf(body);
+  }
+
+  #complete(id: string, given: Given): object {
+    const { key, by, metadata, parts } = this.#require(id);
+    const named = partsIn(given);
+    if (named.length === 0) throw new AwsFailure("MalformedXML", 400);
+    const chosen = named.map(({ number, etag, crc }, index) => {
+      if (number <= (named[index - 1]?.number ?? 0)) throw new AwsFailure("InvalidPartOrder", 400);
+      const bytes = parts.get(number);
+      const sums = bytes && checksumsOf(bytes);
+      if (bytes === undefined || sums?.ETag !== etag || sums.ChecksumCRC32 !== crc)
+        throw new AwsFailure("InvalidPart", 400);
+      if (index < named.length - 1 && bytes.length < this.#partBytes)
+        throw new AwsFailure("EntityTooSmall", 400);
+      return bytes;
+    });
+    if (given["IfNoneMatch"] === "*" && this.#objects.get(key) !== undefined)
+      throw new AwsFailure("PreconditionFailed", 412);
+    this.#open.delete(id);
+    return { ETag: this.#objects.put(key, Buffer.concat(chosen), by, metadata) };
+  }
+
+  #abort(id: string): object {
+    this.#require(id);
+    this.#open.delete(id);
+    return {};
+  }
+
+  #require(id: string): OpenUpload {
+    const upload = this.#open.get(id);
+    if (upload === undefined) throw new AwsFailure("NoSuchUpload", 404);
+    return upload;
+  }
+}
+
+interface NamedPart {
+  readonly number: number;
+  readonly etag: string;
+  readonly crc: string;
+}
+
+function partsIn(given: Given): readonly NamedPart[] {
+  const { Parts } = members(given["MultipartUpload"]);
+  return (Array.isArray(Parts) ? Parts : []).map((part: unknown) => {
+    const { PartNumber, ETag, ChecksumCRC32 } = members(part);
+    return { number: Number(PartNumber), etag: String(ETag), crc: String(ChecksumCRC32) };
+  });
+}
+
+function checksumsOf(bytes: Uint8Array): { readonly ETag: string; readonly ChecksumCRC32: string } {
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(bytes));
+  return { ETag: versionOf(bytes), ChecksumCRC32: crc.toString("base64") };
+}
+
+/** The client sends a request again that got no answer: S3 then finds the object there, or no upload. */
+export function uploadFailures(command: string, given: Given): CallFailures {
+  const refused = (): AwsFailure => new AwsFailure("SlowDown", 503);
+  if (command !== "CompleteMultipartUpload") return { refused, lost: unanswered };
+  const lost = [unanswered, () => new AwsFailure("PreconditionFailed", 412), notThere];
+  return {
+    refused,
+    lost: lost[partsIn(given).length % lost.length] ?? unanswered,
+    conflict: () => new AwsFailure("ConditionalRequestConflict", 409),
+  };
+}
+
+const unanswered = (): AwsFailure => new AwsFailure("TimeoutError", undefined);
+const notThere = (): AwsFailure => new AwsFailure("NoSuchUpload", 404);
