@@ -126,7 +126,6 @@ describe("the bundle", () => {
       "@smithy",
       "bowser",
       "lambdas",
-      "oauth4webapi",
       "package.json",
       "tldts",
       "tldts-core",

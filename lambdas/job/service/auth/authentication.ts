@@ -1,18 +1,20 @@
 // The authenticator for the method that the credentials name, and what belongs to it.
 
 import type { PasswordCredentials, ServiceCredentials } from "../../credentials/credentials.ts";
-import type { TokenStore } from "../../credentials/tokens/token-store.ts";
+import type { OAuthTokens, TokenStore } from "../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../network/proxies.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { abortable } from "../../runtime/on-abort.ts";
 import { parseAuthUrl } from "../../settings/addresses.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
 import type { KnownSecrets } from "../known-secrets.ts";
 import type { Authenticator, Authorization } from "../requests/authenticator.ts";
 import { CurrentCredentials } from "./current-credentials.ts";
-import { OAuthAuthenticator } from "./oauth/oauth-authenticator.ts";
 import { TokenEndpoint } from "./oauth/token-endpoint.ts";
-import { TokenRotation } from "./oauth/token-rotation.ts";
+import { type RotatedTokens, TokenRotation } from "./oauth/token-rotation.ts";
+import { type Proof, RenewingAuthenticator } from "./renewing-authenticator.ts";
 import { SessionAuthenticator, type SessionLoginOptions, sessionLogin } from "./session-authenticator.ts";
 
 /** What the method `oauth` needs beside the credentials. */
@@ -131,15 +133,97 @@ class BasicAuthenticator implements Authenticator {
 
   async #after(refused: PasswordCredentials): Promise<Authorization> {
     if (await this.#credentials.haveChangedSince(refused)) return this.authorize();
-    throw unauthenticated();
+    throw unauthenticated(
+      "basic",
+      "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
+        "are right, ask the service's operator whether the account is disabled, or use the method session.",
+    );
   }
 }
 
-function unauthenticated(): SyncError {
-  return new SyncError(
-    "UNAUTHENTICATED",
-    "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
-      "are right, ask the service's operator whether the account is disabled, or use the method session.",
-    { fields: { method: "basic", status: 401 } },
-  );
+/** OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused. */
+export class OAuthAuthenticator implements Authenticator {
+  readonly #baseUrl: URL;
+  readonly #rotation: TokenRotation;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #tokens: RenewingAuthenticator;
+  readonly #closing = new AbortController();
+  #current: OAuthTokens | undefined;
+  #renewal: Promise<Proof> | undefined;
+
+  constructor(baseUrl: URL, rotation: TokenRotation, clock: Pick<Clock, "now">) {
+    this.#baseUrl = baseUrl;
+    this.#rotation = rotation;
+    this.#clock = clock;
+    this.#tokens = new RenewingAuthenticator({
+      renew: (signal) => this.#renew(signal),
+      unauthenticated: () =>
+        unauthenticated(
+          "oauth",
+          "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
+            "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
+        ),
+    });
+  }
+
+  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
+    return this.#tokens.authorize(signal);
+  }
+
+  /** Waits for a renewal whose request was sent: its answer may hold the only refresh token that is valid. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the service is closed"));
+    await this.#renewal?.catch(() => undefined);
+  }
+
+  /** A request that stops waiting does not stop the renewal, which the next one joins. */
+  #renew(signal: AbortSignal | undefined): Promise<Proof> {
+    this.#renewal ??= this.#next().finally(() => {
+      this.#renewal = undefined;
+    });
+    return abortable(this.#renewal, signal);
+  }
+
+  async #next(): Promise<Proof> {
+    const { tokens, isRenewed } =
+      this.#current === undefined
+        ? await this.#first()
+        : await this.#rotation.renew(this.#current, this.#closing.signal);
+    this.#current = tokens;
+    return this.#proof(tokens, isRenewed);
+  }
+
+  async #first(): Promise<RotatedTokens> {
+    const tokens = await this.#rotation.read();
+    if (!isNearItsEnd(tokens, this.#clock.now())) return { tokens, isRenewed: false };
+    return this.#rotation.renew(tokens, this.#closing.signal);
+  }
+
+  #proof(tokens: OAuthTokens, isRenewed: boolean): Proof {
+    const { origin } = this.#baseUrl;
+    const clock = this.#clock;
+    return {
+      get isExpired() {
+        return isNearItsEnd(tokens, clock.now());
+      },
+      isLastTry: isRenewed,
+      headers: (url) => (url.origin === origin ? { authorization: `Bearer ${tokens.access_token}` } : {}),
+      keep: () => undefined,
+    };
+  }
+}
+
+/** From a tenth of its life before its end, at most a minute, an access token is renewed before its next use. */
+export function isNearItsEnd(
+  { obtained_at, expires_at }: Pick<OAuthTokens, "obtained_at" | "expires_at">,
+  nowMs: number,
+): boolean {
+  if (expires_at === undefined) return false;
+  const endMs = Date.parse(expires_at);
+  const marginMs = Math.min(60_000, Math.max(0, endMs - Date.parse(obtained_at)) / 10);
+  return nowMs >= endMs - marginMs;
+}
+
+function unauthenticated(method: "basic" | "oauth", message: string): SyncError {
+  return new SyncError("UNAUTHENTICATED", message, { fields: { method, status: 401 } });
 }

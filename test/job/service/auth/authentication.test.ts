@@ -1,6 +1,13 @@
+// Basic and OAuth: what is sent, and when an access token is renewed: shortly before its end, after a refusal, once.
+
+import { setTimeout as realSleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { parseTokens, tokensText } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { isNearItsEnd, OAuthAuthenticator } from "../../../../lambdas/job/service/auth/authentication.ts";
+import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, said, secrets } from "../connection.ts";
+import { RotationWorld } from "./oauth/rotation-world.ts";
 
 describe("HTTP Basic", () => {
   it("sends the credentials with every request and never logs in", async () => {
@@ -24,5 +31,221 @@ describe("HTTP Basic", () => {
     });
     expect(connection.simulator.counts.requests).toBe(1);
     for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
+  });
+});
+
+const BASE = new URL("https://api.example.com/");
+const EVENTS = new URL("https://api.example.com/v1/events");
+const ACCEPTED = { kind: "accepted", setCookies: [] } as const;
+const REFUSED = { kind: "refused", setCookies: [] } as const;
+
+const tokenOf = (authorization: Authorization | undefined): string | undefined =>
+  authorization?.headers(EVENTS)["authorization"];
+
+interface Authenticating extends AsyncDisposable {
+  readonly world: RotationWorld;
+  readonly authenticator: OAuthAuthenticator;
+}
+
+/** @param seconds how long the stored access token is valid from now on; undefined: unknown */
+async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promise<Authenticating> {
+  const world = await RotationWorld.start({ accessToken: { lifetimeMs: lifetimeSeconds * 1_000 } });
+  const { place } = world.authorized;
+  const tokens = parseTokens(place.text ?? "");
+  if (tokens && seconds !== undefined) {
+    const nowMs = world.clock.now();
+    const obtained_at = new Date(nowMs + (seconds - lifetimeSeconds) * 1_000).toISOString();
+    const expires_at = new Date(nowMs + seconds * 1_000).toISOString();
+    place.store(tokensText({ ...tokens, obtained_at, expires_at }));
+  }
+  const authenticator = new OAuthAuthenticator(BASE, world.process(), world.clock);
+  return { world, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+describe("an access token", () => {
+  it.each([
+    { lifetime: 3_600, left: 61, near: false },
+    { lifetime: 3_600, left: 60, near: true },
+    { lifetime: 3_600, left: -10_000, near: true },
+    { lifetime: 100, left: 11, near: false },
+    { lifetime: 100, left: 10, near: true },
+    { lifetime: 1, left: 0.2, near: false },
+  ])("of $lifetime s with $left s left is near its end: $near", ({ lifetime, left, near }) => {
+    const endMs = Date.UTC(2026, 10, 21, 7);
+    const tokens = {
+      obtained_at: new Date(endMs - lifetime * 1_000).toISOString(),
+      expires_at: new Date(endMs).toISOString(),
+    };
+
+    expect(isNearItsEnd(tokens, endMs - left * 1_000)).toBe(near);
+  });
+
+  it("is used while it is valid, and only at its own origin", async () => {
+    await using given = await authenticating(600);
+    const { world, authenticator } = given;
+
+    const authorization = await authenticator.authorize();
+
+    expect(tokenOf(authorization)).toBe(`Bearer ${world.authorized.place.tokens?.access_token}`);
+    const others = ["http://api.example.com/", "https://api.example.com:8443/", "https://example.com/"];
+    expect(others.map((url) => authorization.headers(new URL(url)))).toEqual([{}, {}, {}]);
+    expect(world.authorized.provider.requests).toEqual([]);
+  });
+
+  it("that is near its end is renewed before the first request", async () => {
+    await using given = await authenticating(30);
+    const { world, authenticator } = given;
+    const before = world.authorized.place.tokens?.access_token;
+
+    const authorization = await authenticator.authorize();
+
+    expect(tokenOf(authorization)).not.toContain(before);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("that comes near its end between two requests is renewed once for all of them, without a refusal", async () => {
+    await using given = await authenticating(600);
+    const { world, authenticator } = given;
+    await (await authenticator.authorize()).settle(ACCEPTED);
+    const waiting = await authenticator.authorize();
+
+    world.clock.advance(541_000);
+    const isStale = !waiting.isCurrent;
+    await waiting.settle({ kind: "unanswered" });
+    const trial = await authenticator.authorize();
+    const others = [authenticator.authorize(), authenticator.authorize()];
+    await trial.settle(ACCEPTED);
+    const tokens = [trial, ...(await Promise.all(others))].map(tokenOf);
+
+    expect(isStale).toBe(true);
+    expect(new Set(tokens).size).toBe(1);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("that was renewed and is refused at once ends the run as UNAUTHENTICATED", async () => {
+    await using given = await authenticating();
+    const { world, authenticator } = given;
+
+    const renewed = await (await authenticator.authorize()).settle(REFUSED);
+    const error = await errorOf(renewed?.settle(REFUSED) ?? Promise.resolve());
+    const later = await errorOf(Promise.resolve(authenticator.authorize()));
+
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
+    expect(later).toBe(error);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("that ended while its first request waited for permission is renewed again, three times at most", async () => {
+    await using given = await authenticating(0, 10);
+    const { world, authenticator } = given;
+    let authorization: Authorization | undefined = await authenticator.authorize();
+    let error: unknown;
+
+    for (let n = 0; n < 10 && error === undefined; n += 1) {
+      world.clock.advance(10_000);
+      const next: Promise<Authorization | undefined> =
+        authorization?.settle(REFUSED) ?? Promise.resolve(undefined);
+      authorization = await next.catch((reason: unknown) => {
+        error = reason;
+        return undefined;
+      });
+    }
+
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(world.authorized.provider.counts.refreshes).toBe(3);
+  });
+
+  it("that another process has renewed is used without a request", async () => {
+    await using given = await authenticating();
+    const { world, authenticator } = given;
+    const first = await authenticator.authorize();
+    const { tokens } = await world.renewOnce();
+
+    const renewed = await first.settle(REFUSED);
+
+    expect(tokenOf(renewed)).toBe(`Bearer ${tokens.access_token}`);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("whose late refusal comes after the renewal causes none", async () => {
+    await using given = await authenticating();
+    const { world, authenticator } = given;
+    await (await authenticator.authorize()).settle(ACCEPTED);
+    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+
+    const renewed = await early.settle(REFUSED);
+    await renewed?.settle(ACCEPTED);
+    const again = await late.settle(REFUSED);
+
+    expect(tokenOf(again)).toBe(tokenOf(renewed));
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+});
+
+describe("a run that is stopped", () => {
+  it("stores the tokens of a renewal whose request was sent, before its connections are closed", async () => {
+    await using world = await RotationWorld.start();
+    const { provider, place } = world.authorized;
+    const sent = Promise.withResolvers<void>();
+    const transport = {
+      ...world.network,
+      send: async (request: Parameters<typeof world.network.send>[0]) => {
+        const response = await world.network.send(request);
+        sent.resolve();
+        await realSleep(20);
+        return response;
+      },
+    };
+    const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const stop = new AbortController();
+    const first = await authenticator.authorize();
+
+    const renewal = first.settle(REFUSED, stop.signal);
+    await sent.promise;
+    stop.abort(new Error("stop"));
+    const error = await errorOf(Promise.resolve(renewal));
+    await authenticator.close();
+
+    expect(String(error)).toContain("stop");
+    expect(place.writes).toBe(2);
+    expect(provider.admits(place.tokens?.access_token ?? "")).toBe(true);
+  });
+
+  it("leaves its renewal to the next request, which sends none of its own", async () => {
+    await using world = await RotationWorld.start();
+    const sent = Promise.withResolvers<void>();
+    const transport = {
+      ...world.network,
+      send: async (request: Parameters<typeof world.network.send>[0]) => {
+        sent.resolve();
+        await realSleep(20);
+        return world.network.send(request);
+      },
+    };
+    const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const stop = new AbortController();
+    const first = await authenticator.authorize();
+    const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);
+    await sent.promise;
+
+    stop.abort(new Error("stop"));
+    await renewal;
+    const next = await authenticator.authorize();
+
+    expect(tokenOf(next)).toBe(`Bearer ${world.authorized.place.tokens?.access_token}`);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("does not wait for the renewal of another process", async () => {
+    await using given = await authenticating();
+    const { world, authenticator } = given;
+    const first = await authenticator.authorize();
+    world.authorized.place.claim = { atMs: Infinity };
+
+    const renewal = first.settle(REFUSED);
+    await authenticator.close();
+
+    await expect(renewal).rejects.toThrow("the service is closed");
+    expect(world.authorized.provider.requests).toEqual([]);
   });
 });

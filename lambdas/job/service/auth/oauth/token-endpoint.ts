@@ -1,20 +1,8 @@
 // The token endpoint of the identity provider (docs/service-interface.md §3.5 and §3.6): one request, and what its answer
-// means. oauth4webapi speaks the protocol, over the transport of this client.
+// means (RFC 6749 §5.1 and §5.2).
 
-import {
-  type AuthorizationServer,
-  allowInsecureRequests,
-  authorizationCodeGrantRequest,
-  type Client,
-  ClientSecretPost,
-  type CustomFetchOptions,
-  customFetch,
-  processAuthorizationCodeResponse,
-  processRefreshTokenResponse,
-  refreshTokenGrantRequest,
-} from "oauth4webapi";
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
-import type { OAuthTokens } from "../../../credentials/tokens/token-store.ts";
+import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-store.ts";
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
 import { redirectTarget } from "../../requests/api-request.ts";
@@ -28,15 +16,6 @@ import {
   statusClass,
 } from "../../requests/failure.ts";
 import type { ServiceCounters } from "../../requests/sender.ts";
-import {
-  type GrantedTokens,
-  jsonMembers,
-  newTokens,
-  type Refusal,
-  refusalOf,
-  tokensIn,
-  type UnusableTokens,
-} from "./granted-tokens.ts";
 
 interface TokenEndpointOptions {
   readonly authUrl: URL;
@@ -48,88 +27,76 @@ interface TokenEndpointOptions {
   readonly counters?: ServiceCounters | undefined;
 }
 
+/** The tokens of an answer. */
+export interface GrantedTokens {
+  readonly accessToken: string;
+  /** Absent where the one that was sent stays valid. */
+  readonly refreshToken: string | undefined;
+  /** How long the access token is valid; undefined where the answer does not say so. */
+  readonly expiresInSeconds: number | undefined;
+}
+
 type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTokens } | FailedAnswer;
 
 /** An answer without tokens of use. None has a text of the answer in it. */
 export type FailedAnswer =
-  /** A 2xx without usable tokens. `refreshToken`: one that it has nevertheless. */
-  | ({ readonly kind: "unusable" } & UnusableTokens)
+  | UnusableAnswer
   | { readonly kind: "refused"; readonly status: number; readonly refusal: Refusal | undefined }
   | { readonly kind: "throttled"; readonly waitMs: number | undefined }
   /** Whether the endpoint has done its work is unknown. */
   | { readonly kind: "no-answer"; readonly failure: Failure }
   | { readonly kind: "other"; readonly response: HttpResponse };
 
-/** What the person's browser brought back: the result of `validateAuthResponse`. */
-interface AuthorizationCode {
-  readonly callback: URLSearchParams;
-  readonly redirectUri: string;
-  readonly codeVerifier: string;
+/** A 2xx without usable tokens. */
+interface UnusableAnswer {
+  readonly kind: "unusable";
+  /** In words; never a part of the answer. */
+  readonly problem: string;
+  /** It is no JSON at all: a part of it may have been lost on its way. */
+  readonly isUnreadable: boolean;
+  /** One that it has nevertheless. */
+  readonly refreshToken: string | undefined;
 }
+
+/** The kinds of refusal that RFC 6749 §5.2 names. */
+const REFUSALS = [
+  "invalid_request",
+  "invalid_client",
+  "invalid_grant",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_scope",
+] as const;
+
+type Refusal = (typeof REFUSALS)[number];
 
 const BODY_CAP_BYTES = 65_536;
 
-/** Sends each request once, to the exact origin of `authUrl`. Throws no error of the library: they hold the answer. */
+/** Sends each request once, to the exact origin of `authUrl`. */
 export class TokenEndpoint {
   readonly url: URL;
   readonly #options: TokenEndpointOptions;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
-    this.url = new URL(authorizationServer(options.authUrl).token_endpoint);
+    this.url = identityEndpoint(options.authUrl, "token");
   }
 
   refresh(credentials: OAuthCredentials, refreshToken: string): Promise<TokenAnswer> {
-    return this.#ask(credentials, async (server, client, authentication, options) => {
-      const response = await refreshTokenGrantRequest(server, client, authentication, refreshToken, options);
-      return processRefreshTokenResponse(server, client, response);
-    });
+    return this.ask(credentials, { grant_type: "refresh_token", refresh_token: refreshToken });
   }
 
-  exchange(credentials: OAuthCredentials, code: AuthorizationCode): Promise<TokenAnswer> {
-    const { callback, redirectUri, codeVerifier } = code;
-    return this.#ask(credentials, async (server, client, authentication, options) => {
-      const response = await authorizationCodeGrantRequest(
-        server,
-        client,
-        authentication,
-        callback,
-        redirectUri,
-        codeVerifier,
-        options,
-      );
-      return processAuthorizationCodeResponse(server, client, response);
-    });
-  }
-
-  async #ask(credentials: OAuthCredentials, ask: Ask): Promise<TokenAnswer> {
-    const { authUrl } = this.#options;
-    const client: Client = { client_id: credentials.client_id };
-    let answer: TokenAnswer | undefined;
-    const options = {
-      [allowInsecureRequests]: authUrl.protocol === "http:",
-      [customFetch]: async (_: string, request: Sent): Promise<Response> => {
-        answer = await this.#send(request);
-        return Response.json(answer.kind === "tokens" ? rfcBody(answer.tokens) : {});
-      },
-    };
-    try {
-      await ask(authorizationServer(authUrl), client, ClientSecretPost(credentials.client_secret), options);
-    } catch (error) {
-      // Its answer is known by our own words, or nothing was sent: that is a mistake of ours.
-      if (answer === undefined) throw error;
-      if (answer.kind === "tokens") return { ...UNREADABLE, refreshToken: answer.tokens.refreshToken };
-    }
-    return answer ?? UNREADABLE;
-  }
-
-  async #send({ body, headers }: Sent): Promise<TokenAnswer> {
-    const { transport, counters } = this.#options;
+  /** @param grant the parameters of RFC 6749 §4.1.3 or §6, without those of the client */
+  async ask(
+    { client_id, client_secret }: OAuthCredentials,
+    grant: Readonly<Record<string, string>>,
+  ): Promise<TokenAnswer> {
+    const { transport, counters, headers } = this.#options;
     const request = {
       method: "POST",
       url: this.url,
-      headers: { ...headers, ...this.#options.headers },
-      body: body.toString(),
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded;charset=UTF-8" },
+      body: new URLSearchParams({ ...grant, client_id, client_secret }).toString(),
       bodyCapBytes: BODY_CAP_BYTES,
       readsRefusal: true,
     } as const;
@@ -155,8 +122,7 @@ export class TokenEndpoint {
           const why = `a body that broke off (${body.cause})`;
           return { kind: "no-answer", failure: { kind: "body", why, remedy: "Check the network." } };
         }
-        const tokens = tokensIn(members);
-        return "problem" in tokens ? { kind: "unusable", ...tokens } : { kind: "tokens", tokens };
+        return tokensIn(members);
       }
       case "retry":
         return { kind: "no-answer", failure: { kind: "status", status, retryAfterMs: undefined } };
@@ -173,60 +139,98 @@ export class TokenEndpoint {
   }
 }
 
-type Sent = CustomFetchOptions<"POST", URLSearchParams>;
-type Ask = (
-  server: AuthorizationServer,
-  client: Client,
-  authentication: ReturnType<typeof ClientSecretPost>,
-  options: NonNullable<Parameters<typeof refreshTokenGrantRequest>[4]>,
-) => Promise<unknown>;
-
-const UNREADABLE = {
-  kind: "unusable",
-  problem: "is not what OAuth 2.0 defines",
-  isUnreadable: false,
-  refreshToken: undefined,
-} as const;
-
-/** The endpoints that the interface names. It names no issuer: the address stands for one, and is compared with nothing. */
-export function authorizationServer(
-  authUrl: URL,
-): AuthorizationServer & Required<Pick<AuthorizationServer, "token_endpoint" | "authorization_endpoint">> {
-  const below = authUrl.href.replace(/\/$/, "");
-  return {
-    issuer: authUrl.href,
-    authorization_endpoint: `${below}/oauth/authorize`,
-    token_endpoint: `${below}/oauth/token`,
-  };
+/** The interface names these two, below the address. */
+export function identityEndpoint(authUrl: URL, name: "authorize" | "token"): URL {
+  return new URL(`${authUrl.href.replace(/\/$/, "")}/oauth/${name}`);
 }
 
-/** Only what is used. An `id_token` must not get there: the library would compare it with an issuer. */
-function rfcBody({ accessToken, refreshToken, expiresInSeconds }: GrantedTokens): object {
+/** The members of a JSON object; undefined for any other text. */
+function jsonMembers(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The refusal that an error names; undefined for none, or one that the RFC does not know. */
+function refusalOf(members: Readonly<Record<string, unknown>> | undefined): Refusal | undefined {
+  return REFUSALS.find((each) => each === members?.["error"]);
+}
+
+/** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
+function tokensIn(members: Readonly<Record<string, unknown>> | undefined): TokenAnswer {
+  const { access_token, token_type, refresh_token, expires_in } = members ?? {};
+  const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
+  const unusable = (problem: string): UnusableAnswer => ({
+    kind: "unusable",
+    problem,
+    isUnreadable: members === undefined,
+    refreshToken,
+  });
+  if (members === undefined) return unusable("is not a JSON object");
+  if (access_token === undefined) return unusable("has no access_token");
+  if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
+  if (token_type === undefined) return unusable("has no token_type");
+  if (typeof token_type !== "string" || token_type.toLowerCase() !== "bearer")
+    return unusable('has a token_type that is not "Bearer"');
+  if (refresh_token !== undefined && refresh_token !== null && refreshToken === undefined)
+    return unusable("has a refresh_token that cannot be used");
+  const tokens = { accessToken: access_token, refreshToken, expiresInSeconds: seconds(expires_in) };
+  return { kind: "tokens", tokens };
+}
+
+/** Some providers send the number as text. */
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
+/** A longer life is as good as none that is known, and an instant must stay one that a date can hold. */
+const LONGEST_SECONDS = 315_360_000;
+
+/** @param obtainedAtMs when the request was sent: the tokens are not younger than that */
+export function newTokens(
+  clientId: string,
+  { accessToken, expiresInSeconds }: GrantedTokens,
+  refreshToken: string,
+  obtainedAtMs: number,
+): OAuthTokens {
+  const expires =
+    expiresInSeconds === undefined || expiresInSeconds > LONGEST_SECONDS
+      ? {}
+      : { expires_at: new Date(obtainedAtMs + expiresInSeconds * 1_000).toISOString() };
   return {
+    format: 1,
+    client_id: clientId,
     access_token: accessToken,
+    refresh_token: refreshToken,
     token_type: "Bearer",
-    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
-    ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
+    obtained_at: new Date(obtainedAtMs).toISOString(),
+    ...expires,
   };
 }
 
-/** Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). */
 interface ExchangeCodeOptions extends Omit<TokenEndpointOptions, "counters"> {
   readonly credentials: OAuthCredentials;
-  readonly code: AuthorizationCode;
+  /** What the person's browser brought back, and what proves that it was asked for here (RFC 7636 §4.5). */
+  readonly code: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: string };
   /** The command that authorizes again, for the remedy. */
   readonly authorize: string;
 }
 
 /**
- * One request: a code is valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
+ * Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). One request: a code is
+ * valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
  * `CREDENTIALS_INVALID` for a wrong client, `SERVICE_UNAVAILABLE`, `THROTTLED` or `UNEXPECTED_RESPONSE`.
  */
 export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthTokens> {
   const { credentials, code, authorize, now } = options;
   const endpoint = new TokenEndpoint(options);
   const obtainedAtMs = now();
-  const answer = await endpoint.exchange(credentials, code);
+  const answer = await endpoint.ask(credentials, { grant_type: "authorization_code", ...code });
   if (answer.kind === "refused") {
     const { refusal, status } = answer;
     if (refusal === "invalid_client" || refusal === "unauthorized_client") throw wrongClient(status);

@@ -12,11 +12,12 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { ServiceCounters } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
-import { type GrantedTokens, newTokens } from "./granted-tokens.ts";
 import {
   answerError,
   authorizationExpired,
   type FailedAnswer,
+  type GrantedTokens,
+  newTokens,
   notAuthorized,
   type TokenEndpoint,
   wrongClient,
