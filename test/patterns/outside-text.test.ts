@@ -9,8 +9,8 @@ import { paginationHints } from "../../lambdas/job/service/events/list/event-lis
 import { nextPage } from "../../lambdas/job/service/events/list/fetch-list.ts";
 import { isUuid } from "../../lambdas/job/service/events/shape.ts";
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
-import { redirected } from "../../lambdas/job/service/requests/api-request.ts";
-import { retryAfterMs } from "../../lambdas/job/service/requests/failure.ts";
+import { redirected } from "../../lambdas/job/service/requests/failure.ts";
+import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { parseBaseUrl } from "../../lambdas/job/settings/addresses.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { isOfLayout } from "../../lambdas/job/storage/layout.ts";

@@ -13,7 +13,7 @@ import {
   type Transport,
 } from "../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
-import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/failure.ts";
+import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
 import type { OptionValues } from "../options/options.ts";
 import { heldCommands } from "../output/describe-held.ts";
 import type { Terminal } from "../output/terminal.ts";

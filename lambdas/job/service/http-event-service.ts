@@ -9,10 +9,9 @@ import type { Random } from "../runtime/random.ts";
 import { parseBaseUrl } from "../settings/addresses.ts";
 import type { IsListed } from "../settings/values.ts";
 import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
-import { endpointsBelow } from "./endpoint.ts";
 import type { EventService } from "./event-service.ts";
 import { fetchList } from "./events/list/fetch-list.ts";
-import { detailRequest } from "./events/read-detail.ts";
+import { detailRequests } from "./events/read-detail.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
@@ -116,7 +115,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     secrets,
   });
   const { authenticator } = authentication;
-  const detailUrl = endpointsBelow(baseUrl, "/v1/events/");
+  const detailRequest = detailRequests({ baseUrl, pointer: detailPointer, capBytes: detailCapBytes });
   const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });
 
   const fail = (error: unknown): never => {
@@ -135,17 +134,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
         signal,
       ).catch(fail),
     detail: (requestAs, signal) =>
-      client
-        .get(
-          detailRequest({
-            url: detailUrl(requestAs),
-            requestAs,
-            pointer: detailPointer,
-            capBytes: detailCapBytes,
-          }),
-          signal,
-        )
-        .then((detail) => secrets.nameless(detail), fail),
+      client.get(detailRequest(requestAs), signal).then((detail) => secrets.nameless(detail), fail),
     close: async () => {
       await authentication.close();
       await transport.close();

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ListReader } from "../../../lambdas/job/service/events/list/event-list.ts";
 import { BodyDelivery } from "../../../lambdas/job/service/http/response-collector.ts";
 import type { ResponseBody } from "../../../lambdas/job/service/http/transport.ts";
-import { BodyPieces } from "../../../lambdas/job/service/requests/api-request.ts";
+import { BodyPieces } from "../../../lambdas/job/service/requests/api-client.ts";
 
 const MIB = 1_048_576;
 

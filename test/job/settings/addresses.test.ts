@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { endpoint } from "../../../lambdas/job/service/endpoint.ts";
+import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
 import { parseBaseUrl } from "../../../lambdas/job/settings/addresses.ts";
 
 /** What people paste after an address. */

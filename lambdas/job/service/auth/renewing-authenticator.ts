@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { abortable } from "../../runtime/on-abort.ts";
-import type { Address } from "../endpoint.ts";
+import type { Address } from "../http/transport.ts";
 import type { Authenticator, Authorization, RequestResult } from "../requests/authenticator.ts";
 
 /** What one renewal gives, and requests carry. */

@@ -5,12 +5,11 @@ import { type Cookie, CookieJar, type ErrorCallback, MemoryCookieStore } from "t
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
-import { type Address, endpoint } from "../endpoint.ts";
-import { type HttpResponse, NoResponse } from "../http/transport.ts";
-import { type BackOffOptions, backOff } from "../requests/api-client.ts";
-import { redirected } from "../requests/api-request.ts";
+import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
+import { endpoint } from "../requests/api-client.ts";
 import type { Authenticator, Authorization } from "../requests/authenticator.ts";
-import { requestName, retryAfterMs, retryDelayMs, statusClass } from "../requests/failure.ts";
+import { redirected, requestName } from "../requests/failure.ts";
+import { type BackOffOptions, backOff, retryAfterMs, retryDelayMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 import { RenewingAuthenticator } from "./renewing-authenticator.ts";
@@ -116,14 +115,9 @@ async function send(options: LoginOptions, url: URL, signal: AbortSignal | undef
       return await sender.send(await sender.admit("other", signal), request, signal);
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      const { reason, proxy } = error;
-      const failure = { kind: "no-response", reason, proxy } as const;
+      const attempt = { request: requestName("POST", url), url, failure: error, failures } as const;
       const delayMs = retryDelayMs(failures, random);
-      await backOff(
-        { request: requestName("POST", url), url, failure, failures, delayMs, waitsFor: "retry" },
-        options,
-        signal,
-      );
+      await backOff({ ...attempt, delayMs, waitsFor: "retry" }, options, signal);
     }
   }
 }

@@ -4,7 +4,6 @@ import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
 import { decodeReceived, decodingStream, type Ending } from "./content-encoding.ts";
-import { ProxyError } from "./proxy-tunnel.ts";
 import {
   type BodySink,
   type HttpResponse,
@@ -102,7 +101,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     try {
-      this.#breakOff(networkCode(error), error instanceof ProxyError ? error.proxy : undefined);
+      if (error instanceof NoResponse) this.#breakOff(error.reason, error.proxy);
+      else this.#breakOff(networkCode(error));
     } catch (programmingError) {
       this.#reject(programmingError);
     }

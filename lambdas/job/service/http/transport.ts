@@ -1,6 +1,7 @@
 // The port to the network: one request, and its response or the reason why there is none.
 
-import type { Address } from "../endpoint.ts";
+/** What a request needs of its URL. */
+export type Address = Pick<URL, "href" | "origin" | "pathname" | "search">;
 
 export interface TransportRequest {
   readonly method: "GET" | "POST";
@@ -51,6 +52,7 @@ export interface HttpResponse {
 /** No status line came: connection refused or reset, time-out. `reason` is a short code such as `ECONNREFUSED`. */
 export class NoResponse extends Error {
   override readonly name = "NoResponse";
+  readonly kind = "no-response";
   readonly reason: string;
   /** The proxy that opened no tunnel, without credentials; undefined if none is at fault. */
   readonly proxy: string | undefined;

@@ -1,13 +1,14 @@
-// Sends one attempt with undici: one total time-out, a cap on the body, gzip and br.
+// Sends one attempt with undici: one total time-out, a cap on the body, gzip and br, perhaps through a proxy.
 
+import { type ClientRequest, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import type { buildConnector as undici } from "undici";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { onAbort } from "../../runtime/on-abort.ts";
-import { proxyTunnel } from "./proxy-tunnel.ts";
 import { ResponseCollector } from "./response-collector.ts";
-import type { HttpResponse, Transport, TransportRequest } from "./transport.ts";
+import { type HttpResponse, NoResponse, type Transport, type TransportRequest } from "./transport.ts";
 
 /** Bounds the headers of a response. It is Node.js's default, which a command-line flag could change. */
 const MAX_HEADER_BYTES = 16_384;
@@ -72,13 +73,71 @@ export class UndiciTransport implements Transport {
   }
 }
 
-/**
- * Skips interim responses (1xx) on a connection. RFC 9110 §15.2: a client must be able to parse any number of them
- * before the final response, even if it expects none. undici drops the connection at a 100 it did not expect.
- */
 type Connect = undici.connector;
 
-/** Wraps a connector, for connections that carry one request at a time. */
+interface TunnelLimits {
+  /** From the connection to the proxy until the end of its answer. */
+  readonly timeoutMs: number;
+  /** Ends tunnels that are being opened. */
+  readonly signal: AbortSignal;
+}
+
+/** Wraps a connector: each connection goes through a tunnel of its own (CONNECT, RFC 9110 §9.3.6). */
+function proxyTunnel(proxy: URL, connect: Connect, limits: TunnelLimits): Connect {
+  return (options, callback) => {
+    const port = options.port || (options.protocol === "https:" ? "443" : "80");
+    openTunnel(proxy, `${options.hostname}:${port}`, limits).then(
+      (socket) => {
+        if (options.protocol === "https:") connect({ ...options, httpSocket: socket }, callback);
+        else callback(null, socket);
+      },
+      (error: unknown) =>
+        callback(error instanceof Error ? error : new NoResponse("UNKNOWN", proxy.origin), null),
+    );
+  };
+}
+
+async function openTunnel(proxy: URL, target: string, { timeoutMs, signal }: TunnelLimits): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const request = connectRequest(proxy, target, signal);
+  const fail = (code: string): void => {
+    reject(new NoResponse(code, proxy.origin));
+    request.destroy();
+  };
+  // Not the time without a byte: a proxy may send one now and then, for ever.
+  const timer = setTimeout(() => fail("TIMED_OUT"), timeoutMs);
+  request.once("connect", ({ statusCode = 0 }, socket: Socket) => {
+    if (statusCode >= 200 && statusCode < 300) return resolve(socket);
+    socket.destroy();
+    fail(`PROXY_STATUS_${statusCode}`);
+  });
+  request.on("error", (error) => fail("code" in error ? String(error.code) : "NOT_HTTP"));
+  request.end();
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function connectRequest(proxy: URL, target: string, signal: AbortSignal): ClientRequest {
+  const { protocol, username, password } = proxy;
+  const userInfo = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const authorization = `Basic ${Buffer.from(userInfo).toString("base64")}`;
+  const send = protocol === "https:" ? httpsRequest : httpRequest;
+  return send({
+    method: "CONNECT",
+    protocol,
+    hostname: proxy.hostname.replace(/^\[|\]$/g, ""),
+    port: proxy.port || (protocol === "https:" ? 443 : 80),
+    path: target,
+    agent: false,
+    signal,
+    headers: { host: target, ...(username === "" ? {} : { "proxy-authorization": authorization }) },
+  });
+}
+
+/**
+ * Wraps a connector: interim responses (1xx) are skipped. RFC 9110 §15.2: a client must be able to parse any number of them
+ * before the final response, even if it expects none. undici drops the connection at a 100 it did not expect. For
+ * connections that carry one request at a time.
+ */
 function skippingInterimResponses(connect: Connect): Connect {
   return (options, callback) => {
     connect(options, (...outcome) => {

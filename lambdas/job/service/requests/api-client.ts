@@ -1,25 +1,42 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
-import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
-import type { Address } from "../endpoint.ts";
-import { type BodySink, type HttpResponse, NoResponse, type TransportRequest } from "../http/transport.ts";
-import { type ApiRequest, BodyPieces, type ReadResult, readResponse } from "./api-request.ts";
+import { type Address, type BodySink, type HttpResponse, NoResponse } from "../http/transport.ts";
+import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
+import { type Failure, redirected, requestName, UnusableBody } from "./failure.ts";
 import {
-  ATTEMPTS,
-  attemptsExhausted,
-  describeFailure,
-  type Failure,
-  permanentProblem,
-  requestName,
-  retryDelayMs,
-  soonMs,
+  type BackOffOptions,
+  backOff,
+  isThrottled,
+  RetryDelays,
+  retryAfterMs,
   statusClass,
-  throttledDelayMs,
-} from "./failure.ts";
-import type { Cooldown, Sender, ServiceCounters, Wait, WaitReporter } from "./sender.ts";
+} from "./retry.ts";
+import type { Cooldown, Sender } from "./sender.ts";
+
+/** What one GET asks for, and what its result is. */
+export interface ApiRequest<T> {
+  readonly url: Address;
+  readonly kind: RequestKind;
+  readonly bodyCapBytes: number;
+  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
+  read(bytes: Uint8Array, headers: HttpResponse["headers"]): T;
+  /** For bodies that are too large to be held: a new reader for each attempt, in place of `read`. */
+  readonly reader?: () => BodyReader<T>;
+  /** What a body over the cap means. */
+  oversize(): T;
+  /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
+  refused(status: number): T;
+}
+
+/** Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
+export interface BodyReader<T> {
+  add(piece: Uint8Array): void;
+  /** The result, once the whole body was added. */
+  end(headers: HttpResponse["headers"]): T;
+}
 
 interface ApiClientOptions extends BackOffOptions {
   readonly authenticator: Authenticator;
@@ -31,6 +48,10 @@ interface ApiClientOptions extends BackOffOptions {
   readonly limitWindowMs: number;
 }
 
+type ReadResult<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "failure"; readonly failure: Failure };
+
 type Attempt<T> =
   | ReadResult<T>
   /** The credentials were refused. `renewed`: those to send the request again with. */
@@ -40,10 +61,11 @@ type Attempt<T> =
 
 export class ApiClient {
   readonly #options: ApiClientOptions;
-  readonly #health = new ServiceHealth();
+  readonly #delays: RetryDelays;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
+    this.#delays = new RetryDelays(options.random, options.limitWindowMs);
   }
 
   async get<T>(request: ApiRequest<T>, signal?: AbortSignal): Promise<T> {
@@ -59,7 +81,7 @@ export class ApiClient {
       renewed = attempt.kind === "refused" ? attempt.renewed : undefined;
       if (attempt.kind === "value") {
         cooldown.succeeded();
-        this.#health.succeeded();
+        this.#delays.succeeded();
         return attempt.value;
       }
       if (attempt.kind !== "failure") continue;
@@ -85,15 +107,13 @@ export class ApiClient {
         void authorization.settle({ kind: "unanswered" });
         return { kind: "not-sent" };
       }
-      response = await sender.send(permit, this.#sent(request, authorization, pieces), signal);
+      const { url, bodyCapBytes } = request;
+      const headers = { ...this.#options.headers, ...authorization.headers(url) };
+      const sent = { method: "GET", url, headers, bodyCapBytes, ...(pieces && { sink: pieces }) } as const;
+      response = await sender.send(permit, sent, signal);
     } catch (error) {
       void authorization.settle({ kind: "unanswered" });
-      if (error instanceof NoResponse) {
-        return {
-          kind: "failure",
-          failure: { kind: "no-response", reason: error.reason, proxy: error.proxy },
-        };
-      }
+      if (error instanceof NoResponse) return { kind: "failure", failure: error };
       throw error;
     }
     const setCookies = response.headers.get("set-cookie") ?? [];
@@ -107,30 +127,16 @@ export class ApiClient {
     return readResponse(request, response, clock.now(), pieces);
   }
 
-  #sent<T>(
-    { url, bodyCapBytes }: ApiRequest<T>,
-    authorization: Authorization,
-    sink: BodySink | undefined,
-  ): TransportRequest {
-    const headers = { ...this.#options.headers, ...authorization.headers(url) };
-    return { method: "GET", url, headers, bodyCapBytes, ...(sink && { sink }) };
-  }
-
   async #backOff(
     url: Address,
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { cooldown, limitWindowMs, random } = this.#options;
+    const { cooldown } = this.#options;
     const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
     const isSilent = requestedMs === undefined && isThrottled(failure);
-    const ownMs = isSilent
-      ? throttledDelayMs(failures, limitWindowMs, random)
-      : requestedMs === undefined
-        ? this.#delayMs(failures)
-        : retryDelayMs(failures, random);
-    const delayMs = Math.max(requestedMs ?? 0, ownMs);
+    const delayMs = Math.max(requestedMs ?? 0, this.#delays.after(failure, failures));
     const isForAll = requestedMs !== undefined || isSilent;
     if (isForAll && failure.kind === "status") {
       cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
@@ -140,92 +146,103 @@ export class ApiClient {
     const attempt = { request, url: new URL(url.href), failure, failures, delayMs, waitsFor } as const;
     await backOff(attempt, this.#options, signal);
   }
+}
 
-  /** After a failure for which the service gave no reason. One that is alone is over sooner than a second. */
-  #delayMs(failures: number): number {
-    const { random } = this.#options;
-    this.#health.failed();
-    return failures === 1 && !this.#health.isStruggling ? soonMs(random) : retryDelayMs(failures, random);
+/** Reads any response but a 401. Throws `SyncError` where no further attempt can help. */
+function readResponse<T>(
+  request: ApiRequest<T>,
+  response: HttpResponse,
+  nowMs: number,
+  pieces: BodyPieces<T> | undefined,
+): ReadResult<T> {
+  const { status, headers } = response;
+  switch (statusClass(status)) {
+    case "read":
+      return readBody(request, response, pieces);
+    case "retry":
+      return {
+        kind: "failure",
+        failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, nowMs) },
+      };
+    case "redirect":
+      throw redirected(requestName("GET", request.url), request.url, response);
+    default:
+      return { kind: "value", value: request.refused(status) };
   }
 }
 
-function isThrottled(failure: Failure): boolean {
-  return failure.kind === "status" && failure.status === 429;
-}
-
-/** Whether a failed request is alone, or the service as a whole struggles. */
-const REMEMBERED = 50;
-/** A fifth. The requests in flight when a connection or a server dies are fewer, or soon outweighed. */
-const MOST_FAILED = 10;
-
-export class ServiceHealth {
-  /** Of the last attempts, whether each failed: a ring. */
-  readonly #failed: boolean[] = Array.from({ length: REMEMBERED }, () => false);
-  #at = 0;
-  #failures = 0;
-
-  /** At least a fifth of the last 50 attempts failed. */
-  get isStruggling(): boolean {
-    return this.#failures >= MOST_FAILED;
-  }
-
-  /** A response came that is used, or that says what to do. */
-  succeeded(): void {
-    this.#add(false);
-  }
-
-  /** No usable response came, for no reason that the service gave. */
-  failed(): void {
-    this.#add(true);
-  }
-
-  #add(failed: boolean): void {
-    this.#failures += Number(failed) - Number(this.#failed[this.#at]);
-    this.#failed[this.#at] = failed;
-    this.#at = (this.#at + 1) % REMEMBERED;
+function readBody<T>(
+  request: ApiRequest<T>,
+  { body, headers }: HttpResponse,
+  pieces: BodyPieces<T> | undefined,
+): ReadResult<T> {
+  switch (body.kind) {
+    case "whole":
+      return usable(() => request.read(body.bytes, headers));
+    case "delivered":
+      if (pieces === undefined) throw new TypeError("the transport delivered a body that nothing reads");
+      return usable(() => pieces.end(headers));
+    case "oversize":
+      return { kind: "value", value: request.oversize() };
+    case "foreign":
+      throw foreignEncoding(requestName("GET", request.url));
+    case "broken": {
+      const remedy = "Check the network between here and the service.";
+      return { kind: "failure", failure: new UnusableBody(`a body that broke off (${body.cause})`, remedy) };
+    }
+    case "unread":
+      throw new TypeError("the transport did not read a 2xx body");
   }
 }
 
-/** Waits between a failed attempt and the next, counts and logs it; or ends the run when no attempt is left. */
-export interface BackOffOptions {
-  readonly waitReporter: WaitReporter;
-  readonly counters: ServiceCounters;
-  readonly clock: Clock;
-  readonly logger: Logger;
+function usable<T>(read: () => T): ReadResult<T> {
+  try {
+    return { kind: "value", value: read() };
+  } catch (error) {
+    if (!(error instanceof UnusableBody)) throw error;
+    return { kind: "failure", failure: error };
+  }
 }
 
-interface FailedAttempt {
-  readonly request: string;
-  readonly url: URL;
-  readonly failure: Failure;
-  /** How many attempts the request has used, this one included. */
-  readonly failures: number;
-  readonly delayMs: number;
-  readonly waitsFor: Wait["kind"];
-}
-
-/** Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason. */
-export async function backOff(
-  attempt: FailedAttempt,
-  { waitReporter, counters, clock, logger }: BackOffOptions,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { request, failure, failures, delayMs, waitsFor } = attempt;
-  const permanent =
-    failure.kind === "no-response" ? permanentProblem(attempt, failure, counters.hasResponded) : undefined;
-  if (permanent !== undefined) throw permanent;
-  if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
-  counters.add("retries");
-  const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
-  logger.debug(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
-    request,
-    failures,
-    delayMs,
-  });
-  const untilMs = clock.monotonicMs() + delayMs;
-  await waitReporter.during(
-    waitsFor,
-    () => untilMs,
-    () => clock.sleep(delayMs, signal),
+function foreignEncoding(request: string): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered in a content encoding that was not asked for (accepted: gzip, br). Look for a proxy ` +
+      "between here and the service that changes it.",
+    { fields: { request } },
   );
+}
+
+/** Keeps what the reader throws until the response is read. */
+export class BodyPieces<T> implements BodySink {
+  readonly #reader: BodyReader<T>;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(reader: BodyReader<T>) {
+    this.#reader = reader;
+  }
+
+  add(piece: Uint8Array): boolean {
+    if (this.#failure) return false;
+    try {
+      this.#reader.add(piece);
+      return true;
+    } catch (error) {
+      this.#failure = { error };
+      return false;
+    }
+  }
+
+  /** Throws what the reader throws. */
+  end(headers: HttpResponse["headers"]): T {
+    if (this.#failure) throw this.#failure.error;
+    return this.#reader.end(headers);
+  }
+}
+
+/** The URL of a path of the interface, below the base. The path is not resolved, so it cannot leave the origin. */
+export function endpoint(base: URL, path: `/v1/${string}`): URL {
+  const url = new URL(base);
+  url.pathname = base.pathname.replace(/\/$/, "") + path;
+  return url;
 }

@@ -1,6 +1,6 @@
 // The port of authentication. The folder auth has an adapter for each method.
 
-import type { Address } from "../endpoint.ts";
+import type { Address } from "../http/transport.ts";
 
 /** What became of a request that carried credentials. */
 export type RequestResult =

@@ -1,19 +1,17 @@
-// Why an attempt failed, and the error that ends the run after the last attempt.
+// Why an attempt failed, and the errors for what no retry can fix.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
-import type { Address } from "../endpoint.ts";
-import type { HttpResponse } from "../http/transport.ts";
+import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
 
 export type Failure =
-  | NoResponseFailure
-  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined }
-  /** A 2xx with an unusable body. Neither text quotes the body. */
-  | { readonly kind: "body"; readonly why: string; readonly remedy: string };
+  | NoResponse
+  | UnusableBody
+  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined };
 
 /** A 2xx body that is unusable; a retry may succeed. Never quotes the body. */
 export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
+  readonly kind = "body";
   readonly remedy: string;
 
   constructor(why: string, remedy = "Check that --base-url is the service itself and not a web page.") {
@@ -36,34 +34,8 @@ export function describeFailure(failure: Failure): string {
     case "status":
       return `status ${failure.status}`;
     case "body":
-      return failure.why;
+      return failure.message;
   }
-}
-
-/** `THROTTLED` when the last response was 429, else `SERVICE_UNAVAILABLE`. */
-export function attemptsExhausted(request: string, failure: Failure): SyncError {
-  const throttled = failure.kind === "status" && failure.status === 429;
-  return new SyncError(
-    throttled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
-    `${request} failed ${ATTEMPTS} times, the last time with ${describeFailure(failure)}. ${remedy(failure)}`,
-    {
-      fields: {
-        request,
-        attempts: ATTEMPTS,
-        cause: failure.kind === "no-response" ? failure.reason : failure.kind,
-        status: failure.kind === "status" ? failure.status : null,
-      },
-    },
-  );
-}
-
-function remedy(failure: Failure): string {
-  if (failure.kind === "no-response") return connectionRemedy(failure);
-  if (failure.kind === "body") return `${failure.remedy} Then run again.`;
-  if (failure.status === 429) {
-    return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
-  }
-  return "The problem is on the service's side: run again later.";
 }
 
 /** A status without a meaning for the request (docs/service-interface.md §6). */
@@ -74,15 +46,6 @@ export function unexpectedStatus(request: string, status: number): SyncError {
       "the address before /v1. If it is right, ask the service's operator.",
     { fields: { request, status } },
   );
-}
-
-/** Says what is wrong with a connection, and which problems no retry can fix. */
-interface NoResponseFailure {
-  readonly kind: "no-response";
-  /** A short code, such as `ECONNREFUSED`. */
-  readonly reason: string;
-  /** The proxy that opened no tunnel, without credentials; undefined if none is at fault. */
-  readonly proxy: string | undefined;
 }
 
 /** OpenSSL's codes for a certificate that is not from an authority that this machine trusts. */
@@ -110,12 +73,13 @@ interface UnansweredRequest {
 
 type AddressOption = "--base-url" | "--auth-url";
 
-/** The error for a problem that no retry can fix; undefined for others. @param hasResponded the server, in this run */
+/** The error for a connection that no retry can fix; undefined for others. @param hasResponded the server, in this run */
 export function permanentProblem(
   { request, url, failures, addressOption = "--base-url" }: UnansweredRequest,
-  failure: NoResponseFailure,
+  failure: Failure,
   hasResponded: boolean,
 ): SyncError | undefined {
+  if (failure.kind !== "no-response") return undefined;
   const { reason, proxy } = failure;
   const problem =
     proxy === undefined
@@ -130,7 +94,7 @@ export function permanentProblem(
 
 /** For the error after the last attempt. */
 export function connectionRemedy(
-  { proxy }: NoResponseFailure,
+  { proxy }: Pick<NoResponse, "proxy">,
   addressOption: AddressOption = "--base-url",
 ): string {
   return proxy === undefined
@@ -196,71 +160,33 @@ function proxyProblem(proxy: string, reason: string): string | undefined {
   }
 }
 
-/** Decides by its status what to do with a response, and how long to wait before the next attempt. */
-export const ATTEMPTS = 6;
+/** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
+const MAX_SHOWN = 300;
 
-const SOON_MS = 25;
-const SOON_SPREAD_MS = 50;
-const BASE_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 30_000;
-const MAX_BEYOND_MINUTE_MS = 13.5 * 60_000;
-
-type StatusClass = "read" | "renew" | "retry" | "redirect" | "refused";
-
-/** `read`: use the body; `renew`: the credentials are stale; `refused`: the request's own rules decide. */
-export function statusClass(status: number): StatusClass {
-  if (status >= 200 && status < 300) return "read";
-  if (status === 401) return "renew";
-  if (status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600)) return "retry";
-  if (status >= 300 && status < 400) return "redirect";
-  return "refused";
+/** Does not advise to use the target: a forged response could point to a server that collects credentials. */
+export function redirected(request: string, url: Address, response: HttpResponse): SyncError {
+  const target = redirectTarget(url, response);
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${response.status}, a redirect to ${target}, which is not followed because ` +
+      "the credentials belong to --base-url only. Ask the service's operator for the right address; do " +
+      "not copy it from a response.",
+    { fields: { request, status: response.status, target } },
+  );
 }
 
-/** Before the first retry of a request that failed alone: 25 to 75 ms. */
-export function soonMs(random: Random): number {
-  return SOON_MS + Math.floor(random.next() * SOON_SPREAD_MS);
+export function redirectTarget(url: Address, response: HttpResponse): string {
+  const location = response.headers.get("location")?.[0];
+  return location === undefined
+    ? "nowhere (no Location header)"
+    : shownTarget(URL.parse(location, url.href), url);
 }
 
-/** Exponential back-off with full jitter: anything from 0 to 1 s, 2 s, 4 s … 30 s after 1, 2, 3 … failures. */
-export function retryDelayMs(failures: number, random: Random): number {
-  return jittered(failures, BASE_DELAY_MS, MAX_DELAY_MS, random);
-}
-
-/**
- * The same after a 429 that does not say how long to wait. A service that averages its limits over a window longer than
- * a minute may refuse for minutes: five pauses in a row are together up to about such a window, but no more than 15
- * minutes.
- */
-export function throttledDelayMs(failures: number, windowMs: number, random: Random): number {
-  const beyondMinuteMs = Math.min(Math.max(0, windowMs - 60_000), MAX_BEYOND_MINUTE_MS);
-  const baseMs = BASE_DELAY_MS + beyondMinuteMs / 30;
-  return jittered(failures, baseMs, Math.max(MAX_DELAY_MS, 16 * baseMs), random);
-}
-
-function jittered(failures: number, baseMs: number, mostMs: number, random: Random): number {
-  const ceilingMs = Math.min(mostMs, baseMs * 2 ** (Math.max(1, failures) - 1));
-  return Math.floor(random.next() * ceilingMs);
-}
-
-/**
- * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. A date is measured
- * against the `Date` of the response, so that a wrong clock on either side does not matter.
- */
-export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): number | undefined {
-  const value = headers.get("retry-after")?.[0]?.trim() ?? "";
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const untilMs = httpDateMs(value);
-  if (untilMs === undefined) return undefined;
-  const sinceMs = httpDateMs(headers.get("date")?.[0]?.trim() ?? "") ?? nowMs;
-  return Math.max(0, untilMs - sinceMs);
-}
-
-// RFC 9110 §5.6.7: recipients accept all three forms. `Date.parse` alone would accept "5 s" as well.
-const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -](?:\d{4}|\d{2}) \d{2}:\d{2}:\d{2} GMT$/;
-const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
-
-function httpDateMs(text: string): number | undefined {
-  if (!IMF_OR_RFC850.test(text) && !ASCTIME.test(text)) return undefined;
-  const ms = Date.parse(ASCTIME.test(text) ? `${text} GMT` : text);
-  return Number.isNaN(ms) ? undefined : ms;
+/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
+export function shownTarget(target: URL | null, { origin }: Pick<Address, "origin">): string {
+  if (target?.protocol !== "https:" && target?.protocol !== "http:")
+    return "something that is not a web address";
+  const [path = ""] = target.origin === origin ? target.pathname.split(";", 1) : [];
+  const shown = target.origin + path;
+  return shown.length > MAX_SHOWN ? "an address that is too long to show" : shown;
 }

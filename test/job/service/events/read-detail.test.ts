@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parsePointer } from "../../../../lambdas/job/json/json-document.ts";
-import { readDetail } from "../../../../lambdas/job/service/events/read-detail.ts";
+import { detailRequests, readDetail } from "../../../../lambdas/job/service/events/read-detail.ts";
+import { endpoint } from "../../../../lambdas/job/service/requests/api-client.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
 import { hostileEvents } from "../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
@@ -262,4 +264,37 @@ describe("a detail", () => {
       }
     },
   );
+});
+
+describe("the address of a detail", () => {
+  const addressBelow = (base: string, requestAs: string) =>
+    detailRequests({ baseUrl: new URL(base), pointer: undefined, capBytes: 1 })(requestAs).url;
+
+  it("is the one that a parser of URLs makes", () => {
+    const bases = [
+      "https://service.test",
+      "http://127.0.0.1:8080/",
+      "https://[::1]:8443/api",
+      "https://ä.test/a%20b/c",
+    ];
+    // A parser resolves a name that is "." or "..". No event has such a name.
+    const name = fc.string({ unit: "grapheme" }).filter((text) => text !== "." && text !== "..");
+    fc.assert(
+      fc.property(fc.constantFrom(...bases), fc.oneof(fc.uuid(), name), (base, each) => {
+        const url = endpoint(new URL(base), `/v1/events/${encodeURIComponent(each)}`);
+
+        const address = addressBelow(base, each);
+
+        const { href, origin, pathname, search } = url;
+        expect(address).toEqual({ href, origin, pathname, search });
+      }),
+    );
+  });
+
+  it.each([
+    ["https://service.test/", "https://service.test/v1/events/a"],
+    ["https://service.test:8443/api/", "https://service.test:8443/api/v1/events/a"],
+  ])("below %s is %s", (base, expected) => {
+    expect(addressBelow(base, "a").href).toBe(expected);
+  });
 });

@@ -5,16 +5,16 @@ import type { OAuthCredentials } from "../../../credentials/credentials.ts";
 import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-store.ts";
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
-import { redirectTarget } from "../../requests/api-request.ts";
 import {
   connectionRemedy,
   describeFailure,
   type Failure,
   permanentProblem,
+  redirectTarget,
   requestName,
-  retryAfterMs,
-  statusClass,
+  UnusableBody,
 } from "../../requests/failure.ts";
+import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import type { ServiceCounters } from "../../requests/sender.ts";
 
 interface TokenEndpointOptions {
@@ -107,8 +107,7 @@ export class TokenEndpoint {
       return this.#answerOf(response);
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      const { reason, proxy } = error;
-      return { kind: "no-answer", failure: { kind: "no-response", reason, proxy } };
+      return { kind: "no-answer", failure: error };
     }
   }
 
@@ -119,8 +118,8 @@ export class TokenEndpoint {
     switch (statusClass(status)) {
       case "read": {
         if (body.kind === "broken") {
-          const why = `a body that broke off (${body.cause})`;
-          return { kind: "no-answer", failure: { kind: "body", why, remedy: "Check the network." } };
+          const failure = new UnusableBody(`a body that broke off (${body.cause})`, "Check the network.");
+          return { kind: "no-answer", failure };
         }
         return tokensIn(members);
       }
@@ -299,10 +298,8 @@ function unavailable(
 ): SyncError {
   const request = requestName("POST", url);
   const addressOption = "--auth-url";
-  if (failure.kind === "no-response") {
-    const permanent = permanentProblem({ request, url, failures: attempts, addressOption }, failure, false);
-    if (permanent !== undefined) return permanent;
-  }
+  const permanent = permanentProblem({ request, url, failures: attempts, addressOption }, failure, false);
+  if (permanent !== undefined) return permanent;
   const remedy =
     failure.kind === "no-response"
       ? connectionRemedy(failure, addressOption)

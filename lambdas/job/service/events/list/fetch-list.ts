@@ -3,12 +3,10 @@
 import { SyncError } from "../../../errors/sync-error.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
-import { endpoint } from "../../endpoint.ts";
 import type { EventList } from "../../event-service.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import type { ApiClient } from "../../requests/api-client.ts";
-import { type ApiRequest, type BodyReader, shownTarget } from "../../requests/api-request.ts";
-import { requestName, unexpectedStatus } from "../../requests/failure.ts";
+import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
+import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
 import { EventListBuilder, type ListPage, ListReader } from "./event-list.ts";
 import { MAX_ENTRIES } from "./list-entries.ts";
 
