@@ -84,7 +84,6 @@ const STAGES: readonly {
 
 const PARSING = [
   "lambdas/job/json/json-line.ts",
-  "lambdas/job/json/json-line.ts",
   "lambdas/job/json/json-scanner.ts",
   "lambdas/job/snapshot/rows/lifted-column.ts",
   "lambdas/job/snapshot/rows/row.ts",
