@@ -1,6 +1,5 @@
 // Step Functions as a world has it: executions that run, and what each process sees of them.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type {
   EndStatus,
   ExecutionInput,
@@ -9,6 +8,7 @@ import type {
 } from "../../../lambdas/job/run/hand-over/executions.ts";
 import type { Start } from "../plan/plan.ts";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
+import type { Job } from "../versions/job.ts";
 
 export interface SimExecution {
   readonly arn: string;
@@ -73,6 +73,6 @@ export class ExecutionsTwin {
   }
 }
 
-const failed = (): SyncError =>
+const failed = ({ SyncError }: Job): Error =>
   new SyncError("INTERRUPTED", "The simulated Step Functions does not respond.");
 const FAILURES: CallFailures = { refused: failed, lost: failed };

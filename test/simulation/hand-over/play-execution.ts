@@ -1,7 +1,5 @@
 // Acts as the state machine: one turn after the other with waits between them, retries, and the rule about a failure.
 
-import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
-import { continueRun } from "../../../lambdas/job/run/hand-over/continue-run.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
@@ -9,6 +7,7 @@ import type { Account } from "../account.ts";
 import { type Ended, endedBy, endOfResult } from "../process/do-command.ts";
 import { liveProcess } from "../process/live-process.ts";
 import { RETRIES_AFTER_MS } from "../process/start-processes.ts";
+import type { Job } from "../versions/job.ts";
 import type { World } from "../world.ts";
 import type { ExecutionsTwin, SimExecution } from "./executions-twin.ts";
 
@@ -38,8 +37,8 @@ export function playExecution(world: World, twin: ExecutionsTwin, execution: Sim
       start,
       attempt: FIRST_ATTEMPT + invocations,
       requestId: `${name} ${turn}`,
-      work: async ({ settings }: Account, ports: RunPorts) => {
-        last = await continued(world, { ports, settings }, execution, turn);
+      work: async (job: Job, { settings }: Account, ports: RunPorts) => {
+        last = await continued(world, { job, ports, settings }, execution, turn);
         return last;
       },
       what: `continues for ${name}`,
@@ -68,13 +67,13 @@ export function playExecution(world: World, twin: ExecutionsTwin, execution: Sim
 
 async function continued(
   world: World,
-  { ports, settings }: { readonly ports: RunPorts; readonly settings: RunSettings },
+  { job, ports, settings }: { readonly job: Job; readonly ports: RunPorts; readonly settings: RunSettings },
   { arn, input }: SimExecution,
   turn: number,
 ): Promise<TurnEnded> {
   const { maxTurns } = world.plan.setting;
-  return endedBy(async (): Promise<TurnEnded> => {
-    const end = await continueRun(ports, settings, {
+  return endedBy(job, async (): Promise<TurnEnded> => {
+    const end = await job.continueRun(ports, settings, {
       runId: input.runId,
       execution: arn,
       turn,
@@ -100,12 +99,12 @@ function abandon(world: World, execution: SimExecution, attempt: number): void {
     start,
     attempt: undefined,
     requestId: `abandon ${name}`,
-    work: ({ settings }: Account, ports: RunPorts) =>
-      endedBy(async () => {
+    work: (job: Job, { settings }: Account, ports: RunPorts) =>
+      endedBy(job, async () => {
         const { executions } = ports;
         if (executions === undefined) throw new Error("there is no state machine");
         const about = { runId: input.runId, execution: arn };
-        const abandonment = await abandonRun(ports, executions, settings, about);
+        const abandonment = await job.abandonRun(ports, executions, settings, about);
         const text = "result" in abandonment ? "abandoned" : abandonment.explanation;
         return { text, isFailure: false };
       }),

@@ -1,11 +1,11 @@
 // The network between one process and the service: latency, resets, lost answers, broken and slow bodies, time-outs.
 
-import {
-  type HttpResponse,
+import type {
+  HttpResponse,
   NoResponse,
-  type ResponseBody,
-  type Transport,
-  type TransportRequest,
+  ResponseBody,
+  Transport,
+  TransportRequest,
 } from "../../../lambdas/job/service/http/transport.ts";
 import type { CallFault, WrongAnswer } from "../plan/plan.ts";
 import { never, type SimProcess } from "../process/sim-process.ts";
@@ -59,12 +59,12 @@ export class VirtualTransport implements Transport {
     const onAnswer = observer.onSend(process.name, request);
     const sentAtMs = timeline.nowMs;
     timeline.at(sentAtMs + TIMEOUT_MS, () =>
-      process.whenRunning(() => end(() => reject(new NoResponse("TIMED_OUT")))),
+      process.whenRunning(() => end(() => reject(new process.job.NoResponse("TIMED_OUT")))),
     );
     this.#travel(request, fault, (settled) =>
       process.whenRunning(() =>
         end(() => {
-          if (settled instanceof NoResponse) {
+          if (settled instanceof process.job.NoResponse) {
             reject(settled);
             return;
           }
@@ -90,7 +90,7 @@ export class VirtualTransport implements Transport {
     const wrong = wrongAnswer(fault);
     if (wrong?.kind === "reset") {
       story.tell(process.name, `${what} is reset`);
-      timeline.at(timeline.nowMs + 1, () => arrive(new NoResponse("CONNECTION_LOST")));
+      timeline.at(timeline.nowMs + 1, () => arrive(new process.job.NoResponse("CONNECTION_LOST")));
       return;
     }
     const halfMs = process.latencyMs(fault) / 2;
@@ -109,7 +109,9 @@ export class VirtualTransport implements Transport {
       const backMs = wrong?.kind === "slow-body" ? TIMEOUT_MS - halfMs - 1 : halfMs;
       timeline.at(timeline.nowMs + backMs, () =>
         arrive(
-          wrong?.kind === "lost" ? new NoResponse("CONNECTION_LOST") : responseOf(answer, wrong, request),
+          wrong?.kind === "lost"
+            ? new process.job.NoResponse("CONNECTION_LOST")
+            : responseOf(answer, wrong, request),
         ),
       );
     });

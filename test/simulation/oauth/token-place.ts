@@ -6,8 +6,8 @@ import type {
   StoredTokens,
   TokenStore,
 } from "../../../lambdas/job/credentials/tokens/token-store.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
+import type { Job } from "../versions/job.ts";
 
 /** A claim on a secret ends after so long. One on a file ends with its process as well. */
 const CLAIM_MS = 60_000;
@@ -95,5 +95,6 @@ export class TokenPlace {
   }
 }
 
-const failed = (): SyncError => new SyncError("STORE_FAILED", "The simulated place of the tokens failed.");
+const failed = ({ SyncError }: Job): Error =>
+  new SyncError("STORE_FAILED", "The simulated place of the tokens failed.");
 const FAILURES: CallFailures = { refused: failed, lost: failed };

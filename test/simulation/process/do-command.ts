@@ -1,19 +1,12 @@
-// Does one command with the real job, and says how it ended.
+// Does one command with a real job, and says how it ended.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import { check } from "../../../lambdas/job/run/check.ts";
-import { diff } from "../../../lambdas/job/run/compare/diff.ts";
-import { discover } from "../../../lambdas/job/run/discover.ts";
+import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
-import { retire } from "../../../lambdas/job/run/retire.ts";
-import { run } from "../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/run/verify/verify.ts";
 import type { Change } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
 import type { Account } from "../account.ts";
 import type { Command } from "../plan/plan.ts";
+import type { Job } from "../versions/job.ts";
 
 export interface Ended {
   readonly text: string;
@@ -31,16 +24,20 @@ export interface Ended {
 
 /** Never rejects. */
 export function doCommand(
+  job: Job,
   account: Account,
   ports: RunPorts,
   command: Command,
   runId: string | undefined,
 ): Promise<Ended> {
-  return endedBy(() => work(account, ports, command, runId));
+  return endedBy(job, () => work(job, account, ports, command, runId));
 }
 
 /** Never rejects: what the work throws is an end as well. */
-export async function endedBy<End extends Ended>(work: () => Promise<End>): Promise<End | Ended> {
+export async function endedBy<End extends Ended>(
+  { SyncError }: Job,
+  work: () => Promise<End>,
+): Promise<End | Ended> {
   try {
     return await work();
   } catch (error) {
@@ -50,6 +47,7 @@ export async function endedBy<End extends Ended>(work: () => Promise<End>): Prom
 }
 
 async function work(
+  job: Job,
   account: Account,
   ports: RunPorts,
   command: Command,
@@ -62,14 +60,14 @@ async function work(
       const dryRun = isDry ? { dryRun: { limit: undefined } } : {};
       return endOfResult(
         runId === undefined
-          ? await run(ports, settings, { trigger: "manual", fresh, overDamaged, ...dryRun })
-          : await run(ports, settings, { trigger: "schedule", runId }),
+          ? await job.run(ports, settings, { trigger: "manual", fresh, overDamaged, ...dryRun })
+          : await job.run(ports, settings, { trigger: "schedule", runId }),
       );
     }
     case "accept": {
       const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, {
+        await job.acceptOrRollback(ports, {
           action: "accept",
           snapshotId,
           force: command.force,
@@ -80,7 +78,7 @@ async function work(
     case "rollback": {
       const snapshotId = snapshotAt(account, command.pick);
       return endOfResult(
-        await acceptOrRollback(ports, {
+        await job.acceptOrRollback(ports, {
           action: "rollback",
           snapshotId,
           pin: command.pin,
@@ -89,25 +87,25 @@ async function work(
       );
     }
     case "check": {
-      const checks = await check(ports, settings, { deep: command.deep });
+      const checks = await job.check(ports, settings, { deep: command.deep });
       const bad = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
       return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false };
     }
     case "remove": {
-      const removed = await removeAccount(ports);
+      const removed = await job.removeAccount(ports);
       return { text: removed === "removed" ? removed : removed.outcome, isFailure: false };
     }
     case "retire": {
-      const { ok, explanation } = await retire(ports, {
+      const { ok, explanation } = await job.retire(ports, {
         snapshotId: snapshotAt(account, command.pick),
         yes: true,
       });
       return { text: explanation, isFailure: !ok };
     }
     case "verify": {
-      const found = await verify(ports, settings, 1_000);
+      const found = await job.verify(ports, settings, 1_000);
       if ("outcome" in found) return { text: found.outcome, isFailure: false };
-      return { text: verifiedText(found), isFailure: false, verified: verifiedCounts(found) };
+      return { text: job.verifiedText(found), isFailure: false, verified: job.verifiedCounts(found) };
     }
     case "diff": {
       const changes: Change[] = [];
@@ -115,11 +113,11 @@ async function work(
         a: snapshotAt(account, command.a),
         b: command.b === undefined ? undefined : snapshotAt(account, command.b),
       };
-      const { a, b } = await diff(ports, of, (change) => changes.push(change));
+      const { a, b } = await job.diff(ports, of, (change) => changes.push(change));
       return { text: `${changes.length} changes`, isFailure: false, diff: { a, b, changes } };
     }
     case "discover": {
-      const found = await discover(ports, settings, 5);
+      const found = await job.discover(ports, settings, 5);
       return { text: "outcome" in found ? found.outcome : `${found.events} read`, isFailure: false };
     }
   }

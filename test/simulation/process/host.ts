@@ -1,6 +1,5 @@
 // Where a process runs: a laptop, where another process can be found to be gone, or the function, which has a time limit.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { timeKept } from "../../../lambdas/sync/function-ports.ts";
 import type { Timeline } from "../time/timeline.ts";
@@ -35,7 +34,9 @@ export function functionHost(
   const { reserveMs, closingMs } = timeKept(timeLimitMs);
   const stop = new AbortController();
   timeline.at(endMs - closingMs, () =>
-    process.whenRunning(() => stop.abort(new SyncError("INTERRUPTED", "The simulated time limit is near."))),
+    process.whenRunning(() =>
+      stop.abort(new process.job.SyncError("INTERRUPTED", "The simulated time limit is near.")),
+    ),
   );
   timeline.at(endMs, () => process.kill());
   return {

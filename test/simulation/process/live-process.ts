@@ -5,6 +5,7 @@ import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import type { Start } from "../plan/plan.ts";
 import { ProcessClock } from "../time/process-clock.ts";
+import { JOB, type Job } from "../versions/job.ts";
 import type { World } from "../world.ts";
 import type { Ended } from "./do-command.ts";
 import { functionHost, laptopHost } from "./host.ts";
@@ -23,7 +24,7 @@ export interface Lived {
   /** The id of the request that the platform repeats. */
   readonly requestId: string;
   /** Never rejects. */
-  readonly work: (account: Account, ports: RunPorts) => Promise<Ended>;
+  readonly work: (job: Job, account: Account, ports: RunPorts) => Promise<Ended>;
   readonly what: string;
 }
 
@@ -36,6 +37,7 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
   const { timeline, story, plan } = world;
   const process = new SimProcess({
     name,
+    job: JOB,
     seed: plan.seed,
     timeline,
     story,
@@ -80,6 +82,7 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
     if (next === undefined) return;
     if (next !== account) begin(next);
     const ended = await lived.work(
+      process.job,
       next,
       processPorts({ world, account: next, process, nth, clock, chance, host }),
     );

@@ -1,13 +1,9 @@
-// The ports of one process: the real job of `lambdas/job` on the world's store, catalog, service and clocks.
+// The ports of one process: a real job on the world's store, catalog, service and clocks.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
-import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import { VirtualTransport } from "../network/virtual-transport.ts";
@@ -45,13 +41,13 @@ export function processPorts(of: ProcessOf): RunPorts {
   const credentials = account.credentialsOf(process);
   const { store, catalog } = warehouseOf(of, random);
   return {
-    store: accountStore(store, settings.account),
+    store: process.job.accountStore(store, settings.account),
     catalog,
     ...host,
     clock,
     random,
     logger,
-    openService: serviceOpener(settings, {
+    openService: process.job.serviceOpener(settings, {
       credentials,
       authorization: { tokens: async () => tokens.seenBy(process), command: "authorize" },
       clock,
@@ -71,6 +67,7 @@ function warehouseOf(
   random: RunPorts["random"],
 ): { readonly store: Store; readonly catalog: Catalog } {
   const { objects, uploads, glue, plan } = world;
+  const { DuckdbCatalog, GlueCatalog, S3Store } = process.job;
   if (plan.setting.warehouse === "directory") {
     const store = new DirectoryTwin(objects, process);
     return { store, catalog: new DuckdbCatalog({ store, directory: DIRECTORY }) };

@@ -5,11 +5,14 @@ import type { Coverage } from "../coverage.ts";
 import type { CallFault, Port, ProcessFault } from "../plan/plan.ts";
 import type { Story } from "../story.ts";
 import type { Timeline } from "../time/timeline.ts";
+import type { Job } from "../versions/job.ts";
 
 type CalledPort = Exclude<Port, "any"> | "credentials" | "executions";
 
 export interface SimProcessOptions {
   readonly name: string;
+  /** What it runs. */
+  readonly job: Job;
   readonly seed: number;
   readonly timeline: Timeline;
   readonly story: Story;
@@ -19,12 +22,14 @@ export interface SimProcessOptions {
   readonly coverage: Coverage;
 }
 
-/** How a call fails. The port says it in its own words. */
+/** How a call fails. The port says it in its own words, with the errors of the job that calls. */
 export interface CallFailures {
-  readonly refused?: () => unknown;
-  readonly lost?: () => unknown;
-  readonly conflict?: () => unknown;
+  readonly refused?: Failure;
+  readonly lost?: Failure;
+  readonly conflict?: Failure;
 }
+
+type Failure = (job: Job) => unknown;
 
 /** How the stores and catalogs name the calls that change something. */
 const CHANGE = /^(?:creates|replaces|deletes|Put|Delete|Create|Upload|Complete|Abort|Update|Batch|starts)/;
@@ -33,6 +38,7 @@ type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export class SimProcess {
   readonly name: string;
+  readonly job: Job;
   readonly #options: SimProcessOptions;
   readonly #stream: number;
   readonly #calls = { any: 0, store: 0, catalog: 0, service: 0, credentials: 0, executions: 0 };
@@ -43,6 +49,7 @@ export class SimProcess {
 
   constructor(options: SimProcessOptions) {
     this.name = options.name;
+    this.job = options.job;
     this.#options = options;
     this.#stream = hashOf(options.name) ^ options.seed;
   }
@@ -120,10 +127,10 @@ export class SimProcess {
     };
     timeline.at(timeline.nowMs + this.latencyMs(fault), () => {
       const refusal = refusalOf(fault, failures, isRead);
-      if (refusal) return settle({ error: refusal() });
+      if (refusal) return settle({ error: refusal(this.job) });
       const outcome = outcomeOf(effect);
       const isLost = fault?.kind === "lose" && failures.lost !== undefined;
-      settle(isLost ? { error: failures.lost?.() } : outcome);
+      settle(isLost ? { error: failures.lost?.(this.job) } : outcome);
     });
     return promise;
   }
@@ -177,7 +184,7 @@ function refusalOf(
   fault: CallFault | undefined,
   { refused, conflict }: CallFailures,
   isRead: boolean,
-): (() => unknown) | undefined {
+): Failure | undefined {
   if (fault?.kind === "fail") return refused;
   return fault?.kind === "conflict" && !isRead ? conflict : undefined;
 }

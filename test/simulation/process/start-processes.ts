@@ -4,6 +4,7 @@ import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { formatRunId } from "../../../lambdas/job/storage/layout.ts";
 import type { Account } from "../account.ts";
 import type { Start } from "../plan/plan.ts";
+import type { Job } from "../versions/job.ts";
 import type { World } from "../world.ts";
 import { doCommand, type Ended } from "./do-command.ts";
 import { liveProcess } from "./live-process.ts";
@@ -48,7 +49,8 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
     start,
     attempt: isAgain ? undefined : attempt,
     requestId: delivery,
-    work: (account: Account, ports: RunPorts) => doCommand(account, ports, start.command, runId),
+    work: (job: Job, account: Account, ports: RunPorts) =>
+      doCommand(job, account, ports, start.command, runId),
     what: `${JSON.stringify(start.command).replaceAll('"', "")} for ${start.account}`,
   };
   liveProcess(lived, (ended) => {

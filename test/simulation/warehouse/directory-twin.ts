@@ -1,6 +1,5 @@
 // A warehouse in a directory, as one process sees it: the `Store` port over the objects of the world.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import {
   type Body,
   checkKey,
@@ -44,7 +43,8 @@ export class DirectoryTwin implements Store {
     checkKey(from);
     return this.#call(`copies ${from} to ${to}`, to, () => {
       const found = this.#objects.get(from);
-      if (found === undefined) throw new SyncError("STORE_FAILED", `There is no ${from} to copy.`);
+      if (found === undefined)
+        throw new this.#process.job.SyncError("STORE_FAILED", `There is no ${from} to copy.`);
       if (this.#objects.get(to) !== undefined) return false;
       this.#put(to, found.bytes);
       return true;
@@ -83,8 +83,8 @@ export class DirectoryTwin implements Store {
 
 /** Both look alike: an error of the disk does not say whether the change is there. */
 const FAILURES: CallFailures = {
-  refused: () => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),
-  lost: () => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),
+  refused: ({ SyncError }) => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),
+  lost: ({ SyncError }) => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),
 };
 
 /** A producer may use its buffer again for the next chunk. */

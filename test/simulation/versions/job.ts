@@ -1,0 +1,43 @@
+// All that a world needs of a version of the job. A frozen version is this file and what it imports, bundled.
+
+import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { check } from "../../../lambdas/job/run/check.ts";
+import { diff } from "../../../lambdas/job/run/compare/diff.ts";
+import { discover } from "../../../lambdas/job/run/discover.ts";
+import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
+import { continueRun } from "../../../lambdas/job/run/hand-over/continue-run.ts";
+import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
+import { retire } from "../../../lambdas/job/run/retire.ts";
+import { run } from "../../../lambdas/job/run/run.ts";
+import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
+import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/run/verify/verify.ts";
+import { NoResponse } from "../../../lambdas/job/service/http/transport.ts";
+import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
+
+export const JOB = {
+  abandonRun,
+  acceptOrRollback,
+  accountStore,
+  check,
+  continueRun,
+  diff,
+  discover,
+  DuckdbCatalog,
+  GlueCatalog,
+  NoResponse,
+  removeAccount,
+  retire,
+  run,
+  S3Store,
+  serviceOpener,
+  SyncError,
+  verifiedCounts,
+  verifiedText,
+  verify,
+};
+
+export type Job = typeof JOB;
