@@ -8,6 +8,9 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/run/lease/lease-file.ts",
+  "lambdas/job/run/lease/lease.ts",
+  "lambdas/job/run/lease/acquire-lease.ts",
+  "lambdas/job/run/lease/lease-account.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -34,5 +37,11 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/run/lease/lease-file.ts": {
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",
+  },
+  "lambdas/job/run/lease/acquire-lease.ts": {
+    "acquireLease: if (found && other !== undefined) { → if ((other !== undefined)) {":
+      "Where an execution has the lease, there is a lease.",
+    "acquireLease: } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) { → } else if ((found) && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {":
+      "Where there is a lease, there is a file.",
   },
 };

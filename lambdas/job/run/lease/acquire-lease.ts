@@ -30,9 +30,9 @@ export interface LeaseRequest {
   /** Whether the execution that has the lease still works; without it that lease is always taken. */
   readonly askExecution?: ((execution: string) => Promise<"taken" | "free">) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
-  readonly waitForOwnRun: boolean;
+  readonly waitForOwnRun?: boolean;
   /** A run that finds the lease of a command, which is brief, waits up to a minute for its end. */
-  readonly waitForCommand: boolean;
+  readonly waitForCommand?: boolean;
   readonly signal: AbortSignal;
 }
 

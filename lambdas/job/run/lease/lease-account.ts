@@ -63,7 +63,7 @@ export async function withLease<T>(
   work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
 ): Promise<T | Skipped> {
   const runId = leaseNameOf(command, ports.clock.now());
-  const leased = await leaseAccount(ports, settings, { runId, waitForOwnRun: false, waitForCommand: false });
+  const leased = await leaseAccount(ports, settings, { runId });
   if ("takenBy" in leased) return skippedAsTaken(leased);
   const { lease, rateLimiter } = leased;
   const stoppable: RunPorts = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
@@ -117,7 +117,7 @@ export function earlierUse(
 /** The service may have counted what was in flight at the last renewal as late as the crash. */
 function whenCounted(crashedAtMs: number): (use: RateLimiterUsage[number]) => RateLimiterUsage[number] {
   return (use) =>
-    use.atMs > crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use;
+    use.atMs >= crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use;
 }
 
 /** Of a part of the window of which nothing is known: all that was allowed, as late as possible. */

@@ -33,7 +33,6 @@ export class Lease {
   #handedOver: HandedOver;
   #version: string;
   #use: () => RateLimiterUsage = () => this.earlier;
-  #renewing: Promise<void>;
   #lastWrite: Promise<void> = Promise.resolve();
   #isPassedOn = false;
   /** When the last write that succeeded was sent: other processes count from then, or later. */
@@ -51,7 +50,7 @@ export class Lease {
     this.crashedAtMs = taken.crashedAtMs;
     this.lost = this.#lost.signal;
     this.#writtenAt = instantOf(options.clock);
-    this.#renewing = this.#renewUntilStopped();
+    void this.#renewUntilStopped();
   }
 
   /** The execution that this process works for. */
@@ -88,7 +87,7 @@ export class Lease {
 
   /** Writes the budget's use now. Never throws. */
   async record(): Promise<void> {
-    if (this.#stop.signal.aborted || this.lost.aborted) return;
+    if (this.#stop.signal.aborted) return;
     await this.#write(() => this.#own()).catch(() => this.#warnNotWritten());
   }
 
@@ -122,8 +121,7 @@ export class Lease {
    */
   async release(): Promise<void> {
     this.#stop.abort();
-    await this.#renewing;
-    if (this.#isPassedOn || this.lost.aborted) return;
+    if (this.#isPassedOn) return;
     this.#execution = undefined;
     await this.#write(() => ({ ...this.#own(), run_id: null, holder: null })).catch(() =>
       this.#warnNotWritten(),
@@ -132,8 +130,6 @@ export class Lease {
 
   async #passOn(): Promise<void> {
     this.#stop.abort();
-    await this.#renewing;
-    this.lost.throwIfAborted();
     await this.#write(() => ({ ...this.#own(), holder: null }));
     this.lost.throwIfAborted();
     this.#isPassedOn = true;
@@ -142,7 +138,7 @@ export class Lease {
   async #renewUntilStopped(): Promise<void> {
     for (;;) {
       await this.#options.clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
-      if (this.#stop.signal.aborted || this.lost.aborted) return;
+      if (this.#stop.signal.aborted) return;
       await this.record();
     }
   }
@@ -157,9 +153,9 @@ export class Lease {
     };
   }
 
-  /** One write after the other, each with what is true when its turn comes. */
+  /** One write after the other, each with what is true when its turn comes. Writes nothing over another's lease. */
   #write(facts: () => LeaseFacts): Promise<void> {
-    const write = this.#lastWrite.then(() => this.#replace(facts()));
+    const write = this.#lastWrite.then(() => (this.lost.aborted ? undefined : this.#replace(facts)));
     this.#lastWrite = write.catch(() => undefined);
     return write;
   }
@@ -168,7 +164,7 @@ export class Lease {
    * Compare-and-swap on our own last version. A lost response to an earlier write of ours is no loss of the lease, nor is
    * a file that was damaged since.
    */
-  async #replace(facts: LeaseFacts): Promise<void> {
+  async #replace(facts: () => LeaseFacts): Promise<void> {
     const { store, holder, clock } = this.#options;
     const key = store.keys.lease;
     const sentAt = instantOf(clock);
@@ -177,18 +173,14 @@ export class Lease {
       this.#writtenAt = sentAt;
       this.#onWritten();
     };
-    const bytes = encodeLease(leaseOf(facts, sentAt.wallMs));
+    const bytes = encodeLease(leaseOf(facts(), sentAt.wallMs));
     const version = await store.replace(key, bytes, this.#version);
     if (version !== undefined) return written(version);
     const stored = await readLease(store);
     const found = stored?.lease;
-    const isDamaged = stored !== undefined && found === undefined;
-    if (!stored || !(isDamaged || found?.holder?.token === holder.token)) {
-      this.#lost.abort(new LeaseLost(found?.run_id ?? null));
-      return;
-    }
-    const again = await store.replace(key, bytes, stored.version);
-    if (again === undefined) this.#lost.abort(new LeaseLost(null));
+    const isOthers = found !== undefined && found.holder?.token !== holder.token;
+    const again = stored && !isOthers ? await store.replace(key, bytes, stored.version) : undefined;
+    if (again === undefined) this.#lost.abort(new LeaseLost(isOthers ? found.run_id : null));
     else written(again);
   }
 

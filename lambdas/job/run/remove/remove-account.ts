@@ -28,8 +28,6 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     { store, clock, logger, holder, isGone },
     {
       runId: leaseNameOf("remove", clock.now()),
-      waitForOwnRun: false,
-      waitForCommand: false,
       signal: ports.signal,
     },
   );

@@ -1,4 +1,4 @@
-// Which lease is taken at once and which is not, and what is said of it. Waiting is in the long tests.
+// Which lease is taken at once and which is not, and what is said of it.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -31,8 +31,6 @@ describe("the lease of an execution", () => {
       runId: "run-2",
       execution,
       askExecution: answer && (async () => answer),
-      waitForOwnRun: false,
-      waitForCommand: false,
       signal: new AbortController().signal,
     });
 
@@ -65,6 +63,7 @@ describe("what a holder has not counted ends", () => {
       { renewed_at: "2025-12-31T23:59:59.000Z", expires_at: "2026-01-01T00:00:59.000Z" },
       NOW_MS,
     ],
+    ["now, where no process is named", { holder: null }, NOW_MS],
     [
       "a minute after its last renewal, for an invocation",
       { ...ofExecution, renewed_at: "2025-12-31T23:58:30.000Z" },

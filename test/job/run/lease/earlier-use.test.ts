@@ -31,11 +31,12 @@ describe("what earlier holders of a lease used", () => {
 
   test("counts what was in flight at the last renewal before a crash as late as the crash", () => {
     const crashedAtMs = NOW - 40_000;
-    const inFlight = { atMs: crashedAtMs - 59_000, requests: 16, bytes: 160 };
+    const before = { atMs: crashedAtMs - MINUTE - 1, requests: 16, bytes: 160 };
+    const inFlight = { ...before, atMs: crashedAtMs - MINUTE };
 
-    const [known] = earlierUse({ ...FREE, earlier: [inFlight], crashedAtMs }, NOW, LIMITS);
+    const use = earlierUse({ ...FREE, earlier: [before, inFlight], crashedAtMs }, NOW, LIMITS);
 
-    expect(known).toEqual({ ...inFlight, atMs: crashedAtMs });
+    expect(use.slice(0, 2)).toEqual([before, { ...inFlight, atMs: crashedAtMs }]);
   });
 
   test.each([

@@ -1,6 +1,13 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { leaseAccount } from "../../../../lambdas/job/run/lease/lease-account.ts";
+import {
+  type LeasedAccount,
+  leaseAccount,
+  withLease,
+} from "../../../../lambdas/job/run/lease/lease-account.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../crash.ts";
+import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../living-lease.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 
@@ -21,22 +28,37 @@ function carried({ store }: SmallWorld): unknown {
   return JSON.parse(store.text(LEASE) ?? "").use;
 }
 
+/** The store writes as slowly as one over a network, and remembers what. */
+function slow({ store }: SmallWorld, written: string[] = []): Store {
+  return {
+    ...interposed(store, async () => undefined),
+    replace: async (key, bytes, version) => {
+      written.push(key);
+      await setImmediate();
+      return store.replace(key, bytes, version);
+    },
+  };
+}
+
+async function leased(world: SmallWorld, written: string[] = []): Promise<LeasedAccount> {
+  const ports = world.ports({ store: slow(world, written) });
+  const found = await leaseAccount(ports, world.settings, { runId: OLD_RUN });
+  if ("takenBy" in found) throw new Error("the lease is taken");
+  return found;
+}
+
 const FULL_WINDOW = [{ requests: 40, bytes: 1_000 }];
 
 describe("what a crashed process may have sent is a full window, and stays in the lease", () => {
-  test("when the next holder frees the lease at once", async () => {
+  test("when the next holder crashes at once, or frees the lease", async () => {
     const world = limited();
     leaveExpiredLease(world);
 
-    const leased = await leaseAccount(world.ports(), world.settings, {
-      runId: OLD_RUN,
-      waitForOwnRun: false,
-      waitForCommand: false,
-    });
-    if ("takenBy" in leased) throw new Error("the lease is taken");
-    await leased.lease.release();
+    const { lease } = await leased(world);
+    const held = carried(world);
+    await lease.release();
 
-    expect(carried(world)).toMatchObject(FULL_WINDOW);
+    expect([held, carried(world)]).toMatchObject([FULL_WINDOW, FULL_WINDOW]);
   });
 
   test("when the next start is superseded", async () => {
@@ -64,5 +86,66 @@ describe("what a crashed process may have sent is a full window, and stays in th
 
     expect([row.outcome, world.details]).toEqual(["PUBLISHED", details]);
     expect(carried(world)).toMatchObject(FULL_WINDOW);
+  });
+});
+
+describe("the lease of an account", () => {
+  test("is not written again where all use is known", async () => {
+    const world = limited();
+    await (await leased(world)).lease.release();
+    const written: string[] = [];
+
+    const { lease } = await leased(world, written);
+
+    expect(written).toEqual([LEASE]);
+    await lease.release();
+  });
+
+  test("has the use of a long window at once, when a minute's budget is used", async () => {
+    const world = new SmallWorld({ requestsPerMinute: 4, windowMs: 600_000 });
+    const { lease, rateLimiter } = await leased(world);
+
+    for (let n = 0; n < 4; n += 1) rateLimiter.tryAcquire("detail");
+    await setImmediate();
+    await setImmediate();
+
+    expect(carried(world)).toMatchObject([{ requests: 3 }]);
+    await lease.release();
+  });
+
+  test("is asked before a request, where it is overdue", async () => {
+    const world = limited();
+    const { lease, rateLimiter } = await leased(world);
+
+    world.clock.advance(60_000);
+
+    expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
+    await lease.release();
+  });
+});
+
+describe("a command", () => {
+  test("has freed the lease when it ends", async () => {
+    const world = limited();
+
+    await withLease(world.ports({ store: slow(world) }), world.settings, "check", async () => undefined);
+
+    expect(JSON.parse(world.store.text(LEASE) ?? "")).toMatchObject({ run_id: null, holder: null });
+  });
+
+  test("that a person stopped says so, also where it has lost the lease", async () => {
+    const world = limited();
+    const stop = new AbortController();
+    const ports = world.ports({ signal: stop.signal });
+
+    const work = withLease(ports, world.settings, "check", async (_, { signal }) => {
+      world.store.put(LEASE, livingLease(world.clock.now()));
+      world.clock.advance(20_000);
+      while (!signal.aborted) await setImmediate();
+      stop.abort(new Error("stopped"));
+      throw stop.signal.reason;
+    });
+
+    await expect(work).rejects.toThrow("stopped");
   });
 });

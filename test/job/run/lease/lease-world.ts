@@ -1,55 +1,109 @@
-// One account, and as many processes as a test wants.
+// One account, and as many processes as a test wants. Time passes when a test says so.
 
+import { setImmediate } from "node:timers/promises";
 import {
   type AcquireOptions,
   acquireLease,
+  type LeaseRequest,
   type LeaseTaken,
 } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
-import type { Clock } from "../../../../lambdas/job/runtime/clock.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { acceleratedClock } from "../../../simulator/clocks.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { interposed } from "../interposed-store.ts";
 
 export const KEY = "accounts/uk/lease.json";
 const signal = new AbortController().signal;
 
-/** A minute lasts 60 ms, or longer if a test needs it. */
-export class Account {
-  readonly clock: Clock;
-  readonly store: MemoryStore;
-  readonly dead = new Set<string>();
+/** So many turns of the event loop are enough for a write and what follows it. */
+const TURNS = 10;
+/** No wait takes more steps. */
+const MOST_STEPS = 100;
 
-  constructor(speed = 1_000) {
-    this.clock = acceleratedClock(speed);
-    this.store = new MemoryStore(this.clock);
-  }
+export class Account {
+  readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
+  readonly store = new MemoryStore(this.clock);
+  readonly log = new LogLines();
+  readonly dead = new Set<string>();
+  /** What a write waits for. It takes a turn of the event loop as well, as one over a network does. */
+  beforeWrite: () => Promise<void> | void = () => undefined;
+  /** Readings and writes of all processes. */
+  readonly calls: string[] = [];
 
   options(token: string): AcquireOptions {
+    const { store } = this;
+    const slow = {
+      ...interposed(store, async () => undefined),
+      read: (key: string) => {
+        this.calls.push("read");
+        return store.read(key);
+      },
+      replace: async (key: string, bytes: Uint8Array, version: string) => {
+        this.calls.push("replace");
+        await setImmediate();
+        await this.beforeWrite();
+        return store.replace(key, bytes, version);
+      },
+    };
     return {
-      store: accountStore(this.store, "uk"),
+      store: accountStore(slow, "uk"),
       clock: this.clock,
-      logger: new LogLines(),
+      logger: this.log,
       holder: { token },
       isGone: (holder: Holder) => this.dead.has(holder.token),
     };
   }
 
-  acquire(token: string, runId: string, waitForOwnRun = false): Promise<Lease | LeaseTaken> {
-    return acquireLease(this.options(token), { runId, waitForOwnRun, waitForCommand: true, signal });
+  /** A run, which waits for the lease of a command. */
+  acquire(
+    token: string,
+    runId: string,
+    request: Omit<LeaseRequest, "runId" | "signal"> = {},
+  ): Promise<Lease | LeaseTaken> {
+    return acquireLease(this.options(token), { runId, waitForCommand: true, signal, ...request });
   }
 
-  ofExecution(token: string, runId: string, execution: string): Promise<Lease | LeaseTaken> {
-    const request = { runId, execution, waitForOwnRun: false, waitForCommand: true, signal };
-    return acquireLease(this.options(token), request);
-  }
-
-  async held(token: string, runId: string): Promise<Lease> {
-    const lease = await this.acquire(token, runId);
+  /** The lease, however long it has to be waited for. */
+  async held(
+    token: string,
+    runId: string,
+    request: Omit<LeaseRequest, "runId" | "signal"> = {},
+  ): Promise<Lease> {
+    const lease = await this.until(this.acquire(token, runId, request));
     if (!(lease instanceof Lease)) throw new Error("the lease is taken");
     return lease;
+  }
+
+  /** Time passes, and every process does meanwhile what it would. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.monotonicMs() + ms;
+    await settled();
+    for (let dueMs = this.clock.nextDueMs; dueMs !== undefined && dueMs <= untilMs; ) {
+      this.clock.advance(dueMs - this.clock.monotonicMs());
+      await settled();
+      dueMs = this.clock.nextDueMs;
+    }
+    this.clock.advance(untilMs - this.clock.monotonicMs());
+  }
+
+  /** Time passes until the work is done. */
+  async until<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const end = (): void => {
+      isDone = true;
+    };
+    work.then(end, end);
+    await settled();
+    for (let steps = 0; !isDone; steps += 1) {
+      const { nextDueMs: dueMs } = this.clock;
+      if (dueMs === undefined || steps === MOST_STEPS) throw new Error("it does not end");
+      await this.pass(dueMs - this.clock.monotonicMs());
+      await settled();
+    }
+    return work;
   }
 
   /** What a process that was killed at once leaves: a lease that is not renewed. */
@@ -65,4 +119,9 @@ export class Account {
   lease(): { run_id: string | null; expires_at: string; use: unknown; use_since?: string } {
     return JSON.parse(this.store.text(KEY) ?? "null");
   }
+}
+
+/** All has happened that happens without time. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }

@@ -1,19 +1,35 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { Account, KEY } from "./lease-world.ts";
+import { Account, KEY, settled } from "./lease-world.ts";
 
 describe("a lease that is held", () => {
   test("is renewed while its run works, so that no other process takes it", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
-    const first = account.lease().expires_at;
 
-    await delay(150);
+    await account.pass(150_000);
     const other = await account.acquire("b", "run-2");
 
-    expect(account.lease().expires_at > first).toBe(true);
+    expect(account.lease().expires_at).toBe("2026-01-01T00:03:20.000Z");
     expect(other).toMatchObject({ takenBy: "run-1" });
+    await lease.release();
+  });
+
+  test("is renewed by one write, without a reading, and not again before that write ended", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.calls.length = 0;
+
+    await account.pass(59_000);
+    expect(account.calls).toEqual(["replace", "replace"]);
+    const stalled = Promise.withResolvers<void>();
+    account.beforeWrite = () => stalled.promise;
+    await account.pass(300_000);
+    stalled.resolve();
+    await settled();
+
+    expect(account.calls).toEqual(["replace", "replace", "replace"]);
     await lease.release();
   });
 
@@ -44,48 +60,134 @@ describe("a lease that is held", () => {
     const third = await account.held("c", "run-3");
 
     expect(first.knownSinceMs).toBe(Number.NEGATIVE_INFINITY);
-    expect(second.knownSinceMs).toBeLessThanOrEqual(releasedAtMs - 3_600_000);
-    expect(second.knownSinceMs).toBeGreaterThan(releasedAtMs - 3_660_000);
+    expect(second.knownSinceMs).toBe(releasedAtMs - 3_600_000);
     expect(third.knownSinceMs).toBe(Date.parse("2026-01-01T00:09:00.000Z"));
     await third.release();
   });
 
   test("records the use of the budget at once, and never an older one over a newer one", async () => {
-    const account = new Account(1);
+    const account = new Account();
     const lease = await account.held("a", "run-1");
-    let requests = 0;
+    let requests = 1;
     lease.carry(() => [{ atMs: 0, requests, bytes: 0 }]);
 
-    const recorded = Array.from({ length: 5 }, () => {
-      requests += 1;
-      return lease.record();
-    });
-    await Promise.all(recorded);
+    const stalled = Promise.withResolvers<void>();
+    account.beforeWrite = () => stalled.promise;
+    const older = lease.record();
+    await settled();
+    account.beforeWrite = () => undefined;
+    requests = 2;
+    const newer = lease.record();
+    await settled();
+    stalled.resolve();
+    await Promise.all([older, newer]);
+    expect(account.lease().use).toMatchObject([{ requests: 2 }]);
 
-    expect(account.lease().use).toMatchObject([{ requests: 5 }]);
-    expect(lease.lost.aborted).toBe(false);
+    requests = 3;
+    await lease.record();
+    expect(account.lease().use).toMatchObject([{ requests: 3 }]);
     await lease.release();
     await lease.record();
     expect(account.lease().run_id).toBeNull();
   });
 
-  test("informs its owner when another process has taken it", async () => {
+  test("says of no use that it was before the instant of the writing", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    lease.carry(() => {
+      account.clock.advance(1);
+      return [{ atMs: account.clock.now(), requests: 1, bytes: 0 }];
+    });
+
+    await lease.record();
+
+    expect(account.lease()).toMatchObject({
+      renewed_at: "2026-01-01T00:00:00.000Z",
+      use: [{ atMs: Date.UTC(2026, 0, 1, 0, 0, 0, 1) }],
+    });
+    await lease.release();
+  });
+
+  test.each([
+    ["recorded", (lease: Lease) => lease.record()],
+    ["released", (lease: Lease) => lease.release()],
+  ])("is %s with no more than a warning where the store fails", async (_, write) => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.beforeWrite = () => {
+      throw new SyncError("STORE_FAILED", "The disk is full.");
+    };
+
+    await write(lease);
+
+    expect(account.log.lines).toEqual([
+      'warn the lease could not be written; it expires by itself {"run_id":"run-1"}',
+    ]);
+    await lease.release();
+  });
+});
+
+describe("a lease that another process has taken", () => {
+  test.each<[string, (account: Account) => unknown, string | null, string]>([
+    [
+      "is lost",
+      (account) => account.leave("b", "run-2"),
+      "run-2",
+      "the lease was taken over by the run run-2",
+    ],
+    [
+      "is lost where its file was deleted",
+      ({ store }) => store.delete(KEY),
+      null,
+      "the lease was taken over",
+    ],
+  ])("%s, and its owner learns it", async (_, take, takenBy, message) => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
 
-    account.leave("b", "run-2");
-    await delay(50);
+    await take(account);
+    const left = account.store.text(KEY);
+    await account.pass(20_000);
+    await settled();
 
-    expect(lease.lost.reason).toMatchObject({ name: "LeaseLost", takenBy: "run-2" });
+    expect(lease.lost.reason).toMatchObject({ name: "LeaseLost", takenBy, message });
     await lease.release();
-    expect(account.lease().run_id).toBe("run-2");
+    expect(account.store.text(KEY)).toBe(left);
+  });
+
+  test("is lost where that happens while it is written", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.store.put(KEY, "{");
+    account.calls.length = 0;
+    account.beforeWrite = () => {
+      if (account.calls.join(" ") === "replace read replace") account.leave("b", "run-2");
+    };
+
+    await expect(lease.confirm()).rejects.toMatchObject({ name: "LeaseLost", takenBy: null });
+
+    await lease.release();
+    expect(account.lease()).toMatchObject({ run_id: "run-2", holder: { token: "b" } });
+  });
+
+  test("is not written any more, whatever becomes of its file", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.leave("b", "run-2");
+    await lease.record();
+    account.store.put(KEY, "{");
+
+    await lease.record();
+    await lease.release();
+
+    expect(account.store.text(KEY)).toBe("{");
   });
 
   test.each([
     ["handed over", (lease: Lease) => lease.handOver("arn", 1)],
     ["left to its execution", (lease: Lease) => lease.leave()],
-  ])("is not %s after another process has taken it", async (_, passOn) => {
-    const account = new Account(1);
+  ])("is not %s", async (_, passOn) => {
+    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.leave("b", "run-2");
 
@@ -94,28 +196,55 @@ describe("a lease that is held", () => {
     await lease.release();
     expect(account.lease()).toMatchObject({ run_id: "run-2", holder: { token: "b" } });
   });
+});
 
-  test("stays its owner's when only the response to its own write was lost", async () => {
-    const account = new Account();
-    const lease = await account.held("a", "run-1");
-    account.store.put(KEY, JSON.stringify({ ...account.lease(), use: [] }).concat("\n\n"));
-
-    await lease.adopt("run-0");
-
-    expect(lease.lost.aborted).toBe(false);
-    expect(account.lease().run_id).toBe("run-0");
-    await lease.release();
+test.each<[string, (account: Account) => void]>([
+  [
+    "only the response to its own write was lost",
+    (account) => account.store.put(KEY, JSON.stringify({ ...account.lease(), use: [] }).concat("\n\n")),
+  ],
+  ["its file is damaged meanwhile", ({ store }) => store.put(KEY, "{")],
+])("a lease stays its owner's when %s", async (_, change) => {
+  const account = new Account();
+  const lease = await account.held("a", "run-1");
+  let written = 0;
+  lease.whenWritten(() => {
+    written += 1;
   });
+  change(account);
 
-  test("stays its owner's when its file is damaged meanwhile", async () => {
-    const account = new Account();
-    const lease = await account.held("a", "run-1");
-    account.store.put(KEY, "{");
+  await lease.adopt("run-0");
 
-    await lease.adopt("run-0");
+  expect(lease.lost.aborted).toBe(false);
+  expect(account.lease().run_id).toBe("run-0");
+  expect(written).toBe(1);
+  await lease.release();
+});
 
-    expect(lease.lost.aborted).toBe(false);
-    expect(account.lease().run_id).toBe("run-0");
-    await lease.release();
+test.each([
+  [
+    "handed over",
+    undefined,
+    { handed_over: { run_id: "run-1", n: 4 } },
+    (lease: Lease) => lease.handOver("arn", 4),
+  ],
+  ["left to its execution", "arn", {}, (lease: Lease) => lease.leave()],
+])("a lease that is %s stays as it was passed on", async (_, execution, more, passOn) => {
+  const account = new Account();
+  const lease = await account.held("a", "run-1", { execution });
+  expect([lease.execution, lease.isOverdue]).toEqual([execution, false]);
+
+  await passOn(lease);
+  const passed = account.lease();
+  await account.pass(60_000);
+  await lease.release();
+
+  expect(passed).toMatchObject({
+    run_id: "run-1",
+    holder: null,
+    execution: "arn",
+    expires_at: null,
+    ...more,
   });
+  expect(account.lease()).toEqual(passed);
 });

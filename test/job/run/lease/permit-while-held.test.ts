@@ -75,3 +75,26 @@ test("a request never goes where another process has taken the lease", async () 
 
   await expect(waiting).rejects.toThrow("the lease was taken over");
 });
+
+test("a lease that is overdue is written once, and once more where it is overdue again", async () => {
+  const { rateLimiter } = await leased();
+  let writes = 0;
+  let written = (): void => undefined;
+  permitWhileHeld(rateLimiter, {
+    isOverdue: true,
+    record: async () => {
+      writes += 1;
+    },
+    whenWritten: (onWritten) => {
+      written = onWritten;
+    },
+  });
+  const permits = [1, 2, 3].map(() => rateLimiter.tryAcquire("detail"));
+  const first = writes;
+
+  written();
+  permits.push(rateLimiter.tryAcquire("detail"));
+
+  expect(permits).toEqual([undefined, undefined, undefined, undefined]);
+  expect([first, writes]).toEqual([1, 2]);
+});

@@ -1,4 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
+// Which lease is waited for, how long, and what its new owner knows.
+
 import { describe, expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { Account, KEY } from "./lease-world.ts";
@@ -7,7 +8,7 @@ const FAR = "9999-12-31T23:59:59.000Z";
 
 describe("the lease", () => {
   test("goes to one of two runs that start together; the other learns which run holds it", async () => {
-    const account = new Account(10);
+    const account = new Account();
 
     const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
 
@@ -21,13 +22,15 @@ describe("the lease", () => {
     const account = new Account();
     account.leave("a", "run-1");
     const leftAtMs = account.clock.now();
-    await delay(70);
+    await account.pass(59_999);
+    const early = await account.acquire("b", "run-2");
+    await account.pass(10_001);
 
     const next = await account.held("b", "run-2");
 
+    expect(early).toMatchObject({ takenBy: "run-1" });
     expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }]);
-    expect(next.crashedAtMs).toBeGreaterThan(leftAtMs);
-    expect(next.crashedAtMs).toBeLessThanOrEqual(leftAtMs + 60_000);
+    expect(next.crashedAtMs).toBe(leftAtMs + 60_000);
     await next.release();
   });
 
@@ -46,20 +49,34 @@ describe("the lease", () => {
     const account = new Account();
     account.leave("a", "run-1");
 
-    const next = await account.acquire("b", "run-1", true);
+    const next = await account.held("b", "run-1", { waitForOwnRun: true });
 
-    expect(next).toBeInstanceOf(Lease);
-    if (next instanceof Lease) await next.release();
+    expect(next.crashedAtMs).toBe(account.clock.now());
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await next.release();
   });
 
   test("is not waited for by a trigger of its own run, once it is seen renewed", async () => {
-    const account = new Account(100);
+    const account = new Account();
     const lease = await account.held("a", "run-1");
 
-    const next = await account.acquire("b", "run-1", true);
+    const next = await account.until(account.acquire("b", "run-1", { waitForOwnRun: true }));
 
     expect(next).toMatchObject({ takenBy: "run-1" });
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 25));
     await lease.release();
+  });
+
+  test.each([
+    ["another run", "run-2", { waitForOwnRun: true }, {}],
+    ["a start of its own run that no trigger made", "run-1", {}, {}],
+    ["a run, where no process is named", "run-2", {}, { holder: null }],
+  ] as const)("is not waited for by %s", async (_, runId, request, changes) => {
+    const account = new Account();
+    account.leave("a", "run-1", changes);
+
+    expect(await account.acquire("b", runId, request)).toMatchObject({ takenBy: "run-1" });
+    expect(account.clock.sleeping).toBe(0);
   });
 
   test.each([
@@ -74,13 +91,13 @@ describe("the lease", () => {
     async ({ content }) => {
       const account = new Account();
       account.store.put(KEY, content);
-      const before = account.clock.now();
 
       const lease = await account.held("a", "run-1");
 
       expect(account.lease().run_id).toBe("run-1");
       expect(lease.earlier).toEqual([]);
-      expect(lease.knownSinceMs).toBeGreaterThanOrEqual(before);
+      expect(lease.knownSinceMs).toBe(account.clock.now());
+      expect(account.log.lines).toEqual([`warn the file ${KEY} is damaged; it is written again {}`]);
       await lease.release();
     },
   );
@@ -96,23 +113,21 @@ describe("the lease", () => {
 
     expect(lease.earlier).toEqual([{ atMs: 5, requests: 1, bytes: 2 }]);
     expect(lease.crashedAtMs).toBeUndefined();
+    expect(account.log.lines).toEqual([]);
     await lease.release();
   });
 });
 
 describe("a lease that says that it expires in the year 9999", () => {
   test("is free a minute after it was renewed [D23]", async () => {
-    const account = new Account(100);
+    const account = new Account();
     account.leave("a", "run-1", { expires_at: FAR });
 
     const atOnce = await account.acquire("b", "run-2");
-    await delay(700);
+    await account.pass(60_000);
     const later = await account.held("b", "run-2");
 
-    expect(atOnce).toMatchObject({ takenBy: "run-1" });
-    if (!(atOnce instanceof Lease)) {
-      expect(Date.parse(atOnce.expiresAt ?? "")).toBeLessThanOrEqual(account.clock.now() + 60_000);
-    }
+    expect(atOnce).toMatchObject({ takenBy: "run-1", expiresAt: "2026-01-01T00:01:00.000Z" });
     expect(later.earlier).toMatchObject([{ requests: 7 }]);
     await later.release();
   });
@@ -121,10 +136,10 @@ describe("a lease that says that it expires in the year 9999", () => {
     const account = new Account();
     account.leave("a", "run-1", { expires_at: FAR });
 
-    const next = await account.acquire("b", "run-1", true);
+    const next = await account.held("b", "run-1", { waitForOwnRun: true });
 
-    expect(next).toBeInstanceOf(Lease);
-    if (next instanceof Lease) await next.release();
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await next.release();
   });
 
   test("and that it was renewed then is watched for a minute, and is free if it does not change", async () => {
@@ -135,20 +150,20 @@ describe("a lease that says that it expires in the year 9999", () => {
     const next = await account.held("b", "run-2");
 
     const waitedMs = account.clock.monotonicMs() - before;
-    expect(waitedMs).toBeGreaterThanOrEqual(60_000);
-    expect(next.crashedAtMs).toBeLessThanOrEqual(account.clock.now());
+    expect(waitedMs).toBe(60_000);
+    expect(next.crashedAtMs).toBe(account.clock.now());
     await next.release();
   });
 
   test("and that it was renewed then is taken if it changes while it is watched", async () => {
-    const account = new Account(100);
+    const account = new Account();
     account.leave("a", "run-1", { renewed_at: FAR, expires_at: FAR });
 
     const next = account.acquire("b", "run-2");
-    await delay(100);
+    await account.pass(10_000);
     account.leave("a", "run-1", { renewed_at: `${FAR.slice(0, -2)}9Z`, expires_at: FAR });
 
-    expect(await next).toMatchObject({ takenBy: "run-1" });
+    expect(await account.until(next)).toMatchObject({ takenBy: "run-1" });
   });
 });
 
@@ -163,7 +178,7 @@ describe("the lease of an execution", () => {
     account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
     account.dead.add("a");
 
-    const other = await account.acquire("b", "run-1", true);
+    const other = await account.acquire("b", "run-1", { waitForOwnRun: true });
 
     expect(other).toEqual({ takenBy: "run-1", execution, expiresAt: null });
   });
@@ -172,7 +187,7 @@ describe("the lease of an execution", () => {
     const account = new Account();
     account.leave("a", "run-1", waiting);
 
-    const lease = await account.ofExecution("b", "run-1", execution);
+    const lease = await account.acquire("b", "run-1", { execution });
 
     expect(account.lease()).toMatchObject({ execution, expires_at: null, holder: { token: "b" } });
     expect(lease).toMatchObject({ crashedAtMs: undefined, earlier: [{ requests: 7, bytes: 70 }] });
@@ -185,7 +200,7 @@ describe("the lease of an execution", () => {
     const account = new Account();
     account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
 
-    const lease = await account.ofExecution("b", "run-1", execution);
+    const lease = await account.acquire("b", "run-1", { execution });
 
     expect(lease).toMatchObject({ crashedAtMs: Date.parse(LONG_AGO) + 60_000 });
     if (lease instanceof Lease) await lease.release();
@@ -193,8 +208,8 @@ describe("the lease of an execution", () => {
 
   test("is lost by an older invocation once a newer one of the same execution works", async () => {
     const account = new Account();
-    const older = await account.ofExecution("a", "run-1", execution);
-    const newer = await account.ofExecution("b", "run-1", execution);
+    const older = await account.acquire("a", "run-1", { execution });
+    const newer = await account.acquire("b", "run-1", { execution });
     if (!(older instanceof Lease && newer instanceof Lease)) throw new Error("the lease is taken");
 
     await expect(older.confirm()).rejects.toMatchObject({ name: "LeaseLost", takenBy: "run-1" });
@@ -205,16 +220,16 @@ describe("the lease of an execution", () => {
     await newer.release();
   });
 
-  test.concurrent.each([
+  test.each([
     { what: "an execution but a date", changes: { execution } },
     { what: "no date and no execution", changes: { expires_at: null } },
     { what: "no date and null as its execution", changes: { expires_at: null, execution: null } },
   ])("is none that has $what: it expires after a minute", async ({ changes }) => {
-    const account = new Account(100);
+    const account = new Account();
     account.leave("a", "run-1", changes);
 
     const atOnce = await account.acquire("b", "run-2");
-    await delay(700);
+    await account.pass(60_000);
     const later = await account.held("b", "run-2");
 
     expect(atOnce).toMatchObject({ takenBy: "run-1", execution: undefined });
@@ -236,27 +251,39 @@ describe("the lease of an execution", () => {
 });
 
 describe("the lease of a command", () => {
+  const CHECK = "check-2026-01-01T00-00-00.000Z";
+
   test("is waited for by a run, though it is renewed meanwhile", async () => {
-    const account = new Account(100);
-    const check = await account.held("a", "check-2026-01-01T00-00-00.000Z");
+    const account = new Account();
+    const check = await account.held("a", CHECK);
 
     const run = account.acquire("b", "run-1");
-    await delay(250);
+    await account.pass(50_000);
     await check.release();
+    const lease = await account.until(run);
 
-    const lease = await run;
     expect(lease).toBeInstanceOf(Lease);
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 55));
+    expect(account.log.lines).toEqual(["info waits up to a minute for the command check to end {}"]);
     if (lease instanceof Lease) await lease.release();
   });
 
   test("is waited for no longer than a minute", async () => {
-    const account = new Account(100);
-    const discover = await account.held("a", "discover-2026-01-01T00-00-00.000Z");
+    const account = new Account();
+    const check = await account.held("a", CHECK);
 
-    expect(await account.acquire("b", "run-1")).toMatchObject({
-      takenBy: expect.stringContaining("discover-"),
-    });
-    await discover.release();
+    expect(await account.until(account.acquire("b", "run-1"))).toMatchObject({ takenBy: CHECK });
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await check.release();
+  });
+
+  test("is not waited for by a command", async () => {
+    const account = new Account();
+    account.leave("a", CHECK);
+
+    const next = await account.acquire("b", "discover-1", { waitForCommand: false });
+
+    expect(next).toMatchObject({ takenBy: CHECK });
   });
 });
 
