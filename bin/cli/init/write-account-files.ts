@@ -164,7 +164,7 @@ export function settingsWith(
 
 /** In the place of the account if it is there, else after the last one; indented as the others are. */
 function textWith(text: string, account: string, own: object): string {
-  const root = rootSpan(text, undefined, text.startsWith("\uFEFF") ? 1 : 0);
+  const root = rootSpan(text, text.startsWith("\uFEFF") ? 1 : 0);
   const accounts = valueAt(text, ["accounts"], root);
   const all = accounts === undefined ? [] : [...members(text, accounts)];
   const last = all.at(-1);

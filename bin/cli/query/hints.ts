@@ -3,7 +3,7 @@
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage } from "../../../lambdas/job/errors/sync-error.ts";
-import { parsePointer } from "../../../lambdas/job/json/json-document.ts";
+import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
 import { heldSnapshots } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";

@@ -1,5 +1,5 @@
-// Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact.
-// `json-document.ts` does it for a text that is still UTF-8.
+// Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact; also in
+// one that is still UTF-8.
 //
 // Checked here: what is between tokens (commas, colons, brackets, trailing text). Not checked: the inside
 // of strings and literals; callers that take text from outside hand it to `JSON.parse` as well.
@@ -11,13 +11,13 @@ export interface Span {
   readonly end: number;
 }
 
-export interface Member {
+interface Member {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
   readonly value: Span;
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   /** How deep what is skipped may be nested, and how many children an object or array may have that is walked. */
   readonly maxDepth: number;
   readonly maxChildren: number;
@@ -26,11 +26,64 @@ export interface ScanOptions {
 }
 
 const PLAIN: ScanOptions = { maxDepth: Infinity, maxChildren: Infinity, isUtf8: false };
+/** What is larger than this is no list of events; to walk it would take minutes or gigabytes. */
+const LIST: ScanOptions = { maxDepth: 1_000, maxChildren: 1_000_000, isUtf8: true };
+
+/**
+ * A JSON text that is still UTF-8, searched where it is: a list may be a quarter of a gigabyte. Decoded as Latin-1, each
+ * byte is one character: Node.js keeps such a string outside the heap, its characters have the positions of the bytes, and
+ * values in it are found as fast as in any other. Its methods throw `OversizeJson` for a text that is deeper than 1,000
+ * levels, or wider than a million children.
+ */
+export class JsonDocument {
+  readonly bytes: Buffer;
+  readonly #text: string;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.#text = bytes.toString("latin1");
+  }
+
+  elements(array: Pick<Span, "start">): Generator<Span, undefined> {
+    return elements(this.#text, array, LIST);
+  }
+
+  members(object: Pick<Span, "start">): Generator<Member, undefined> {
+    return members(this.#text, object, LIST);
+  }
+
+  /** @param count of the children of an array or object that was walked without these generators */
+  checkWidth(count: number): void {
+    if (count > LIST.maxChildren) throw tooWide(LIST);
+  }
+
+  afterWhite(start: number): number {
+    return afterWhite(this.#text, start);
+  }
+
+  afterValue(start: number): number {
+    return afterValue(this.#text, start, LIST);
+  }
+
+  keyAt(start: number): Key {
+    return keyAt(this.#text, start, LIST);
+  }
+
+  /** What a value's text begins with tells its type. */
+  characterAt(start: number): string {
+    return this.#text.charAt(start);
+  }
+
+  /** A part of the text, decoded. */
+  decoded({ start, end }: Span): string {
+    return this.bytes.toString("utf8", start, end);
+  }
+}
 
 /** The one value of a whole text. */
-export function rootSpan(text: string, options = PLAIN, from = 0): Span {
+export function rootSpan(text: string, from = 0): Span {
   const start = afterWhite(text, from);
-  const end = afterValue(text, start, options);
+  const end = afterValue(text, start, PLAIN);
   const rest = afterWhite(text, end);
   if (rest !== text.length) throw new MalformedJson("the end of the text", rest);
   return { start, end };
@@ -44,33 +97,36 @@ export function valueAt(
   text: string,
   pointer: readonly string[],
   from: Span = rootSpan(text),
-  options = PLAIN,
 ): Span | undefined {
   let span: Span | undefined = from;
   for (const token of pointer) {
-    span = childAt(text, span, token, options);
+    span = childAt(text, span, token);
     if (span === undefined) return undefined;
   }
   return span;
 }
 
-function childAt(text: string, parent: Span, token: string, options: ScanOptions): Span | undefined {
+function childAt(text: string, parent: Span, token: string): Span | undefined {
   let found: Span | undefined;
   switch (text.charCodeAt(parent.start)) {
     case OPEN_OBJECT:
-      for (const { key, value } of members(text, parent, options)) if (key === token) found = value;
+      for (const { key, value } of members(text, parent)) if (key === token) found = value;
       return found;
     case OPEN_ARRAY:
       // RFC 6901 §4: digits without leading zeros; "-" names the element after the last, which never exists.
       if (!/^(?:0|[1-9][0-9]*)$/.test(token)) return undefined;
-      return elements(text, parent, options).drop(Number(token)).next().value;
+      return elements(text, parent).drop(Number(token)).next().value;
     default:
       return undefined;
   }
 }
 
 /** The elements of the array at `array`, in order. Throws `OversizeJson`. */
-export function* elements(text: string, array: Span, options = PLAIN): Generator<Span, undefined> {
+export function* elements(
+  text: string,
+  array: Pick<Span, "start">,
+  options = PLAIN,
+): Generator<Span, undefined> {
   let start = afterWhite(text, after(OPEN_ARRAY, "an array", text, array.start));
   if (text.charCodeAt(start) === CLOSE_ARRAY) return;
   for (let count = 1; ; count += 1) {
@@ -84,7 +140,11 @@ export function* elements(text: string, array: Span, options = PLAIN): Generator
 }
 
 /** The members of the object at `object`, in order, duplicates included. Throws `OversizeJson`. */
-export function* members(text: string, object: Span, options = PLAIN): Generator<Member, undefined> {
+export function* members(
+  text: string,
+  object: Pick<Span, "start">,
+  options = PLAIN,
+): Generator<Member, undefined> {
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
   for (let count = 1; ; count += 1) {
@@ -98,7 +158,7 @@ export function* members(text: string, object: Span, options = PLAIN): Generator
   }
 }
 
-export interface Key {
+interface Key {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
   /** Where the key itself is. */
@@ -107,7 +167,7 @@ export interface Key {
   readonly start: number;
 }
 
-export function keyAt(text: string, keyStart: number, options: ScanOptions): Key {
+function keyAt(text: string, keyStart: number, options: ScanOptions): Key {
   const end = afterString(text, keyStart);
   const key = decodeKey(text.slice(keyStart, end), keyStart, options);
   return { key, span: { start: keyStart, end }, start: afterColon(text, end) };
@@ -148,7 +208,7 @@ export function isDeeperThan(text: string, levels: number): boolean {
 }
 
 /** Skips one value, which begins at `start`. */
-export function afterValue(text: string, start: number, options: ScanOptions): number {
+function afterValue(text: string, start: number, options: ScanOptions): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last
   let at = start;
   for (;;) {
@@ -157,7 +217,8 @@ export function afterValue(text: string, start: number, options: ScanOptions): n
       const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       at = afterWhite(text, at + 1);
       if (text.charCodeAt(at) !== close) {
-        if (open.push(close) > options.maxDepth) throw tooDeep(options);
+        if (open.push(close) > options.maxDepth)
+          throw new OversizeJson(`is nested more than ${options.maxDepth.toLocaleString("en")} levels deep`);
         if (close === CLOSE_OBJECT) at = afterKey(text, at);
         continue;
       }
@@ -199,11 +260,7 @@ function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): s
   }
 }
 
-function tooDeep({ maxDepth }: ScanOptions): OversizeJson {
-  return new OversizeJson(`is nested more than ${maxDepth.toLocaleString("en")} levels deep`);
-}
-
-export function tooWide({ maxChildren }: ScanOptions): OversizeJson {
+function tooWide({ maxChildren }: ScanOptions): OversizeJson {
   return new OversizeJson(`has more than ${maxChildren.toLocaleString("en")} entries in one array or object`);
 }
 
@@ -273,7 +330,7 @@ function isWhite(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-export function afterWhite(text: string, start: number): number {
+function afterWhite(text: string, start: number): number {
   let at = start;
   while (isWhite(text.charCodeAt(at))) at += 1;
   return at;

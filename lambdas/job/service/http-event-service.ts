@@ -1,7 +1,7 @@
 // The events of the service over HTTP: connects the parts of this folder for one account.
 
 import type { ServiceCredentials } from "../credentials/credentials.ts";
-import { parsePointer } from "../json/json-document.ts";
+import { parsePointer } from "../json/json-pointers.ts";
 import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";

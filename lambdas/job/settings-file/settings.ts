@@ -2,7 +2,7 @@
 // the function is given, `brand-events.schema.json` and the tables of docs/settings.md come from here.
 
 import * as z from "zod";
-import { parsePointer } from "../json/json-document.ts";
+import { parsePointer } from "../json/json-pointers.ts";
 import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
 import { limit } from "../settings/limit.ts";
 import {

@@ -1,10 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePointer } from "../../../lambdas/job/json/json-document.ts";
+import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
 import {
   compact,
   elements,
+  JsonDocument,
   MalformedJson,
   members,
+  OversizeJson,
   rootSpan,
   valueAt,
 } from "../../../lambdas/job/json/json-scanner.ts";
@@ -169,5 +172,81 @@ describe("compact", () => {
 
   it("takes the given span out of a text", () => {
     expect(compact('[ { "a" : 1 } , 2 ]', { start: 2, end: 13 })).toBe('{"a":1}');
+  });
+});
+
+describe("a document that is still UTF-8", () => {
+  it.each([
+    ['{"a":1,"é":{"ж" : [1, "👍" ]}}', ["a", "1"], ["é", '{"ж" : [1, "👍" ]}']],
+    ['{"d\\u0061te":"x"}', ["date", '"x"']],
+    ['{"\\u00e9é":"x","Ã©":1,"é":2}', ["éé", '"x"'], ["Ã©", "1"], ["é", "2"]],
+    ['{"a":"]} \\" , {[\\\\","b":-0}', ["a", '"]} \\" , {[\\\\"'], ["b", "-0"]],
+  ])("%s has the members that are in it", (text, ...expected) => {
+    const json = new JsonDocument(Buffer.from(text));
+    const found = [...json.members({ start: 0 })];
+
+    expect(found.map(({ key, value }) => [key, json.decoded(value)])).toEqual(expected);
+  });
+
+  it("has its values where a text has them", () => {
+    const text = fc.oneof(
+      fc.json(),
+      fc.string({ unit: fc.constantFrom(...'[]{},:"\\ 1at\n'), maxLength: 12 }),
+    );
+    const placesOf = (find: () => Iterable<unknown>): string => {
+      try {
+        return JSON.stringify([...find()]);
+      } catch (error) {
+        if (error instanceof MalformedJson) return error.message;
+        throw error;
+      }
+    };
+    fc.assert(
+      fc.property(text, (json) => {
+        const bytes = Buffer.from(json, "latin1"); // a place is then the same in bytes and in characters
+        const latin1 = bytes.toString("latin1");
+        const document = new JsonDocument(bytes);
+
+        expect(placesOf(() => document.elements({ start: 0 }))).toBe(
+          placesOf(() => elements(latin1, { start: 0 })),
+        );
+        expect(placesOf(() => document.members({ start: 0 }))).toBe(
+          placesOf(() => members(latin1, { start: 0 })),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("a document that is too large", () => {
+  const nested = (depth: number): string => `${'{"x":['.repeat(depth / 2)}${"]}".repeat(depth / 2)}`;
+  const afterValue = (text: string): number => new JsonDocument(Buffer.from(text)).afterValue(0);
+
+  it.each([1_000, 2])("is not one that is nested %i levels deep", (depth) => {
+    expect(afterValue(nested(depth))).toBe(nested(depth).length);
+  });
+
+  it.each([1_002, 2_000_000])("is one that is nested %i levels deep, closed or not", (depth) => {
+    for (const text of [nested(depth), "[".repeat(depth), '{"a":'.repeat(depth)]) {
+      expect(() => afterValue(text)).toThrow(new OversizeJson("is nested more than 1,000 levels deep"));
+    }
+  });
+
+  it("is one with more than a million children in what is walked through", () => {
+    const count = (children: Iterable<unknown>): number => {
+      let total = 0;
+      for (const _ of children) total += 1;
+      return total;
+    };
+    const array = (length: number) =>
+      new JsonDocument(Buffer.from(`[${"0,".repeat(length - 1)}0]`)).elements({ start: 0 });
+    const object = (length: number) =>
+      new JsonDocument(Buffer.from(`{${'"":0,'.repeat(length - 1)}"a":0}`)).members({ start: 0 });
+    const tooWide = new OversizeJson("has more than 1,000,000 entries in one array or object");
+
+    expect([count(array(1_000_000)), count(object(1_000_000))]).toEqual([1_000_000, 1_000_000]);
+    expect(() => count(array(1_000_001))).toThrow(tooWide);
+    expect(() => count(object(1_000_001))).toThrow(tooWide);
   });
 });

@@ -1,7 +1,7 @@
 // Reads a gzipped list in a thread of its own, whose memory a test can limit. Says what came of it.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { ListReader } from "../../../lambdas/job/service/events/list/event-list.ts";
+import { ListReader } from "../../../lambdas/job/service/events/list/list-reader.ts";
 import { BodyDelivery } from "../../../lambdas/job/service/http/response-collector.ts";
 import type { ResponseBody } from "../../../lambdas/job/service/http/transport.ts";
 import { BodyPieces } from "../../../lambdas/job/service/requests/api-client.ts";

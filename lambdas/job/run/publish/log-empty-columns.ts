@@ -1,7 +1,7 @@
 // Names the columns of one's own that are empty in every row, or whose type fits no value: a pointer or a type is wrong.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { parsePointer } from "../../json/json-document.ts";
+import { parsePointer } from "../../json/json-pointers.ts";
 import { rowsOf } from "../../snapshot/compare/compare-snapshots.ts";
 import { shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";

@@ -1,7 +1,7 @@
 // Fetches random events of the head again and says how many are still what readers see.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { changedPointers } from "../../json/changed-pointers.ts";
+import { changedPointers } from "../../json/json-pointers.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Detail } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";

@@ -1,13 +1,19 @@
 // Reads the response of the single-event endpoint: finds the event, checks its uuid, takes its date and scope.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { JsonDocument } from "../../json/json-document.ts";
 import { columnText } from "../../json/json-line.ts";
-import { compact, isDeeperThan, MalformedJson, type Span, valueAt } from "../../json/json-scanner.ts";
+import {
+  compact,
+  isDeeperThan,
+  JsonDocument,
+  MalformedJson,
+  type Span,
+  valueAt,
+} from "../../json/json-scanner.ts";
 import type { Detail } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { decodeText, describeShape, isObject, type JsonObject, notJson, parseBody } from "./shape.ts";
+import { decodeText, describeValue, isObject, type JsonObject, notJson, parseBody } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
@@ -90,7 +96,7 @@ function isSame(own: unknown, uuid: string): boolean {
 }
 
 function unexpectedShape(text: string): SyncError {
-  const shape = describeShape(new JsonDocument(Buffer.from(text)));
+  const shape = describeValue(new JsonDocument(Buffer.from(text)));
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +

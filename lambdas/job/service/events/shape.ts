@@ -1,33 +1,24 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
 import { redactKey } from "../../errors/shown-text.ts";
-import type { JsonDocument } from "../../json/json-document.ts";
-import { MalformedJson, type Span } from "../../json/json-scanner.ts";
+import { type JsonDocument, MalformedJson, type Span } from "../../json/json-scanner.ts";
 import { UnusableBody } from "../requests/failure.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
-/** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. */
-export function describeShape(json: JsonDocument): string {
-  return describeValue(json, json.rootSpan(), 0);
-}
-
 /**
- * @param depth of the value in the whole text; 0 for the root
- * A value whose end is still to come is described as far as it goes.
+ * For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. A value whose end is still to come is
+ * described as far as it goes.
+ * @param depth of the value in the whole text
  */
-export function describeValue(json: JsonDocument, span: Span, depth: number): string {
-  switch (json.firstCharacter(span)) {
+export function describeValue(json: JsonDocument, start = json.afterWhite(0), depth = 0): string {
+  switch (json.characterAt(start)) {
     case "{":
-      return describeChildren(json.members(span), new ObjectShape(depth), ({ key, value }, shape) =>
-        shape.add(key, () => describeValue(json, value, depth + 1)),
-      );
+      return describeChildren(json, json.members({ start }), new Shape(false, depth));
     case "[":
-      return describeChildren(json.elements(span), new ArrayShape(depth), (element, shape) =>
-        shape.add(() => describeValue(json, element, depth + 1)),
-      );
+      return describeChildren(json, json.elements({ start }), new Shape(true, depth));
     case '"':
       return "string";
     case "t":
@@ -40,15 +31,16 @@ export function describeValue(json: JsonDocument, span: Span, depth: number): st
   }
 }
 
-function describeChildren<Child, Shape extends ObjectShape | ArrayShape>(
-  children: Iterable<Child>,
+function describeChildren(
+  json: JsonDocument,
+  children: Iterable<Span | { readonly key: string; readonly value: Span }>,
   shape: Shape,
-  add: (child: Child, shape: Shape) => void,
 ): string {
   if (shape.isDeep) return shape.text();
   try {
     for (const child of children) {
-      add(child, shape);
+      const { key, value } = "value" in child ? child : { key: "", value: child };
+      shape.add(key, () => describeValue(json, value.start, shape.depth + 1));
       if (shape.count > MAX_COUNTED) break;
     }
   } catch (error) {
@@ -58,45 +50,35 @@ function describeChildren<Child, Shape extends ObjectShape | ArrayShape>(
   return shape.text();
 }
 
-/** The shape of an object, from its members one by one. */
-export class ObjectShape {
+/** The shape of an array or object, from its children one by one. */
+export class Shape {
+  readonly depth: number;
   readonly isDeep: boolean;
   count = 0;
+  readonly #isArray: boolean;
   readonly #shown: string[] = [];
 
-  constructor(depth: number) {
+  constructor(isArray: boolean, depth: number) {
+    this.#isArray = isArray;
+    this.depth = depth;
     this.isDeep = depth >= MAX_DEPTH;
   }
 
+  get #mostShown(): number {
+    return this.#isArray ? 1 : MAX_KEYS;
+  }
+
+  /** @param key of a child of an object */
   add(key: string, describe: () => string): void {
     this.count += 1;
-    if (this.count <= MAX_KEYS && !this.isDeep) this.#shown.push(`${redactKey(key)}: ${describe()}`);
+    if (this.isDeep || this.count > this.#mostShown) return;
+    this.#shown.push(this.#isArray ? describe() : `${redactKey(key)}: ${describe()}`);
   }
 
-  /** @param isCutOff more members follow, which are not counted */
+  /** @param isCutOff more children follow, which are not counted */
   text(isCutOff = false): string {
-    return this.isDeep ? "{…}" : `{${this.#shown.join(", ")}${more(this.count, MAX_KEYS, isCutOff)}}`;
-  }
-}
-
-/** The shape of an array, from its elements one by one. */
-export class ArrayShape {
-  readonly isDeep: boolean;
-  count = 0;
-  #first = "";
-
-  constructor(depth: number) {
-    this.isDeep = depth >= MAX_DEPTH;
-  }
-
-  add(describe: () => string): void {
-    this.count += 1;
-    if (this.count === 1 && !this.isDeep) this.#first = describe();
-  }
-
-  /** @param isCutOff more elements follow, which are not counted */
-  text(isCutOff = false): string {
-    return this.isDeep ? "[…]" : `[${this.#first}${more(this.count, 1, isCutOff)}]`;
+    const inside = this.isDeep ? "…" : this.#shown.join(", ") + more(this.count, this.#mostShown, isCutOff);
+    return this.#isArray ? `[${inside}]` : `{${inside}}`;
   }
 }
 

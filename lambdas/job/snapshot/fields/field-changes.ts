@@ -1,7 +1,7 @@
 // How the fields of events changed from one snapshot to another: fields that are new, gone, or have other types.
 
 import { redactKey } from "../../errors/shown-text.ts";
-import { formatPointer, parsePointer } from "../../json/json-document.ts";
+import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import {
   compareFields,
   type Field,

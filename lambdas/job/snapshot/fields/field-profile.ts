@@ -1,6 +1,6 @@
 // Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types.
 
-import { formatPointer } from "../../json/json-document.ts";
+import { formatPointer } from "../../json/json-pointers.ts";
 
 export const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 export type JsonType = (typeof JSON_TYPES)[number];

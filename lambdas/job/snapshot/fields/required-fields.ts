@@ -1,6 +1,6 @@
 // Which events lack a required field: it is absent, or null.
 
-import { parsePointer } from "../../json/json-document.ts";
+import { parsePointer } from "../../json/json-pointers.ts";
 import { valueAt } from "../../json/json-scanner.ts";
 
 /** How many events lack what. */

@@ -1,7 +1,7 @@
 // Which fields are worth a column of their own, and what to call them.
 
-import { formatPointer, parsePointer } from "../../json/json-document.ts";
 import { columnText } from "../../json/json-line.ts";
+import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span } from "../../json/json-scanner.ts";
 import { type ColumnType, DAY, decimalType, INSTANT, isRealDay } from "../rows/column-type.ts";
 import { type LiftedColumn, RESERVED_NAMES, TYPED_VIEW_NAMES } from "../rows/lifted-column.ts";

@@ -1,8 +1,8 @@
 // The changes from one snapshot to another, found in one pass over rows that are sorted by uuid.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { changedPointers } from "../../json/changed-pointers.ts";
 import { jsonLine } from "../../json/json-line.ts";
+import { changedPointers } from "../../json/json-pointers.ts";
 import type { Row } from "./row.ts";
 
 /** A row of the table `event_changes`. */

@@ -3,8 +3,8 @@
 import * as z from "zod";
 import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { parsePointer } from "../../json/json-document.ts";
 import { columnText } from "../../json/json-line.ts";
+import { parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span, valueAt } from "../../json/json-scanner.ts";
 import { TABLES } from "../../storage/layout.ts";
 import { type ColumnType, columnType, looksLikeType } from "./column-type.ts";

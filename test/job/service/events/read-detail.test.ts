@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePointer } from "../../../../lambdas/job/json/json-document.ts";
+import { parsePointer } from "../../../../lambdas/job/json/json-pointers.ts";
 import { detailRequests, readDetail } from "../../../../lambdas/job/service/events/read-detail.ts";
 import { endpoint } from "../../../../lambdas/job/service/requests/api-client.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";

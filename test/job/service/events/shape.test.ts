@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { JsonDocument } from "../../../../lambdas/job/json/json-document.ts";
-import { describeShape } from "../../../../lambdas/job/service/events/shape.ts";
+import { JsonDocument } from "../../../../lambdas/job/json/json-scanner.ts";
+import { describeValue } from "../../../../lambdas/job/service/events/shape.ts";
 
 describe("a shape", () => {
   it.each([
@@ -23,6 +23,6 @@ describe("a shape", () => {
     ],
     ['{"a":{"b":{"c":{"d":{}}}}}', "{a: {b: {c: {…}}}}"],
   ])("of %s is %s", (text, expected) => {
-    expect(describeShape(new JsonDocument(Buffer.from(text)))).toBe(expected);
+    expect(describeValue(new JsonDocument(Buffer.from(text)))).toBe(expected);
   });
 });

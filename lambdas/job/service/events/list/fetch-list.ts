@@ -1,14 +1,14 @@
-// Fetches the whole list, page by page, along the Link headers.
+// Fetches the whole list, page by page, along the Link headers, and merges the pages: distinct events in order.
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
-import type { EventList } from "../../event-service.ts";
+import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
 import type { HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
 import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
-import { EventListBuilder, type ListPage, ListReader } from "./event-list.ts";
-import { MAX_ENTRIES } from "./list-entries.ts";
+import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
+import { type ListPage, ListReader } from "./list-reader.ts";
 
 interface ListOptions {
   readonly baseUrl: URL;
@@ -136,6 +136,122 @@ function unexpected(problem: string, { baseUrl }: ListOptions): SyncError {
   );
 }
 
+/** Merges the pages of a list. */
+export class EventListBuilder {
+  #events = new EventTexts();
+  /** How many events there were before each page. */
+  readonly #pages: number[] = [];
+  #received = 0;
+  #rejected = 0;
+  #total: ListPage["hints"]["total"];
+
+  /** Entries so far, repeated and rejected ones included. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
+  add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
+    this.#pages.push(this.#events.length);
+    // Most lists have one page, which is not copied.
+    if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
+    else for (const event of events) this.#events.add(event);
+    this.#received += events.length + rejected;
+    this.#rejected += rejected;
+    const { total, next } = hints;
+    if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
+    if (next !== undefined && !isFollowed) {
+      throw incomplete(
+        `says at ${next} that more entries follow, but no Link header leads there`,
+        this.#received,
+      );
+    }
+  }
+
+  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
+  finish(): EventList {
+    if (this.#total !== undefined && this.#total.count > this.#received) {
+      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
+    }
+    const { events, overlapping } = distinct(this.#events, this.#pages);
+    const repeated = this.#events.length - events.length;
+    return { events, rejected: this.#rejected, repeated, overlapping };
+  }
+}
+
+/** Sorted by uuid, each uuid once. */
+class DistinctEvents implements ListedEvents {
+  readonly #texts: EventTexts;
+  /** The indices of the events. */
+  readonly #order: Uint32Array;
+
+  constructor(texts: EventTexts, order: Uint32Array) {
+    this.#texts = texts;
+    this.#order = order;
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  at(index: number): ListedEvent | undefined {
+    const place = this.#order[index];
+    return place === undefined ? undefined : this.#texts.at(place);
+  }
+
+  *[Symbol.iterator](): Generator<ListedEvent, void> {
+    for (let index = 0; index < this.length; index += 1) {
+      const event = this.at(index);
+      if (event) yield event;
+    }
+  }
+}
+
+/** Of each uuid the entry with the smallest text, not the first, so that the order of the list does not matter. */
+function distinct(texts: EventTexts, pages: readonly number[]): Pick<EventList, "events" | "overlapping"> {
+  const order = texts.order();
+  let length = 0;
+  let overlapping = 0;
+  let previous = 0;
+  for (const next of order) {
+    const last = length === 0 ? undefined : order[length - 1];
+    if (last === undefined || texts.compareUuids(last, next) !== 0) {
+      order[length] = next;
+      length += 1;
+    } else {
+      if (pageOf(previous, pages) !== pageOf(next, pages)) overlapping += 1;
+      if (isSmaller(texts.at(next), texts.at(last))) order[length - 1] = next;
+    }
+    previous = next;
+  }
+  return { events: new DistinctEvents(texts, order.subarray(0, length)), overlapping };
+}
+
+function pageOf(event: number, pages: readonly number[]): number {
+  let first = 0;
+  let after = pages.length;
+  while (after - first > 1) {
+    const middle = (first + after) >> 1;
+    if ((pages[middle] ?? 0) <= event) first = middle;
+    else after = middle;
+  }
+  return first;
+}
+
+function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
+}
+
+function incomplete(what: string, received: number): SyncError {
+  return new SyncError(
+    "LIST_INCOMPLETE",
+    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
+      "operator how the list is paged.",
+    { fields: { received } },
+  );
+}
+
 /**
  * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin,
  * if there are two, or if the header is unreadable.
@@ -181,11 +297,6 @@ function unexpectedLink(problem: string): SyncError {
   );
 }
 
-/**
- * Reads the links of one Link header (RFC 8288 §3), each character once.
- * A regular expression is unsuitable: with optional white space around optional parts it tries every split, which
- * takes exponential time on a header of 200 characters.
- */
 interface Link {
   /** The text between the angle brackets. */
   readonly target: string;
@@ -193,85 +304,36 @@ interface Link {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-interface LinkHeader {
-  readonly links: readonly Link[];
-  /** The text after the last readable link; empty if all are readable. */
-  readonly unread: string;
-}
+// RFC 8288 §3: `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. One expression for all of it would take
+// exponential time on a header of 200 characters: with optional white space around optional parts it tries every split.
+const TARGET = /[ \t,]*<([^>]*)>/y;
+/** `token BWS [ "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
+const PARAMETER = /[ \t]*;[ \t]*(?:([^ \t=;,<>"]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*)))?)?/sy;
+const END = /[ \t]*(?:,|$)/y;
 
-interface Read<T> {
-  readonly value: T;
-  /** The position after it. */
-  readonly end: number;
-}
-
-/** `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. */
-function readLinkHeader(header: string): LinkHeader {
+/** The links of one Link header, and the text after the last readable one. */
+function readLinkHeader(header: string): { readonly links: readonly Link[]; readonly unread: string } {
   const links: Link[] = [];
-  let at = after(header, 0, " \t,");
-  while (at < header.length) {
-    const link = readLink(header, at);
-    if (link === undefined) break;
-    const next = after(header, link.end, " \t");
-    if (next < header.length && header[next] !== ",") break;
-    links.push(link.value);
-    at = after(header, next, " \t,");
-  }
-  return { links, unread: header.slice(at) };
-}
-
-function readLink(header: string, start: number): Read<Link> | undefined {
-  const close = header[start] === "<" ? header.indexOf(">", start) : -1;
-  if (close === -1) return undefined;
-  const parameters = new Map<string, string>();
-  let at = close + 1;
-  for (;;) {
-    const semicolon = after(header, at, " \t");
-    if (header[semicolon] !== ";")
-      return { value: { target: header.slice(start + 1, close), parameters }, end: at };
-    const nameStart = after(header, semicolon + 1, " \t");
-    const nameEnd = before(header, nameStart, ' \t=;,<>"');
-    at = nameEnd;
-    if (nameEnd === nameStart) continue; // `;` with nothing after it
-    const name = header.slice(nameStart, nameEnd).toLowerCase();
-    const value = readValue(header, nameEnd);
-    if (value === undefined) return undefined;
-    if (!parameters.has(name)) parameters.set(name, value.value);
-    at = value.end;
+  for (let at = 0; ; at = END.lastIndex) {
+    const [target] = matchAt(TARGET, header, at) ?? [];
+    if (target === undefined) return { links, unread: header.slice(at) };
+    const parameters = new Map<string, string>();
+    let end = TARGET.lastIndex;
+    for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
+      const [name, quoted, token = ""] = found;
+      const key = name?.toLowerCase();
+      // RFC 9110 §5.6.4: a backslash quotes the next character.
+      if (key !== undefined && !parameters.has(key))
+        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? token);
+      end = PARAMETER.lastIndex;
+    }
+    if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };
+    links.push({ target, parameters });
   }
 }
 
-/** `[ BWS "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
-function readValue(header: string, start: number): Read<string> | undefined {
-  const equals = after(header, start, " \t");
-  if (header[equals] !== "=") return { value: "", end: start };
-  const valueStart = after(header, equals + 1, " \t");
-  if (header[valueStart] === '"') return readQuoted(header, valueStart);
-  const end = before(header, valueStart, ' \t;,"');
-  return { value: header.slice(valueStart, end), end };
-}
-
-/** RFC 9110 §5.6.4: a backslash quotes the next character. */
-function readQuoted(header: string, start: number): Read<string> | undefined {
-  let value = "";
-  for (let at = start + 1; at < header.length; at += 1) {
-    if (header[at] === '"') return { value, end: at + 1 };
-    if (header[at] === "\\") at += 1;
-    value += header[at] ?? "";
-  }
-  return undefined;
-}
-
-/** The first position from `start` on whose character is none of these. */
-function after(text: string, start: number, characters: string): number {
-  let at = start;
-  while (at < text.length && characters.includes(text.charAt(at))) at += 1;
-  return at;
-}
-
-/** The first position from `start` on whose character is one of these. */
-function before(text: string, start: number, characters: string): number {
-  let at = start;
-  while (at < text.length && !characters.includes(text.charAt(at))) at += 1;
-  return at;
+/** The groups of a match that begins there. */
+function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.slice(1);
 }

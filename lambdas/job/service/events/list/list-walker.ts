@@ -1,9 +1,15 @@
 // Walks through a page of the list as it arrives: takes the entries one by one, and keeps what is beside them.
 
-import { type JsonDocument, LIST } from "../../../json/json-document.ts";
-import { MalformedJson, OversizeJson, type Span, tooWide } from "../../../json/json-scanner.ts";
-import { ArrayShape, describeValue, isUuid, ObjectShape } from "../shape.ts";
-import { ListEntries } from "./list-entries.ts";
+import { SyncError } from "../../../errors/sync-error.ts";
+import {
+  compact,
+  type JsonDocument,
+  MalformedJson,
+  OversizeJson,
+  type Span,
+} from "../../../json/json-scanner.ts";
+import { describeValue, isObject, isUuid, parseBody, Shape } from "../shape.ts";
+import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
 
 /** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
 const MAX_PARSED_BYTES = 4 * 1_048_576;
@@ -41,25 +47,26 @@ export class ListWalker {
   }
 
   /**
-   * Reads as many whole tokens and values as `json` has, and returns how many bytes those are: the next call continues
-   * there. Throws `MalformedJson`, `OversizeJson` and `UnusableBody`.
+   * Reads as many whole tokens and values as `json` has, and returns where those end: the next call continues there.
+   * Throws `MalformedJson`, `OversizeJson` and `UnusableBody`.
    * @param isLast no more will arrive
    */
-  walk(json: JsonDocument, isLast: boolean): number {
-    let at = json.afterWhite(0);
+  walk(json: JsonDocument, from: number, isLast: boolean): number {
+    let at = json.afterWhite(from);
     try {
-      while (at < json.length) at = json.afterWhite(this.#step(json, at, isLast));
+      while (at < json.bytes.length) at = json.afterWhite(this.#step(json, at, isLast));
     } catch (error) {
       if (isLast || !(error instanceof MalformedJson && error.isCutOff)) throw error;
-      if (json.length - at > MAX_PARSED_BYTES) throw this.#tooLong(json, at);
+      if (json.bytes.length - at > MAX_PARSED_BYTES) throw this.#tooLong(json, at);
     }
     return at;
   }
 
-  /** Throws `MalformedJson` for a page without its end. */
+  /** Throws `MalformedJson` for a page without its end, and `OversizeJson` for a list with more than 4 MiB beside it. */
   end(): WalkedPage {
     if (this.#root === undefined) throw new MalformedJson("more text", 0, true);
     const { found, text, shape } = this.#root;
+    if (found && this.#isMuchBeside) throw muchBeside();
     return { list: found, envelope: this.#isMuchBeside ? undefined : text, shape };
   }
 
@@ -74,7 +81,7 @@ export class ListWalker {
       if (this.#root !== undefined) throw new MalformedJson("the end of the text", at);
       return this.#read(json, this.#valueAt(json, at), at, isLast);
     }
-    const character = json.firstCharacter({ start: at });
+    const character = json.characterAt(at);
     if (character === (frame.options.isArray ? "]" : "}") && this.#expects !== "value") {
       this.#frames.pop();
       const { goal, path, keyText } = frame.options;
@@ -86,7 +93,7 @@ export class ListWalker {
       this.#expects = "value";
       return at + 1;
     }
-    if (frame.count === LIST.maxChildren) throw tooWide(LIST);
+    json.checkWidth(frame.shape.count + 1);
     return this.#read(json, this.#valueAt(json, at), at, isLast);
   }
 
@@ -94,18 +101,18 @@ export class ListWalker {
     const frame = this.#frames.at(-1);
     if (frame === undefined) return { key: "", keyText: "", start: at, role: this.#goal };
     if (frame.options.isArray) {
-      const key = String(frame.count);
-      return { key, keyText: "", start: at, role: frame.roleOf(key, json.firstCharacter({ start: at })) };
+      const key = String(frame.shape.count);
+      return { key, keyText: "", start: at, role: frame.roleOf(key, json.characterAt(at)) };
     }
     const { key, span, start } = json.keyAt(at);
-    if (start === json.length) throw new MalformedJson("a value", start, true);
-    const role = frame.roleOf(key, json.firstCharacter({ start }));
+    if (start === json.bytes.length) throw new MalformedJson("a value", start, true);
+    const role = frame.roleOf(key, json.characterAt(start));
     return { key, keyText: role === "entry" ? "" : json.decoded(span), start, role };
   }
 
   #read(json: JsonDocument, value: Value, from: number, isLast: boolean): number {
     const { key, keyText, start, role } = value;
-    const first = json.firstCharacter({ start });
+    const first = json.characterAt(start);
     if (typeof role === "object" && (first === "[" || first === "{")) {
       const above = this.#frames.at(-1)?.options.path;
       const path = above === undefined ? [] : [...above, key];
@@ -116,19 +123,19 @@ export class ListWalker {
     }
     const end = json.afterValue(start);
     // What follows may belong to it: 12 may become 123.
-    if (end === json.length && !isLast) throw new MalformedJson("what follows a value", end, true);
+    if (end === json.bytes.length && !isLast) throw new MalformedJson("what follows a value", end, true);
     const span: Span = { start, end };
     const depth = this.#frames.length;
     if (role === "entry") {
       if (end - start > MAX_PARSED_BYTES) throw entryTooLong();
-      const describe = (): string => describeValue(json, span, depth);
+      const describe = (): string => describeValue(json, start, depth);
       this.#frames.at(-1)?.takeEntry(json.decoded(span), key, describe);
       this.#expects = "comma or end";
       return end;
     }
     this.#besideBytes += end - from;
     const text = this.#isMuchBeside ? undefined : json.decoded(span);
-    this.#taken(value, { text, shape: describeValue(json, span, depth), found: undefined });
+    this.#taken(value, { text, shape: describeValue(json, start, depth), found: undefined });
     return end;
   }
 
@@ -144,7 +151,7 @@ export class ListWalker {
     const value = this.#valueAt(json, at);
     if (value.role === "entry") return entryTooLong();
     if (this.#frames.some(({ hasList }) => hasList)) return muchBeside();
-    const shape = describeValue(json, { start: value.start, end: json.length }, this.#frames.length);
+    const shape = describeValue(json, value.start, this.#frames.length);
     this.#taken(value, { text: undefined, shape, found: undefined });
     for (let frame = this.#frames.pop(); frame; frame = this.#frames.pop()) {
       const { goal, path, keyText } = frame.options;
@@ -156,7 +163,7 @@ export class ListWalker {
   }
 }
 
-export function muchBeside(): OversizeJson {
+function muchBeside(): OversizeJson {
   return new OversizeJson("has more than 4 MiB beside its entries");
 }
 
@@ -199,8 +206,7 @@ const JOINED_TEXTS = 1_000;
 class ListFrame {
   readonly options: FrameOptions;
   readonly #isList: boolean;
-  readonly #object: ObjectShape;
-  readonly #array: ArrayShape;
+  readonly shape: Shape;
   readonly #joined: string[] = [];
   #texts: string[] = [];
   #entries: ListEntries | undefined;
@@ -212,14 +218,8 @@ class ListFrame {
     this.options = options;
     const { isArray, goal, path, maxEntries } = options;
     this.#isList = goal.tokens.length === 0 || (isArray && goal.isUsual);
-    this.#object = new ObjectShape(path.length);
-    this.#array = new ArrayShape(path.length);
+    this.shape = new Shape(isArray, path.length);
     if (this.#isList) this.#entries = new ListEntries(path, maxEntries);
-  }
-
-  /** Children so far. */
-  get count(): number {
-    return this.options.isArray ? this.#array.count : this.#object.count;
   }
 
   /** A list has begun here, or was found. */
@@ -244,13 +244,13 @@ class ListFrame {
   }
 
   takeEntry(text: string, key: string, describe: () => string): void {
-    this.#count(key, describe);
+    this.shape.add(key, describe);
     this.#entries?.take(text, this.options.isArray ? undefined : key);
   }
 
   /** @param keyText the key as it came; its own text and that of the value are kept for validation and hints */
   takeValue(key: string, keyText: string, role: Role, { text, shape, found }: Read): void {
-    this.#count(key, () => shape);
+    this.shape.add(key, () => shape);
     // Of duplicate keys the last one counts.
     if (role !== "beside" || (this.#isList && isEvents(this.options.goal, key))) this.#found = found;
     if (text === undefined) return;
@@ -263,8 +263,8 @@ class ListFrame {
   close(): Read {
     const text = [...this.#joined, ...this.#texts].join(",");
     return this.options.isArray
-      ? { text: `[${text}]`, shape: this.#array.text(), found: this.#entries ?? this.#found }
-      : { text: `{${text}}`, shape: this.#object.text(), found: this.#listInObject() };
+      ? { text: `[${text}]`, shape: this.shape.text(), found: this.#entries ?? this.#found }
+      : { text: `{${text}}`, shape: this.shape.text(), found: this.#listInObject() };
   }
 
   #listInObject(): ListEntries | undefined {
@@ -273,13 +273,53 @@ class ListFrame {
     // Both at once: it is ambiguous which of the two is the list.
     return this.#hasUuidKey ? undefined : this.#found;
   }
-
-  #count(key: string, describe: () => string): void {
-    if (this.options.isArray) this.#array.add(describe);
-    else this.#object.add(key, describe);
-  }
 }
 
 function isEvents({ isUsual }: Goal, key: string): boolean {
   return isUsual && key === "events";
+}
+
+/** The entries of one list on a page: events, and a count of those without a valid uuid. */
+class ListEntries {
+  /** Where in the page the list is. */
+  readonly path: readonly string[];
+  /** In the page's order. */
+  readonly events = new EventTexts();
+  /** How many entries have no valid uuid. */
+  rejected = 0;
+  /** Why these entries cannot be used. It counts only if they turn out to be the list: a later one may replace them. */
+  problem: SyncError | undefined;
+  readonly #maxEntries: number;
+
+  constructor(path: readonly string[], maxEntries: number) {
+    this.path = path;
+    this.#maxEntries = maxEntries;
+  }
+
+  /** Throws `UnusableBody` for text that is not JSON, `OversizeJson` for one entry too many. */
+  take(text: string, key: string | undefined): void {
+    if (this.events.length + this.rejected === this.#maxEntries) {
+      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
+    }
+    const entry = parseBody(text);
+    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
+    if (key !== undefined && own !== undefined && !isSame(own, key)) this.problem ??= contradiction();
+    const requestAs = isObject(entry) ? (own ?? key) : undefined;
+    if (isUuid(requestAs)) {
+      const listing = compact(text, { start: 0, end: text.length });
+      this.events.add({ uuid: requestAs.toLowerCase(), requestAs, listing });
+    } else this.rejected += 1;
+  }
+}
+
+function isSame(own: unknown, key: string): boolean {
+  return typeof own === "string" && own.toLowerCase() === key.toLowerCase();
+}
+
+function contradiction(): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
+      "the service's operator, or set --list-pointer to the place of the list.",
+  );
 }

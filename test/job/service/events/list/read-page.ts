@@ -1,7 +1,7 @@
 // Reads a page of the list in pieces of a size.
 
 import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
-import { type ListPage, ListReader } from "../../../../../lambdas/job/service/events/list/event-list.ts";
+import { type ListPage, ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
 
 export interface ReadPage extends ListPage {
   readonly events: readonly ListedEvent[];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EventTexts } from "../../../../../lambdas/job/service/events/list/list-entries.ts";
+import { EventTexts } from "../../../../../lambdas/job/service/events/list/event-texts.ts";
 
 const textsOf = (events: readonly { uuid: string; requestAs: string; listing: string }[]) => {
   const texts = new EventTexts();

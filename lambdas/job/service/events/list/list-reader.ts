@@ -1,129 +1,14 @@
-// Merges the pages of a list: distinct events in order, and counts of the other entries.
+// Reads one page of the list as it arrives: its events, and hints that more pages follow.
 
+import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../../errors/sync-error.ts";
-import { BYTE_ORDER_MARK, formatPointer, JsonWindow, MalformedUtf8 } from "../../../json/json-document.ts";
-import { MalformedJson } from "../../../json/json-scanner.ts";
-import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
+import { formatPointer } from "../../../json/json-pointers.ts";
+import { JsonDocument, MalformedJson } from "../../../json/json-scanner.ts";
+import type { ListedEvent, ListedEvents } from "../../event-service.ts";
 import { isObject, type JsonObject, notJson, notUtf8, parseBody } from "../shape.ts";
-import { EventTexts, MAX_ENTRIES } from "./list-entries.ts";
-import { ListWalker, muchBeside } from "./list-walker.ts";
+import { MAX_ENTRIES } from "./event-texts.ts";
+import { ListWalker } from "./list-walker.ts";
 
-export class EventListBuilder {
-  #events = new EventTexts();
-  /** How many events there were before each page. */
-  readonly #pages: number[] = [];
-  #received = 0;
-  #rejected = 0;
-  #total: PaginationHints["total"];
-
-  /** Entries so far, repeated and rejected ones included. */
-  get received(): number {
-    return this.#received;
-  }
-
-  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
-  add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
-    this.#pages.push(this.#events.length);
-    // Most lists have one page, which is not copied.
-    if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
-    else for (const event of events) this.#events.add(event);
-    this.#received += events.length + rejected;
-    this.#rejected += rejected;
-    const { total, next } = hints;
-    if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
-    if (next !== undefined && !isFollowed) {
-      throw incomplete(
-        `says at ${next} that more entries follow, but no Link header leads there`,
-        this.#received,
-      );
-    }
-  }
-
-  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
-  finish(): EventList {
-    if (this.#total !== undefined && this.#total.count > this.#received) {
-      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
-    }
-    const { events, overlapping } = distinct(this.#events, this.#pages);
-    const repeated = this.#events.length - events.length;
-    return { events, rejected: this.#rejected, repeated, overlapping };
-  }
-}
-
-/** Sorted by uuid, each uuid once. */
-class DistinctEvents implements ListedEvents {
-  readonly #texts: EventTexts;
-  /** The indices of the events. */
-  readonly #order: Uint32Array;
-
-  constructor(texts: EventTexts, order: Uint32Array) {
-    this.#texts = texts;
-    this.#order = order;
-  }
-
-  get length(): number {
-    return this.#order.length;
-  }
-
-  at(index: number): ListedEvent | undefined {
-    const place = this.#order[index];
-    return place === undefined ? undefined : this.#texts.at(place);
-  }
-
-  *[Symbol.iterator](): Generator<ListedEvent, void> {
-    for (let index = 0; index < this.length; index += 1) {
-      const event = this.at(index);
-      if (event) yield event;
-    }
-  }
-}
-
-/** Of each uuid the entry with the smallest text, not the first, so that the order of the list does not matter. */
-function distinct(texts: EventTexts, pages: readonly number[]): Pick<EventList, "events" | "overlapping"> {
-  const order = texts.order();
-  let length = 0;
-  let overlapping = 0;
-  let previous = 0;
-  for (const next of order) {
-    const last = length === 0 ? undefined : order[length - 1];
-    if (last === undefined || texts.compareUuids(last, next) !== 0) {
-      order[length] = next;
-      length += 1;
-    } else {
-      if (pageOf(previous, pages) !== pageOf(next, pages)) overlapping += 1;
-      if (isSmaller(texts.at(next), texts.at(last))) order[length - 1] = next;
-    }
-    previous = next;
-  }
-  return { events: new DistinctEvents(texts, order.subarray(0, length)), overlapping };
-}
-
-function pageOf(event: number, pages: readonly number[]): number {
-  let first = 0;
-  let after = pages.length;
-  while (after - first > 1) {
-    const middle = (first + after) >> 1;
-    if ((pages[middle] ?? 0) <= event) first = middle;
-    else after = middle;
-  }
-  return first;
-}
-
-function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
-  if (a === undefined || b === undefined) return false;
-  return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
-}
-
-function incomplete(what: string, received: number): SyncError {
-  return new SyncError(
-    "LIST_INCOMPLETE",
-    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
-      "operator how the list is paged.",
-    { fields: { received } },
-  );
-}
-
-/** Reads one page of the list as it arrives: its events, and hints that more pages follow. */
 export interface ListPage {
   /** In the page's order. */
   readonly events: Iterable<ListedEvent> & Pick<ListedEvents, "length">;
@@ -132,6 +17,7 @@ export interface ListPage {
   readonly hints: PaginationHints;
 }
 
+const BYTE_ORDER_MARK = { text: "\ufeff", start: 0, end: 3 } as const;
 /** More is copied and scanned piece by piece. */
 const PIECE_BYTES = 256 * 1_024;
 /** So much is to be read at least, before it is worth a try. */
@@ -166,7 +52,6 @@ export class ListReader {
     const { list, envelope, shape } = readable(() => this.#walker.end());
     const value = envelope === undefined ? undefined : parseBody(envelope);
     if (list === undefined) throw unexpectedShape(shape);
-    if (envelope === undefined) throw muchBeside();
     if (list.problem) throw list.problem;
     const { events, rejected, path } = list;
     return { events, rejected, hints: paginationHints(value, [path.slice(0, -1)]) };
@@ -175,14 +60,10 @@ export class ListReader {
   #walk(isLast: boolean): void {
     readable(() => {
       const json = this.#window.view(isLast);
-      if (!this.#isBegun && json.startsWith(BYTE_ORDER_MARK)) {
-        this.#isBegun = true;
-        this.#window.release(BYTE_ORDER_MARK.length);
-        this.#walk(isLast);
-        return;
-      }
+      const hasMark = !this.#isBegun && json.decoded(BYTE_ORDER_MARK) === BYTE_ORDER_MARK.text;
+      const from = hasMark ? BYTE_ORDER_MARK.end : 0;
       this.#isBegun = true;
-      this.#window.release(this.#walker.walk(json, isLast));
+      this.#window.release(this.#walker.walk(json, from, isLast));
     });
     // A value that is cut off is scanned again from its beginning: with twice as much, so all of it costs little more than once.
     this.#wantedBytes = Math.max(WORTH_BYTES, this.#window.length * 2);
@@ -194,7 +75,6 @@ function readable<Result>(read: () => Result): Result {
     return read();
   } catch (error) {
     if (error instanceof MalformedJson) throw notJson();
-    if (error instanceof MalformedUtf8) throw notUtf8();
     throw error;
   }
 }
@@ -206,6 +86,67 @@ function unexpectedShape(shape: string): SyncError {
       "for example --list-pointer /data/items; it must be an array, or an object whose keys are uuids.",
     { fields: { shape } },
   );
+}
+
+const FIRST_CAPACITY = 16 * 1024;
+
+/**
+ * The bytes that have arrived and are not read yet. Copies what arrives, so pieces of one byte take one byte; holds no
+ * more than twice what is not read.
+ */
+export class JsonWindow {
+  #memory = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
+  #start = 0;
+  #end = 0;
+  /** What lies before it is known to be UTF-8. */
+  #checked = 0;
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  add(piece: Uint8Array): void {
+    if (this.#end + piece.length > this.#memory.length) this.#makeRoom(this.length + piece.length);
+    this.#memory.set(piece, this.#end);
+    this.#end += piece.length;
+  }
+
+  /**
+   * What is not read. Valid until the next call of `add`. Throws `UnusableBody` for malformed UTF-8.
+   * @param isLast no more will arrive, so a character may not be cut off at the end
+   */
+  view(isLast: boolean): JsonDocument {
+    const end = isLast ? this.#end : this.#end - cutOffBytes(this.#memory.subarray(this.#checked, this.#end));
+    if (!isUtf8(this.#memory.subarray(this.#checked, end))) throw notUtf8();
+    this.#checked = end;
+    return new JsonDocument(this.#memory.subarray(this.#start, end));
+  }
+
+  /** So many bytes from the start are read. */
+  release(bytes: number): void {
+    this.#start += bytes;
+  }
+
+  #makeRoom(needed: number): void {
+    let capacity = this.#memory.length;
+    while (capacity < needed) capacity *= 2;
+    const memory = capacity === this.#memory.length ? this.#memory : Buffer.allocUnsafeSlow(capacity);
+    this.#memory.copy(memory, 0, this.#start, this.#end);
+    this.#checked -= this.#start;
+    this.#end -= this.#start;
+    this.#start = 0;
+    this.#memory = memory;
+  }
+}
+
+/** How many bytes at the end begin a character that has more bytes (RFC 3629 §3); of malformed text any number up to 3. */
+function cutOffBytes(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
 }
 
 // Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.

@@ -1,133 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import { parsePointer } from "../../../../../lambdas/job/json/json-document.ts";
-import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
+import { parsePointer } from "../../../../../lambdas/job/json/json-pointers.ts";
 import {
-  EventListBuilder,
-  type ListPage,
+  JsonWindow,
   ListReader,
   paginationHints,
-} from "../../../../../lambdas/job/service/events/list/event-list.ts";
+} from "../../../../../lambdas/job/service/events/list/list-reader.ts";
 import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
 import { readPage } from "./read-page.ts";
-
-const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
-  uuid,
-  requestAs,
-  listing,
-});
-/** Undefined stands for an entry without a valid uuid. */
-const page = (
-  entries: readonly (ListedEvent | undefined)[],
-  hints: Partial<ListPage["hints"]> = {},
-): ListPage => ({
-  events: entries.filter((entry) => entry !== undefined),
-  rejected: entries.filter((entry) => entry === undefined).length,
-  hints: { total: undefined, next: undefined, ...hints },
-});
-const listOf = (...pages: readonly ListPage[]) => {
-  const list = new EventListBuilder();
-  for (const [index, each] of pages.entries()) list.add(each, index < pages.length - 1);
-  const { events, ...counts } = list.finish();
-  return { ...counts, events: [...events] };
-};
-
-describe("the list of events", () => {
-  it("is sorted by uuid, over all pages", () => {
-    const list = listOf(page([event("b"), event("d")]), page([event("a"), event("c")]));
-
-    expect(list.events.map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "d"]);
-    expect(list).toMatchObject({ rejected: 0, repeated: 0 });
-  });
-
-  it("counts entries without a uuid as rejected", () => {
-    expect(listOf(page([undefined, event("a"), undefined]))).toEqual({
-      events: [event("a")],
-      rejected: 2,
-      repeated: 0,
-      overlapping: 0,
-    });
-  });
-
-  it("keeps the smallest text of a repeated event, and the uuid as that one spells it [D8]", () => {
-    const entries = [event("a", "2", "A"), event("a", "10", "a"), event("a", "10", "aA")];
-
-    expect(listOf(page(entries))).toEqual({
-      events: [event("a", "10", "a")],
-      rejected: 0,
-      repeated: 2,
-      overlapping: 0,
-    });
-  });
-
-  it.each([
-    { pages: ["ab", "cd"], repeated: 0, overlapping: 0 },
-    { pages: ["aab", "cdd"], repeated: 2, overlapping: 0 },
-    { pages: ["ab", "bc"], repeated: 1, overlapping: 1 },
-    { pages: ["ab", "bbc"], repeated: 2, overlapping: 1 },
-    { pages: ["ab", "bc", "ab"], repeated: 3, overlapping: 3 },
-    { pages: ["", "ab", "", "c", "", "a", ""], repeated: 1, overlapping: 1 },
-  ])(
-    "of the pages $pages has $repeated repeated entries, of which $overlapping came on another page",
-    ({ pages, ...counts }) => {
-      expect(listOf(...pages.map((uuids) => page([...uuids].map((uuid) => event(uuid)))))).toMatchObject(
-        counts,
-      );
-    },
-  );
-
-  it("is the same whatever the order of the entries", () => {
-    const entry = fc.record({
-      uuid: fc.constantFrom("a", "b", "c"),
-      requestAs: fc.constantFrom("x", "y"),
-      listing: fc.constantFrom("1", "2", "\u{10000}", "\uffff"),
-    });
-    fc.assert(
-      fc.property(fc.array(entry), fc.array(fc.nat()), (entries, ranks) => {
-        const reordered = entries
-          .map((each, index) => ({ each, rank: ranks[index] ?? 0 }))
-          .sort((x, y) => x.rank - y.rank)
-          .map(({ each }) => each);
-
-        expect(listOf(page(reordered))).toEqual(listOf(page(entries)));
-      }),
-    );
-  });
-
-  it.each([
-    ["a total above what came", [page([event("a"), undefined], { total: { pointer: "/total", count: 3 } })]],
-    [
-      "the largest total of any page above what came",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 3 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
-    ],
-    ["a next page that no Link leads to", [page([event("a")], { next: "/links/next" })]],
-  ])("is incomplete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).toThrow(expect.objectContaining({ code: "LIST_INCOMPLETE" }));
-  });
-
-  it.each([
-    [
-      "a total of what came, repeated and rejected ones included",
-      [page([event("a"), event("a"), undefined], { total: { pointer: "/total", count: 3 } })],
-    ],
-    ["a total below what came", [page([event("a"), event("b")], { total: { pointer: "/total", count: 1 } })]],
-    [
-      "a total that all pages reach together",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 2 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
-    ],
-    ["a next page that a Link led to", [page([event("a")], { next: "/links/next" }), page([event("b")])]],
-  ])("is complete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).not.toThrow();
-  });
-});
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
@@ -424,5 +306,52 @@ describe("signs that there is more", () => {
       pointer: "/result/total",
       count: 7,
     });
+  });
+});
+
+const windowOf = (...pieces: readonly (string | readonly number[])[]): JsonWindow => {
+  const window = new JsonWindow();
+  for (const piece of pieces) window.add(Buffer.from(typeof piece === "string" ? piece : [...piece]));
+  return window;
+};
+const textOf = (window: JsonWindow, isLast: boolean): string => window.view(isLast).bytes.toString();
+
+describe("the window on a text that arrives", () => {
+  it("shows what has arrived and is not released", () => {
+    const window = windowOf("[1,", "2,3");
+    window.release(3);
+
+    expect(textOf(window, false)).toBe("2,3");
+    expect(window.length).toBe(3);
+  });
+
+  it("keeps its bytes when it grows and when it moves them", () => {
+    const window = windowOf("a".repeat(16_000));
+    window.release(15_999);
+    for (let n = 0; n < 40_000; n += 1) window.add(Buffer.from("b"));
+
+    expect(textOf(window, true)).toBe(`a${"b".repeat(40_000)}`);
+  });
+
+  it.each(["é", "ж", "€", "👍"])("waits for the rest of %s", (character) => {
+    const bytes = [...Buffer.from(character)];
+    for (let cut = 1; cut < bytes.length; cut += 1) {
+      const window = windowOf("x", bytes.slice(0, cut));
+
+      expect(textOf(window, false)).toBe("x");
+      expect(() => window.view(true)).toThrow(UnusableBody);
+      window.add(Buffer.from(bytes.slice(cut)));
+      expect(textOf(window, true)).toBe(`x${character}`);
+    }
+  });
+
+  it.each([
+    ["a byte that continues nothing", [0x80]],
+    ["a surrogate", [0xed, 0xa0, 0x80]],
+    ["an overlong form", [0xc0, 0xaf]],
+    ["a character that breaks off inside", [0xe2, 0x82, 0x61]],
+    ["what no character begins with", [0xff, 0x61]],
+  ])("refuses %s", (_, bytes) => {
+    expect(() => windowOf("x", bytes, "y").view(false)).toThrow(UnusableBody);
   });
 });
