@@ -11,6 +11,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/lease/lease.ts",
   "lambdas/job/run/lease/acquire-lease.ts",
   "lambdas/job/run/lease/lease-account.ts",
+  "lambdas/job/service/rate-limit/rate-limiter.ts",
+  "lambdas/job/service/rate-limit/usage-window.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -147,7 +147,6 @@ export class RateLimiter {
 
   #state(): BudgetState {
     const { largest, mean } = this.#details;
-    this.#window.forget();
     return {
       window: this.#window,
       windowMs: this.windowMs,
@@ -253,7 +252,7 @@ class PermitQueue {
           resolve(permit);
         },
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      signal?.addEventListener("abort", leave);
       this.#waiters.push(waiter);
       this.serve();
     });

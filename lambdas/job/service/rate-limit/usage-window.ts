@@ -60,7 +60,7 @@ export class UsageWindow {
     const nowMs = this.forget();
     let { requests, bytes } = this.#recent;
     if (fits({ requests, bytes })) return nowMs;
-    for (const piece of this.#recent.all()) {
+    for (const piece of this.#recent.pieces) {
       requests -= piece.requests;
       bytes -= piece.bytes;
       if (fits({ requests, bytes })) return this.#recent.expiryMs(piece);
@@ -81,15 +81,14 @@ export class UsageWindow {
       const atMonotonicMs = monotonicNowMs - Math.max(0, nowMs - atMs);
       return { fromMs: atMonotonicMs, latestMs: atMonotonicMs, requests, bytes };
     });
-    const all = [...this.#older.all(), ...this.#recent.all(), ...others];
+    const all = [...this.#older.pieces, ...this.#recent.pieces, ...others];
     this.#recent = this.#newRecent();
     this.#older = newOlder();
     for (const piece of all.sort((a, b) => a.latestMs - b.latestMs)) {
       // Not in sums of the window's resolution: what has left the window must not return into it.
-      const isRecent = monotonicNowMs < this.#recent.expiryMs(piece);
-      (isRecent ? this.#recent : this.#older).append(piece);
+      const isOlder = this.#recent.hasExpired(piece, monotonicNowMs);
+      (isOlder ? this.#older : this.#recent).append(piece);
     }
-    this.forget();
   }
 
   /** Drops what has left the window and returns the present instant by the monotonic clock. */
@@ -109,11 +108,11 @@ export class UsageWindow {
   buckets(): readonly Usage[] {
     const sinceEpochMs = this.#clock.now() - this.forget();
     const stepMs = Math.max(1, Math.floor(this.#windowMs / BUCKETS));
-    const older = [...this.#older.all()].map(({ latestMs, requests, bytes }) => {
+    const older = this.#older.pieces.map(({ latestMs, requests, bytes }) => {
       return { atMs: Math.ceil(latestMs + sinceEpochMs), requests, bytes };
     });
     const buckets: Usage[] = [];
-    for (const { latestMs, requests, bytes } of this.#recent.all()) {
+    for (const { latestMs, requests, bytes } of this.#recent.pieces) {
       const atMs = Math.ceil((latestMs + sinceEpochMs) / stepMs) * stepMs;
       const last = buckets.at(-1);
       if (last?.atMs !== atMs) buckets.push({ atMs, requests, bytes });
@@ -146,8 +145,7 @@ interface Piece {
 class UsagePieces {
   readonly #lengthMs: number;
   readonly #stepMs: number;
-  #pieces: Piece[] = [];
-  #gone = 0; // pieces before this index were taken out
+  readonly #pieces: Piece[] = [];
   #requests = 0;
   #bytes = 0;
 
@@ -166,16 +164,12 @@ class UsagePieces {
   }
 
   /** Oldest first. */
-  *all(): Generator<Piece> {
-    for (let index = this.#gone; ; index += 1) {
-      const piece = this.#pieces[index];
-      if (piece === undefined) return;
-      yield piece;
-    }
+  get pieces(): readonly Piece[] {
+    return this.#pieces;
   }
 
   get oldest(): Piece | undefined {
-    return this.#pieces[this.#gone];
+    return this.#pieces[0];
   }
 
   /** One more millisecond, because instants are rounded down and services count the edges of windows differently. */
@@ -183,30 +177,28 @@ class UsagePieces {
     return latestMs + this.#lengthMs + 1;
   }
 
+  hasExpired(piece: Piece, nowMs: number): boolean {
+    return nowMs >= this.expiryMs(piece);
+  }
+
   /** It is not older than those before. */
   append({ fromMs, latestMs, requests, bytes }: Piece): void {
     this.#count(requests, bytes);
-    const end = this.#pieces.length - 1;
-    const last = end < this.#gone ? undefined : this.#pieces[end];
+    const last = this.#pieces.at(-1);
     if (last === undefined || latestMs - last.fromMs >= this.#stepMs) {
       this.#pieces.push({ fromMs, latestMs, requests, bytes });
       return;
     }
     const sum = { requests: last.requests + requests, bytes: last.bytes + bytes };
-    this.#pieces[end] = { fromMs: last.fromMs, latestMs, ...sum };
+    this.#pieces[this.#pieces.length - 1] = { fromMs: last.fromMs, latestMs, ...sum };
   }
 
   /** Takes out the oldest piece if it has expired. */
   takeExpired(nowMs: number): Piece | undefined {
     const { oldest } = this;
-    if (oldest === undefined || nowMs < this.expiryMs(oldest)) return undefined;
+    if (oldest === undefined || !this.hasExpired(oldest, nowMs)) return undefined;
     this.#count(-oldest.requests, -oldest.bytes);
-    this.#gone += 1;
-    if (this.#gone > 1_000) {
-      this.#pieces = this.#pieces.slice(this.#gone);
-      this.#gone = 0;
-    }
-    return oldest;
+    return this.#pieces.shift();
   }
 
   #count(requests: number, bytes: number): void {
@@ -330,7 +322,6 @@ export interface BudgetUse {
 export function budgetUse(requests: number, state: BudgetState): BudgetUse {
   const { window, windowMs, most, inFlight } = state;
   const free = freeAtMs(requests, state);
-  const hasBytesOnly = !Number.isFinite(most.requests) && Number.isFinite(most.bytes);
-  const limit = hasBytesOnly || free.bytes > free.requests ? "bytes" : "requests";
+  const limit = free.bytes > free.requests || !Number.isFinite(most.requests) ? "bytes" : "requests";
   return { limit, used: window[limit] + inFlight[limit], most: most[limit], windowMs };
 }

@@ -23,6 +23,23 @@ describe("the byte budget", () => {
     expect(details(rateLimiter)).toBeGreaterThan(1);
   });
 
+  it("where it is unlimited holds no detail back until a size is known", () => {
+    const { rateLimiter } = setUp({ requestsPerMinute: 10, share: 1 });
+
+    expect(details(rateLimiter)).toBe(10);
+  });
+
+  it("goes by the sizes of details that came with a body, and of nothing else", () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
+
+    acquired(rateLimiter).settle(100);
+    acquired(rateLimiter).settle(0);
+    rateLimiter.tryAcquire("other")?.settle(500);
+
+    expect(rateLimiter.detailsPerWindow).toBe(10);
+    expect(acquired(rateLimiter).expectedBytes).toBe(100);
+  });
+
   it("reserves the largest recent size for each detail in flight", () => {
     const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
 
@@ -38,7 +55,9 @@ describe("the byte budget", () => {
     acquired(rateLimiter).settle(900);
     for (let n = 0; n < 100; n += 1) {
       clock.advance(WINDOW + 1);
-      acquired(rateLimiter).settle(10);
+      const permit = acquired(rateLimiter);
+      expect(permit.expectedBytes).toBe(900);
+      permit.settle(10);
     }
     clock.advance(WINDOW + 1);
 
@@ -76,5 +95,22 @@ describe("the byte budget", () => {
     inFlight.settle(10);
 
     await expect(waiting).resolves.toBeDefined();
+  });
+});
+
+describe("what holds requests back", () => {
+  it.each([
+    [{ requestsPerMinute: 2 }, "requests", 1, 2],
+    [{ bytesPerMinute: 1_000 }, "bytes", 40, 1_000],
+    [{ requestsPerMinute: 2, bytesPerMinute: 1_000 }, "requests", 1, 2],
+    [{ requestsPerMinute: 1, bytesPerMinute: 1_000 }, "requests", 1, 1],
+    [{ requestsPerMinute: 2, bytesPerMinute: 50 }, "bytes", 40, 50],
+  ] as const)("of %j is the %s", (limits, limit, used, most) => {
+    const { clock, rateLimiter } = setUp({ ...limits, share: 1 });
+    acquired(rateLimiter).settle(7);
+    clock.advance(WINDOW + 1);
+    acquired(rateLimiter).settle(40);
+
+    expect(rateLimiter.use()).toEqual({ limit, used, most, windowMs: WINDOW });
   });
 });

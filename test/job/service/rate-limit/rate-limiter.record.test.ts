@@ -86,6 +86,23 @@ describe("the record of the usage", () => {
     expect(rateLimiter.tryAcquire("detail")).toBeDefined();
   });
 
+  it.each([
+    { bytes: 400, isPermitted: true, begun: 0 },
+    { bytes: 401, isPermitted: false, begun: 0 },
+    { bytes: 500, isPermitted: false, begun: 1 },
+  ])("is begun where a body of 600 bytes does not fit beside $bytes of 1000", ({ bytes, ...expected }) => {
+    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, bytesPerMinute: 1_000, share: 1 });
+    acquired(rateLimiter).settle(600);
+    const { begun } = recorder(rateLimiter);
+
+    rateLimiter.tryAcquire("other")?.settle(bytes);
+    const before = begun.length;
+    const permit = rateLimiter.tryAcquire("detail");
+
+    expect({ isPermitted: permit !== undefined, begun: before }).toEqual(expected);
+    expect(begun).toHaveLength(1);
+  });
+
   it("lets a body through that is larger than a minute's budget", async () => {
     const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, bytesPerMinute: 100, share: 1 });
     const { begun, written } = recorder(rateLimiter);

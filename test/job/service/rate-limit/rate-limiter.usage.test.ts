@@ -79,6 +79,38 @@ describe("the use of the last window", () => {
     expect(Array.from({ length: 12 }, () => free(next.rateLimiter)).reduce((a, b) => a + b)).toBe(left);
   });
 
+  it("counts in order of time, whichever process it is of", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 2, share: 1 });
+    acquired(rateLimiter).settle(0);
+
+    rateLimiter.add([{ atMs: NOW - 5_000, requests: 1, bytes: 0 }]);
+    clock.advance(WINDOW - 5_000 + 1);
+
+    expect(free(rateLimiter)).toBe(1);
+  });
+
+  it("that is older than the window stays as it is when more is added", () => {
+    const { rateLimiter } = setUp({ requestsPerMinute: 10, share: 1 });
+    const older = { atMs: NOW - WINDOW - 1, requests: 3, bytes: 30 };
+    const recent = { atMs: NOW - WINDOW, requests: 4, bytes: 40 };
+
+    rateLimiter.add([older, recent]);
+    rateLimiter.add([]);
+
+    expect(rateLimiter.usage()).toEqual([older, recent]);
+    expect(free(rateLimiter)).toBe(6);
+  });
+
+  it("counts as the latest of its thousandth of a window", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 3, share: 1 });
+    for (const laterMs of [59, 1, 0]) {
+      acquired(rateLimiter).settle(0);
+      clock.advance(laterMs);
+    }
+
+    expect([1, 2, 3].map((requests) => rateLimiter.waitMs(requests))).toEqual([60_000, 60_000, 60_001]);
+  });
+
   it("counts in the next budget, also where its instants were rounded into the future", () => {
     const { clock, rateLimiter } = setUp({ requestsPerMinute: 10, share: 1 });
     clock.advance(1);
