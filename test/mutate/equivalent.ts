@@ -13,6 +13,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/lease/lease-account.ts",
   "lambdas/job/service/rate-limit/rate-limiter.ts",
   "lambdas/job/service/rate-limit/usage-window.ts",
+  "lambdas/job/service/auth/oauth/token-rotation.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -163,8 +163,9 @@ export class TokenRotation {
 
   /** An answer without a usable access token may have spent the refresh token, and hold the next one. */
   async #keepRotated(stored: Stored, answer: FailedAnswer): Promise<void> {
-    if (answer.kind !== "unusable" || answer.refreshToken === undefined) return;
-    const tokens = { ...stored.tokens, refresh_token: answer.refreshToken };
+    const next = answer.kind === "unusable" ? answer.refreshToken : undefined;
+    if (next === undefined) return;
+    const tokens = { ...stored.tokens, refresh_token: next };
     await storeRotated(this.#options, stored, tokens);
   }
 
@@ -198,7 +199,7 @@ export class TokenRotation {
 
 /** Whether the answer did not arrive, or not as it was sent: the same token is then worth another request. */
 function mayBeLost(answer: FailedAnswer): boolean {
-  return answer.kind === "no-answer" || (answer.kind === "unusable" && answer.isUnreadable);
+  return answer.kind === "unusable" ? answer.isUnreadable : answer.kind === "no-answer";
 }
 
 /** Names what is stored, also where that is nothing. */

@@ -29,8 +29,8 @@ export interface ProcessOptions {
 class PatientClock extends ManualClock {
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    this.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
+    this.advance(ms);
   }
 }
 

@@ -1,12 +1,19 @@
 // What each answer of the identity provider means for a renewal, and how many requests it costs.
 
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type TokenStore, tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
+import {
+  type RenewalClaim,
+  type TokenStore,
+  tokensText,
+} from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import {
   type RotatedTokens,
   storeRotated,
 } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
+import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
@@ -46,11 +53,16 @@ describe("a renewal", () => {
 
   it("stores the new tokens before they are given out, and is counted", async () => {
     await using world = await RotationWorld.start();
+    const rotation = world.process();
+    await rotation.read();
+    const versions = [rotation.version];
 
-    const { tokens, isRenewed } = await world.renewOnce();
+    const { tokens, isRenewed } = await world.renewOnce(rotation);
+    versions.push(rotation.version);
 
     expect(world.authorized.place.tokens).toEqual(tokens);
     expect(isRenewed).toBe(true);
+    expect(versions).toEqual(["v1", "v2"]);
     expect(world.counters.counts).toMatchObject({ logins: 1, requests: 1, retries: 0 });
     expect(await world.isWhole()).toBe(true);
   });
@@ -64,24 +76,31 @@ describe("a renewal", () => {
     ],
   ] as const)("brings %s also where the claim cannot be released", async (_, identity, code) => {
     await using world = await RotationWorld.start(identity);
-    const store = world.store();
-    const claimed: TokenStore = {
-      place: store.place,
-      isCreatedEmpty: false,
-      read: () => store.read(),
-      replace: (version, tokens) => store.replace(version, tokens),
-      claim: async (version) => {
-        const claim = await store.claim(version);
-        if (claim === undefined) return undefined;
-        const release = (): Promise<void> => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
-        return { isHeld: true, release };
-      },
-    };
+    const release = (): Promise<void> => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
+    const store = claimedAs(world.store(), { isHeld: true, release });
 
-    const renewal = world.renewOnce(world.process({ store: claimed }));
+    const renewal = world.renewOnce(world.process({ store }));
 
     if (code === undefined) expect(await renewal).toMatchObject({ isRenewed: true });
     else await expect(renewal).rejects.toMatchObject({ code });
+  });
+
+  it("does not hide a defect of the store where the claim is released", async () => {
+    await using world = await RotationWorld.start();
+    const release = (): Promise<void> => Promise.reject(new TypeError("a defect"));
+    const store = claimedAs(world.store(), { isHeld: true, release });
+
+    await expect(world.renewOnce(world.process({ store }))).rejects.toThrow("a defect");
+  });
+
+  it("sends no request once its claim is over", async () => {
+    await using world = await RotationWorld.start();
+    const store = claimedAs(world.store(), { isHeld: false, release: async () => undefined });
+
+    const error = await errorOf(world.renewOnce(world.process({ store })));
+
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(world.authorized.provider.requests).toEqual([]);
   });
 
   it.each([
@@ -142,6 +161,7 @@ describe("a renewal whose answer does not come", () => {
     await world.renewOnce();
 
     expect(world.authorized.provider.counts).toMatchObject({ refreshes: 2, spentTokensSeen: 0 });
+    expect(world.counters.counts).toMatchObject({ logins: 1, requests: 2, retries: 1 });
     expect(await world.isWhole()).toBe(true);
   });
 
@@ -175,15 +195,17 @@ describe("a renewal whose answer does not come", () => {
   ] as const)("is SERVICE_UNAVAILABLE after three requests within ten seconds (%s)", async (_, fault) => {
     await using world = await RotationWorld.start(always(fault));
     const beganAtMs = world.clock.now();
+    const sentAfterMs: number[] = [];
+    const transport = onSending(world, () => sentAfterMs.push(world.clock.now() - beganAtMs));
 
-    const error = await errorOf(world.renewOnce());
+    const error = await errorOf(world.renewOnce(world.process({ transport })));
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringMatching(/auth-url|provider/),
     });
     expect(world.authorized.provider.counts.refreshes).toBe(3);
-    expect(world.clock.now() - beganAtMs).toBeLessThanOrEqual(10_000);
+    expect(sentAfterMs).toEqual([0, 500, 2_500]);
     expect(world.authorized.place.claim).toBeUndefined();
   });
 
@@ -200,20 +222,17 @@ describe("a renewal whose answer does not come", () => {
     expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
   });
 
-  it("is not repeated when ten seconds have passed", async () => {
+  it.each([
+    { ms: 9_500, refreshes: 2 },
+    { ms: 9_501, refreshes: 1 },
+  ])("in $ms ms is sent $refreshes times: in ten seconds, not later", async ({ ms, refreshes }) => {
     await using world = await RotationWorld.start(always({ kind: "reset-before" }));
-    const transport = {
-      ...world.network,
-      send: (request: Parameters<typeof world.network.send>[0]) => {
-        world.clock.advance(11_000);
-        return world.network.send(request);
-      },
-    };
+    const transport = onSending(world, () => world.clock.advance(ms));
 
     const error = await errorOf(world.renewOnce(world.process({ transport })));
 
     expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-    expect(world.authorized.provider.counts.refreshes).toBe(1);
+    expect(world.authorized.provider.counts.refreshes).toBe(refreshes);
   });
 });
 
@@ -276,7 +295,8 @@ describe("a renewal that is refused", () => {
     async (member) => {
       await using world = await RotationWorld.start({ tokenResponse: { without: [member] } });
 
-      const error = await errorOf(world.renewOnce());
+      const error = await errorOf(world.renewOnce(world.process({ store: slow(world.store()) })));
+      expect(world.authorized.place.writes).toBe(2);
       world.authorized.provider.configure({ tokenResponse: {} });
       const next = await world.renewOnce();
 
@@ -289,6 +309,32 @@ describe("a renewal that is refused", () => {
       expect(world.authorized.provider.counts.spentTokensSeen).toBe(0);
     },
   );
+
+  it("by an answer without any token leaves what is stored", async () => {
+    await using world = await RotationWorld.start({
+      tokenResponse: { without: ["access_token", "refresh_token"] },
+    });
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    expect(world.authorized.place.writes).toBe(1);
+  });
+
+  it("is sent three times at most, however often the client's secret changes", async () => {
+    await using world = await RotationWorld.start({ client: { secret: "another" } });
+    let readings = 0;
+    const readAgain = async (): Promise<OAuthCredentials> => {
+      readings += 1;
+      return { ...world.authorized.provider.credentials, client_secret: `secret ${readings}` };
+    };
+    const credentials = { ...world.authorized.provider.credentials, client_secret: "secret 0" };
+
+    const error = await errorOf(world.renewOnce(world.process({ credentials, readAgain })));
+
+    expect(error).toMatchObject({ code: "CREDENTIALS_INVALID" });
+    expect(world.authorized.provider.counts.refreshes).toBe(3);
+  });
 
   it("uses the client's new secret where another one is stored by now", async () => {
     await using world = await RotationWorld.start();
@@ -391,6 +437,7 @@ describe("several processes", () => {
   it("wait no longer than a minute and a half for one that hangs", async () => {
     await using world = await RotationWorld.start();
     const { place } = world.authorized;
+    const beganAtMs = world.clock.now();
     const rotation = world.process();
     const tokens = await rotation.read();
     const renewing = rotation.renew(tokens, new AbortController().signal);
@@ -402,6 +449,7 @@ describe("several processes", () => {
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining("End it if it hangs"),
     });
+    expect(world.clock.now() - beganAtMs).toBe(90_000);
     expect(world.authorized.provider.requests).toEqual([]);
   });
 
@@ -419,6 +467,17 @@ describe("several processes", () => {
   });
 });
 
+it("a renewal sends nothing once the run is stopped", async () => {
+  await using world = await RotationWorld.start();
+  const rotation = world.process();
+  const tokens = await rotation.read();
+
+  const renewing = rotation.renew(tokens, AbortSignal.abort(new Error("stop")));
+
+  await expect(renewing).rejects.toThrow("stop");
+  expect(world.authorized.provider.requests).toEqual([]);
+});
+
 function unreachable(): never {
   throw new Error("unreachable");
 }
@@ -427,18 +486,59 @@ const SPENT = sampleTokens("spent");
 const ROTATED = sampleTokens("rotated");
 const patient = { sleep: async () => undefined };
 
+function claimedAs(store: TokenStore, claim: RenewalClaim): TokenStore {
+  return {
+    place: store.place,
+    isCreatedEmpty: false,
+    read: () => store.read(),
+    replace: (version, tokens) => store.replace(version, tokens),
+    claim: async () => claim,
+  };
+}
+
+/** A write takes as long as one over a network. */
+function slow(store: TokenStore): TokenStore {
+  return {
+    place: store.place,
+    isCreatedEmpty: false,
+    read: () => store.read(),
+    replace: async (version, tokens) => {
+      await setImmediate();
+      return store.replace(version, tokens);
+    },
+    claim: (version) => store.claim(version),
+  };
+}
+
+/** Does something before each request is sent. */
+function onSending({ network }: RotationWorld, act: () => unknown): Transport {
+  return {
+    ...network,
+    send: (request) => {
+      act();
+      return network.send(request);
+    },
+  };
+}
+
 class FailingStore extends MemoryTokenStore {
   failures: number;
+  readonly #error: Error;
 
-  constructor(place: TokenPlace, failures: number) {
+  constructor(
+    place: TokenPlace,
+    failures: number,
+    error: Error = new SyncError("STORE_FAILED", "the disk is full"),
+  ) {
     super(place, new ManualClock(0));
     this.failures = failures;
+    this.#error = error;
   }
 
   override async replace(...given: Parameters<MemoryTokenStore["replace"]>): Promise<string | undefined> {
     if (this.failures > 0) {
       this.failures -= 1;
-      throw new SyncError("STORE_FAILED", "the disk is full");
+      throw this.#error;
     }
     return super.replace(...given);
   }
@@ -449,9 +549,17 @@ const spentIn = (place: TokenPlace) => ({ version: place.version ?? "", tokens: 
 it.each([0, 1, 4])("a store that fails %i times has the tokens in the end", async (failures) => {
   const place = new TokenPlace(SPENT);
   const store = new FailingStore(place, failures);
+  const failuresAt: string[] = [];
+  const clock = {
+    sleep: async (ms: number) => {
+      await setImmediate();
+      failuresAt.push(`${ms} ms after ${failures - store.failures}`);
+    },
+  };
 
-  const kept = await storeRotated({ store, clock: patient }, spentIn(place), ROTATED);
+  const kept = await storeRotated({ store, clock }, spentIn(place), ROTATED);
 
+  expect(failuresAt).toEqual(Array.from({ length: failures }, (_, n) => `1000 ms after ${n + 1}`));
   expect(kept).toEqual({ version: place.version, tokens: ROTATED });
   expect(place.tokens).toEqual(ROTATED);
 });
@@ -464,6 +572,35 @@ it("a store that goes on failing ends the renewal with its own error", async () 
 
   expect(error).toMatchObject({ code: "STORE_FAILED", message: "the disk is full" });
   expect(place.tokens).toEqual(SPENT);
+});
+
+it("a defect of the store ends the renewal at once", async () => {
+  const place = new TokenPlace(SPENT);
+  const store = new FailingStore(place, 5, new TypeError("a defect"));
+
+  const error = await errorOf(storeRotated({ store, clock: patient }, spentIn(place), ROTATED));
+
+  expect(error).toMatchObject({ message: "a defect" });
+  expect(store.failures).toBe(4);
+});
+
+it("a store that others change all the time ends the renewal after five attempts", async () => {
+  const place = new TokenPlace(SPENT);
+  const before = spentIn(place);
+  let attempts = 0;
+  const changing = new MemoryTokenStore(place, new ManualClock(0));
+  changing.replace = async () => {
+    attempts += 1;
+    return undefined;
+  };
+
+  const error = await errorOf(storeRotated({ store: changing, clock: patient }, before, ROTATED));
+
+  expect(error).toMatchObject({
+    code: "STORE_FAILED",
+    message: expect.stringContaining("other processes changed it 5 times in the meantime"),
+  });
+  expect(attempts).toBe(5);
 });
 
 it.each([
