@@ -1,5 +1,6 @@
 // The tokens in a secret of AWS Secrets Manager: one version for each renewal, none for a claim.
 
+import { createHash } from "node:crypto";
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
@@ -17,7 +18,6 @@ import {
   type StoredTokens,
   type TokenStore,
   tokensText,
-  versionAfter,
 } from "./token-store.ts";
 
 /** A person may have made an older version current again: its usual next one is then there already. */
@@ -115,6 +115,17 @@ export class SecretsManagerTokenStore implements TokenStore {
       throw failure === undefined ? error : refused(this.#options.secretId, verb, failure);
     }
   }
+}
+
+/**
+ * Secrets Manager takes an id for a new version (32 to 64 characters) and refuses one that exists with another value. So of
+ * several processes that store something in place of the same version, one succeeds.
+ * @param version undefined: the first one
+ */
+function versionAfter(version: string | undefined, nth = 0): string {
+  return createHash("sha256")
+    .update(`after ${version ?? "nothing"} ${nth}`)
+    .digest("hex");
 }
 
 /** What each operation asks of AWS. */

@@ -1,6 +1,5 @@
 // The port of the place that keeps the tokens of an OAuth authorization, which is replaced with each renewal.
 
-import { createHash } from "node:crypto";
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 
@@ -97,15 +96,4 @@ export async function storeAuthorized(store: TokenStore, tokens: OAuthTokens): P
     "STORE_FAILED",
     `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times in the meantime. Stop them, and authorize again.`,
   );
-}
-
-/**
- * Secrets Manager takes an id for a new version (32 to 64 characters) and refuses one that exists with another value. So of
- * several processes that store something in place of the same version, one succeeds.
- * @param version undefined: the first one
- */
-export function versionAfter(version: string | undefined, nth = 0): string {
-  return createHash("sha256")
-    .update(`after ${version ?? "nothing"} ${nth}`)
-    .digest("hex");
 }

@@ -13,7 +13,7 @@ import type { KnownSecrets } from "../known-secrets.ts";
 import type { Authenticator, Authorization } from "../requests/authenticator.ts";
 import { CurrentCredentials } from "./current-credentials.ts";
 import { TokenEndpoint } from "./oauth/token-endpoint.ts";
-import { type RotatedTokens, TokenRotation } from "./oauth/token-rotation.ts";
+import { TokenRotation } from "./oauth/token-rotation.ts";
 import { type Proof, RenewingAuthenticator } from "./renewing-authenticator.ts";
 import { SessionAuthenticator, type SessionLoginOptions, sessionLogin } from "./session-authenticator.ts";
 
@@ -185,18 +185,13 @@ export class OAuthAuthenticator implements Authenticator {
   }
 
   async #next(): Promise<Proof> {
-    const { tokens, isRenewed } =
-      this.#current === undefined
-        ? await this.#first()
-        : await this.#rotation.renew(this.#current, this.#closing.signal);
+    const before = this.#current ?? (await this.#rotation.read());
+    const isUsable = this.#current === undefined && !isNearItsEnd(before, this.#clock.now());
+    const { tokens, isRenewed } = isUsable
+      ? { tokens: before, isRenewed: false }
+      : await this.#rotation.renew(before, this.#closing.signal);
     this.#current = tokens;
     return this.#proof(tokens, isRenewed);
-  }
-
-  async #first(): Promise<RotatedTokens> {
-    const tokens = await this.#rotation.read();
-    if (!isNearItsEnd(tokens, this.#clock.now())) return { tokens, isRenewed: false };
-    return this.#rotation.renew(tokens, this.#closing.signal);
   }
 
   #proof(tokens: OAuthTokens, isRenewed: boolean): Proof {

@@ -3,7 +3,7 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address } from "../http/transport.ts";
-import type { Authenticator, Authorization, RequestResult } from "../requests/authenticator.ts";
+import type { Authenticator, Authorization } from "../requests/authenticator.ts";
 
 /** What one renewal gives, and requests carry. */
 export interface Proof {
@@ -119,7 +119,7 @@ export class RenewingAuthenticator implements Authenticator {
   }
 
   /** A trial without a response leaves the generation fresh: the next request tries it. */
-  #passTrial(generation: Generation, kind: Exclude<RequestResult["kind"], "refused">): void {
+  #passTrial(generation: Generation, kind: "accepted" | "unanswered"): void {
     if (kind === "accepted") {
       generation.state = "accepted";
       this.#untried = 0;

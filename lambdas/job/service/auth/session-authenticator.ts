@@ -164,12 +164,12 @@ function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
 // Any of them may be the session. Cookies of later responses that do not fit are ignored.
 function tooManyCookies(url: URL, response: HttpResponse): SyncError {
   const sent = response.headers.get("set-cookie")?.length ?? 0;
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The login was answered with ${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
+  return unusable(
+    url,
+    response,
+    `${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
       `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and not a proxy or web page; ` +
       "if it is right, ask the service's operator.",
-    { fields: { request: requestName("POST", url), status: response.status, cookies: sent } },
   );
 }
 
@@ -179,12 +179,20 @@ function noCookie(url: URL, response: HttpResponse): SyncError {
     sent === 0
       ? "set no cookie"
       : `set ${sent} cookies, none of which is valid for the service's events (path, domain, expiry or form)`;
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The login was answered with status ${response.status} but ${what}, so there is no session. Check that --base-url is ` +
+  return unusable(
+    url,
+    response,
+    `status ${response.status} but ${what}, so there is no session. Check that --base-url is ` +
       "the service itself and no proxy or web page, and that this machine's clock is right.",
-    { fields: { request: requestName("POST", url), status: response.status, cookies: sent } },
   );
+}
+
+/** @param what with what the login was answered, and the remedy */
+function unusable(url: URL, { status, headers }: HttpResponse, what: string): SyncError {
+  const cookies = headers.get("set-cookie")?.length ?? 0;
+  return new SyncError("UNEXPECTED_RESPONSE", `The login was answered with ${what}`, {
+    fields: { request: requestName("POST", url), status, cookies },
+  });
 }
 
 /** Keeps the cookies of one session and puts them on requests to the service's own origin. */

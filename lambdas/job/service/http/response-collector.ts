@@ -9,7 +9,6 @@ import {
   type HttpResponse,
   NoResponse,
   type ResponseBody,
-  type ResponseHeaders,
   type TransportRequest,
 } from "./transport.ts";
 
@@ -142,7 +141,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 type Header = string | readonly string[] | undefined;
 
 /** undici has made the names lower case. Few of them are ever asked for. */
-function responseHeaders(headers: Readonly<Record<string, Header>>): ResponseHeaders {
+function responseHeaders(headers: Readonly<Record<string, Header>>): HttpResponse["headers"] {
   return {
     get: (name) => {
       const value = Object.hasOwn(headers, name) ? headers[name] : undefined;

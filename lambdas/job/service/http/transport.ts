@@ -35,12 +35,10 @@ export type ResponseBody =
   /** Neither a 2xx nor a 4xx that the request reads: its content is never read, so it cannot leak. */
   | { readonly kind: "unread" };
 
-/** By their names in lower case; a repeated header has several values. */
-export type ResponseHeaders = Pick<ReadonlyMap<string, readonly string[]>, "get">;
-
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: ResponseHeaders;
+  /** By their names in lower case; a repeated header has several values. */
+  readonly headers: Pick<ReadonlyMap<string, readonly string[]>, "get">;
   readonly body: ResponseBody;
   /**
    * Body bytes after decoding, of every status: what services count. Of an incomplete or undecodable body what was

@@ -3,7 +3,7 @@
 import type { Address } from "../http/transport.ts";
 
 /** What became of a request that carried credentials. */
-export type RequestResult =
+type RequestResult =
   /** Any response but a 401. `setCookies`: its `Set-Cookie` headers. */
   | { readonly kind: "accepted"; readonly setCookies: readonly string[] }
   /** A 401. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jsonPlaces } from "../../../lambdas/job/settings-file/json-places.ts";
+import { jsonPlaces } from "../../../lambdas/job/settings-file/read-settings.ts";
 
 function isJson(text: string): boolean {
   try {
