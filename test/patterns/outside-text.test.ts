@@ -7,7 +7,7 @@ import { parsePointer } from "../../lambdas/job/json/json-pointers.ts";
 import { SessionCookies } from "../../lambdas/job/service/auth/session-authenticator.ts";
 import { nextPage } from "../../lambdas/job/service/events/list/fetch-list.ts";
 import { paginationHints } from "../../lambdas/job/service/events/list/list-reader.ts";
-import { isUuid } from "../../lambdas/job/service/events/shape.ts";
+import { isUuid } from "../../lambdas/job/service/events/list/list-walker.ts";
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";

@@ -7,7 +7,15 @@ import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts"
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
-import { exchangeCode, identityEndpoint } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
+import {
+  answerError,
+  authorizationExpired,
+  identityEndpoint,
+  newTokens,
+  TokenEndpoint,
+  type TokenEndpointOptions,
+  wrongClient,
+} from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
 
@@ -49,6 +57,41 @@ export function codeExchange(options: CodeExchangeOptions): (code: string) => Pr
       await transport.close();
     }
   };
+}
+
+interface ExchangeCodeOptions extends Omit<TokenEndpointOptions, "counters"> {
+  readonly credentials: OAuthCredentials;
+  /** What the person's browser brought back, and what proves that it was asked for here (RFC 7636 §4.5). */
+  readonly code: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: string };
+  /** The command that authorizes again, for the remedy. */
+  readonly authorize: string;
+}
+
+/**
+ * Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). One request: a code is
+ * valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
+ * `CREDENTIALS_INVALID` for a wrong client, `SERVICE_UNAVAILABLE`, `THROTTLED` or `UNEXPECTED_RESPONSE`.
+ */
+export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthTokens> {
+  const { credentials, code, authorize, now } = options;
+  const endpoint = new TokenEndpoint(options);
+  const obtainedAtMs = now();
+  const answer = await endpoint.ask(credentials, { grant_type: "authorization_code", ...code });
+  if (answer.kind === "refused") {
+    const { refusal, status } = answer;
+    if (refusal === "invalid_client" || refusal === "unauthorized_client") throw wrongClient(status);
+    if (refusal === "invalid_grant") {
+      const why = "The identity provider does not accept the code: it has expired or was used already.";
+      throw authorizationExpired(why, authorize, { status });
+    }
+  }
+  if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
+  const { refreshToken } = answer.tokens;
+  if (refreshToken === undefined) {
+    const problem = "has no refresh_token, without which no run works unattended";
+    throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
+  }
+  return newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs);
 }
 
 /** What the person's browser asks the identity provider for (docs/service-interface.md §3.4). */

@@ -1,14 +1,13 @@
 // Turns a run's settings into a client of the service: the only place that does.
 
 import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
-import type { TokenStore } from "../credentials/tokens/token-store.ts";
+import { type TokenStore, tokensVersion } from "../credentials/tokens/token-store.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Proxies } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import type { OAuthOptions } from "../service/auth/authentication.ts";
-import { tokensVersion } from "../service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService } from "../service/http-event-service.ts";
 import type { OnWait } from "../service/requests/sender.ts";

@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
-import { authorizationRequest } from "../../../bin/cli/authorize/code-exchange.ts";
+import { describe, expect, it, test } from "vitest";
+import { authorizationRequest, exchangeCode } from "../../../bin/cli/authorize/code-exchange.ts";
+import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
+import { LogLines } from "../../job/runtime/log-lines.ts";
+import { AUTHORIZE } from "../../job/service/auth/oauth/authorized.ts";
+import { said } from "../../job/service/connection.ts";
+import { CANARY } from "../../simulator/account.ts";
+import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
+import type { IdentityChange } from "../../simulator/identity/identity-settings.ts";
+import { decide } from "../../simulator/identity/person.ts";
 
 const request = (authUrl: string) =>
   authorizationRequest({
@@ -35,4 +44,133 @@ test("each authorization has a state and a verifier of its own", () => {
   expect(one.state).not.toBe(other.state);
   expect(one.codeVerifier).not.toBe(other.codeVerifier);
   expect(one.address).toMatch(/^https:\/\/login\.example\/oauth\/authorize\?/);
+});
+
+const NOW_MS = Date.UTC(2026, 10, 21, 6);
+const VERIFIER = "verifier".repeat(6);
+const REDIRECT = "http://127.0.0.1:8912/callback";
+
+interface Exchanged {
+  readonly tokens?: OAuthTokens;
+  readonly error?: unknown;
+  readonly sent: readonly Readonly<Record<string, string>>[];
+}
+
+async function exchange(
+  identity: IdentityChange = {},
+  given: { readonly code?: string; readonly secret?: string } = {},
+): Promise<Exchanged> {
+  await using provider = await IdentityProvider.start(identity);
+  const authUrl = new URL(provider.url);
+  const returned = new URL(await returnedTo(provider)).searchParams.get("code") ?? "";
+  const transport = new UndiciTransport({ connections: 1, timeoutMs: 5_000 });
+  try {
+    const tokens = await exchangeCode({
+      authUrl,
+      transport,
+      headers: { "user-agent": "test" },
+      now: () => NOW_MS,
+      credentials: {
+        ...provider.credentials,
+        client_secret: given.secret ?? provider.credentials.client_secret,
+      },
+      code: { code: given.code ?? returned, redirect_uri: REDIRECT, code_verifier: VERIFIER },
+      authorize: AUTHORIZE,
+    });
+    return { tokens, sent: sentTo(provider) };
+  } catch (error) {
+    return { error, sent: sentTo(provider) };
+  } finally {
+    await transport.close();
+  }
+}
+
+const sentTo = (provider: IdentityProvider): readonly Readonly<Record<string, string>>[] =>
+  provider.requests.filter(({ path }) => path === "/oauth/token").map(({ parameters }) => parameters);
+
+/** Where the person's browser ends, after the pages for login and permission. */
+async function returnedTo({ url, credentials, user }: IdentityProvider): Promise<string> {
+  const address = new URL(`${url}/oauth/authorize`);
+  const asked = {
+    response_type: "code",
+    scope: "brandindex",
+    client_id: credentials.client_id,
+    redirect_uri: REDIRECT,
+    state: "s",
+    code_challenge: createHash("sha256").update(VERIFIER).digest("base64url"),
+    code_challenge_method: "S256",
+  };
+  address.search = new URLSearchParams(asked).toString();
+  return decide(address.href, { user, decision: "allow" });
+}
+
+describe("the exchange of a code", () => {
+  it("sends exactly the interface's parameters, redirect address and verifier, and gives tokens to store", async () => {
+    const { tokens, sent } = await exchange();
+
+    expect(sent.map((parameters) => Object.keys(parameters).toSorted())).toEqual([
+      ["client_id", "client_secret", "code", "code_verifier", "grant_type", "redirect_uri"],
+    ]);
+    expect(tokens).toEqual({
+      format: 1,
+      client_id: "brand-client",
+      access_token: expect.stringContaining(CANARY.accessToken),
+      refresh_token: expect.stringContaining(CANARY.refreshToken),
+      token_type: "Bearer",
+      obtained_at: "2026-11-21T06:00:00.000Z",
+      expires_at: "2026-11-21T07:00:00.000Z",
+    });
+  });
+
+  it.each([
+    ["a lifetime as text", { tokenResponse: { expiresIn: "text" } }, "2026-11-21T07:00:00.000Z"],
+    ["no lifetime", { tokenResponse: { expiresIn: "absent" } }, undefined],
+    ["an id_token", { tokenResponse: { withIdToken: true } }, "2026-11-21T07:00:00.000Z"],
+    ["bearer in lower case", { tokenResponse: { tokenType: "bearer" } }, "2026-11-21T07:00:00.000Z"],
+  ] as const)("takes an answer with %s", async (_, identity, expires_at) => {
+    const { tokens } = await exchange(identity);
+
+    expect(tokens?.expires_at).toBe(expires_at);
+  });
+
+  it.each([
+    [
+      "a code that is not valid",
+      {},
+      { code: "spent" },
+      "AUTHORIZATION_EXPIRED",
+      `expired or was used already. Authorize again: ${AUTHORIZE}`,
+    ],
+    ["a wrong client", {}, { secret: "wrong" }, "CREDENTIALS_INVALID", "Check client_id and client_secret"],
+    [
+      "an answer without refresh_token",
+      { tokenResponse: { without: ["refresh_token"] } },
+      {},
+      "UNEXPECTED_RESPONSE",
+      "has no refresh_token",
+    ],
+    [
+      "an answer without token_type",
+      { tokenResponse: { without: ["token_type"] } },
+      {},
+      "UNEXPECTED_RESPONSE",
+      "has no token_type",
+    ],
+    [
+      "a web page",
+      { faults: [{ match: { target: "authorization_code" }, fault: { kind: "html" } }] },
+      {},
+      "UNEXPECTED_RESPONSE",
+      "is not a JSON object",
+    ],
+  ] as const)(
+    "of %s fails with its remedy and repeats nothing of the answer",
+    async (_, identity, given, code, message) => {
+      const { error, sent } = await exchange(identity, given);
+
+      expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+      expect(sent).toHaveLength(1);
+      expect(said(error, new LogLines())).not.toMatch(/canary|undefined/i);
+    },
+  );
 });

@@ -137,7 +137,7 @@ const RIGHTS = {
 } as const;
 
 function refused(secretId: string, verb: keyof typeof RIGHTS, failure: AwsError): SyncError {
-  const { name, message } = failure;
+  const { name } = failure;
   const code =
     isTransient(failure) || name === "LimitExceededException" ? "STORE_FAILED" : "CREDENTIALS_INVALID";
   return new SyncError(
@@ -145,7 +145,7 @@ function refused(secretId: string, verb: keyof typeof RIGHTS, failure: AwsError)
     `Could not ${verb} the tokens in the secret ${secretId}: ${remedy(verb, failure)} (${name})`,
     {
       fields: { secret: secretId, aws_error: name },
-      cause: shortCause({ ...failure, message }),
+      cause: shortCause(failure),
     },
   );
 }

@@ -11,6 +11,11 @@ export type StoredTokens =
   /** Nothing was ever stored. */
   | { readonly kind: "none" };
 
+/** Names what is stored, also where that is nothing. */
+export function tokensVersion(stored: StoredTokens): string {
+  return stored.kind === "none" ? "none" : stored.version;
+}
+
 /** The right to renew one version of the tokens. */
 export interface RenewalClaim {
   /** False as soon as another process may claim the same version: then no request is sent any more. */

@@ -88,18 +88,6 @@ function more(count: number, shown: number, isCutOff: boolean): string {
   return count > shown ? `, … ${count} in all` : "";
 }
 
-/** Decodes and parses bodies. Its errors never quote the body. */
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The body as text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
-export function decodeText(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw notUtf8();
-  }
-}
-
 /** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */
 export function parseBody(text: string): unknown {
   try {
@@ -121,9 +109,4 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
-export function isUuid(value: unknown): value is string {
-  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }

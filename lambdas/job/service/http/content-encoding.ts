@@ -124,22 +124,16 @@ function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
 interface Received extends Pick<HttpResponse, "status" | "headers"> {
   /** Of the body, as far as they came. */
   readonly bytes: Uint8Array;
-  readonly ending: Ending;
+  /** What the body is where not all of it came: too long, cut off or timed out. */
+  readonly incomplete: ResponseBody | undefined;
 }
-
-export type Ending =
-  | { readonly kind: "whole" }
-  /** Longer than the cap; the rest was not read. */
-  | { readonly kind: "oversize" }
-  /** Cut off or timed out. `cause` is a short code. */
-  | { readonly kind: "broken"; readonly cause: string };
 
 /** At once for most bodies that are small or not compressed. */
 export function decodeReceived(
   received: Received,
   { bodyCapBytes: capBytes, readsRefusal }: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">,
 ): HttpResponse | Promise<HttpResponse> {
-  const { status, headers, bytes, ending } = received;
+  const { status, headers, bytes, incomplete } = received;
   const encoding = headers.get("content-encoding")?.join(",") ?? "";
   const isRefusal = status >= 400 && status < 500;
   const isRead = status < 300 || (isRefusal && readsRefusal === true);
@@ -151,6 +145,6 @@ export function decodeReceived(
     return counted.then((decodedBytes) => ({ status, headers, body, decodedBytes }));
   };
   if (!isRead) return respond({ kind: "unread" });
-  const body = ending.kind === "whole" ? decodeBody(bytes, encoding, capBytes) : ending;
+  const body = incomplete ?? decodeBody(bytes, encoding, capBytes);
   return body instanceof Promise ? body.then(respond) : respond(body);
 }

@@ -3,7 +3,7 @@
 import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
-import { decodeReceived, decodingStream, type Ending } from "./content-encoding.ts";
+import { decodeReceived, decodingStream } from "./content-encoding.ts";
 import {
   type BodySink,
   type HttpResponse,
@@ -95,7 +95,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#isReceived = true;
     if (this.#delivery) this.#delivery.finish();
-    else this.#finish({ kind: "whole" });
+    else this.#finish();
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -118,11 +118,11 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#isOver = true;
   }
 
-  #finish(ending: Ending): void {
+  #finish(incomplete?: ResponseBody): void {
     if (this.#isOver || this.#head === undefined) return;
     this.#isOver = true;
     const { status, headers } = this.#head;
-    this.#resolve(decodeReceived({ status, headers, bytes: this.#body.bytes, ending }, this.#request));
+    this.#resolve(decodeReceived({ status, headers, bytes: this.#body.bytes, incomplete }, this.#request));
   }
 
   #collect(chunk: Uint8Array): void {

@@ -1,11 +1,11 @@
 // Renews the tokens of an authorization so that none is lost: one process at a time, and stored before their first use.
 
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
-import type {
-  OAuthTokens,
-  RenewalClaim,
-  StoredTokens,
-  TokenStore,
+import {
+  type OAuthTokens,
+  type RenewalClaim,
+  type TokenStore,
+  tokensVersion,
 } from "../../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
@@ -200,11 +200,6 @@ export class TokenRotation {
 /** Whether the answer did not arrive, or not as it was sent: the same token is then worth another request. */
 function mayBeLost(answer: FailedAnswer): boolean {
   return answer.kind === "unusable" ? answer.isUnreadable : answer.kind === "no-answer";
-}
-
-/** Names what is stored, also where that is nothing. */
-export function tokensVersion(stored: StoredTokens): string {
-  return stored.kind === "none" ? "none" : stored.version;
 }
 
 function stillClaimed(place: string): SyncError {

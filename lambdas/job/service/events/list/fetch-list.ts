@@ -5,7 +5,7 @@ import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
+import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
 import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
 import { type ListPage, ListReader } from "./list-reader.ts";
@@ -86,7 +86,7 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
   };
 }
 
-class PageReader implements BodyReader<FetchedPage> {
+class PageReader {
   readonly #url: URL;
   readonly #options: ListOptions;
   readonly #reader: ListReader;

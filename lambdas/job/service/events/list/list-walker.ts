@@ -8,7 +8,7 @@ import {
   OversizeJson,
   type Span,
 } from "../../../json/json-scanner.ts";
-import { describeValue, isObject, isUuid, parseBody, Shape } from "../shape.ts";
+import { describeValue, isObject, parseBody, Shape } from "../shape.ts";
 import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
 
 /** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
@@ -322,4 +322,9 @@ function contradiction(): SyncError {
     "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
       "the service's operator, or set --list-pointer to the place of the list.",
   );
+}
+
+/** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
+export function isUuid(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
