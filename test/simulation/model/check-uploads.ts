@@ -2,12 +2,15 @@
 
 import type { Model } from "./model.ts";
 
-/** An upload stays open where S3 refused to abort it, or its maker never learned of it: the bucket's rule aborts that. */
+/**
+ * An upload stays open where S3 refused to abort it, its maker never learned of it, or had a request about it under way
+ * when another one failed: the bucket's rule aborts that.
+ */
 export function checkUploads(model: Model, process: string): void {
   const { world, account } = model;
   const left = world.uploads.open.find(
-    ({ key, by, isKnown, isGivenUp }) =>
-      by === process && isKnown && !isGivenUp && key.split("/")[1] === account.name,
+    ({ key, by, isKnown, isGivenUp, underWay }) =>
+      by === process && isKnown && !isGivenUp && underWay === 0 && key.split("/")[1] === account.name,
   );
   if (left) model.fail(`${process} ends, and leaves the upload of ${left.key} open`);
 }

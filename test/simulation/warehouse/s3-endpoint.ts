@@ -11,12 +11,9 @@ import { UPLOAD_COMMANDS, type Uploads, uploadFailures } from "./uploads.ts";
 export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProcess): Endpoint {
   return (command, given) => {
     if (UPLOAD_COMMANDS.has(command)) {
-      const answer = uploads.receive(command, given, process.name);
-      return process.call(
-        "store",
-        `${command} ${String(given["Key"])}`,
-        answer,
-        uploadFailures(command, given),
+      const failures = uploadFailures(command, given);
+      return uploads.request(command, given, process.name, (effect) =>
+        process.call("store", `${command} ${String(given["Key"])}`, effect, failures),
       );
     }
     const isRead = /^(?:Get|Head|List)/.test(command);

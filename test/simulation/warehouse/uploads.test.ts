@@ -14,22 +14,31 @@ class Bucket {
   );
   readonly uploads = new Uploads(this.objects, () => this.nowMs, PART_BYTES);
 
-  do(command: string, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    return { ...this.uploads.receive(command, { Key: KEY, ...given }, "p1")() };
+  async do(
+    command: string,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.uploads.request(command, { Key: KEY, ...given }, "p1", async (effect) =>
+      effect(),
+    );
+    return { ...answer };
   }
 
   /** An upload with these parts, not completed; what its completion must name. */
-  upload(...bodies: readonly string[]): { readonly id: unknown; readonly parts: readonly object[] } {
-    const id = this.do("CreateMultipartUpload", {})["UploadId"];
-    const parts = bodies.map((text, index) => {
+  async upload(
+    ...bodies: readonly string[]
+  ): Promise<{ readonly id: unknown; readonly parts: readonly object[] }> {
+    const { UploadId: id } = await this.do("CreateMultipartUpload", {});
+    const parts: object[] = [];
+    for (const [index, text] of bodies.entries()) {
       const part = { UploadId: id, PartNumber: index + 1, Body: Buffer.from(text) };
-      return { PartNumber: index + 1, ...this.do("UploadPart", part) };
-    });
+      parts.push({ PartNumber: index + 1, ...(await this.do("UploadPart", part)) });
+    }
     return { id, parts };
   }
 
-  complete(id: unknown, parts: readonly object[]): void {
-    this.do("CompleteMultipartUpload", {
+  async complete(id: unknown, parts: readonly object[]): Promise<void> {
+    await this.do("CompleteMultipartUpload", {
       UploadId: id,
       MultipartUpload: { Parts: parts },
       IfNoneMatch: "*",
@@ -43,37 +52,37 @@ class Bucket {
 }
 
 describe("an upload in parts", () => {
-  test("is no object until it is completed", () => {
+  test("is no object until it is completed", async () => {
     const bucket = new Bucket();
-    const { id, parts } = bucket.upload("abcd", "ef");
+    const { id, parts } = await bucket.upload("abcd", "ef");
 
     expect(bucket.content).toBeUndefined();
     expect(bucket.uploads.open).toHaveLength(1);
-    bucket.complete(id, parts);
+    await bucket.complete(id, parts);
     expect(bucket.content).toBe("abcdef");
     expect(bucket.uploads.open).toEqual([]);
   });
 
-  test("keeps its parts where their buffer is used again", () => {
+  test("keeps its parts where their buffer is used again", async () => {
     const bucket = new Bucket();
-    const id = bucket.do("CreateMultipartUpload", {})["UploadId"];
+    const { UploadId: id } = await bucket.do("CreateMultipartUpload", {});
     const Body = Buffer.from("abcd");
-    const sums = bucket.do("UploadPart", { UploadId: id, PartNumber: 1, Body });
+    const sums = await bucket.do("UploadPart", { UploadId: id, PartNumber: 1, Body });
     Body.fill("x");
 
-    bucket.complete(id, [{ PartNumber: 1, ...sums }]);
+    await bucket.complete(id, [{ PartNumber: 1, ...sums }]);
 
     expect(bucket.content).toBe("abcd");
   });
 
-  test("is refused where the key is taken, and stays open until it is aborted", () => {
+  test("is refused where the key is taken, and stays open until it is aborted", async () => {
     const bucket = new Bucket();
     bucket.objects.put(KEY, Buffer.from("first"), "p2");
-    const { id, parts } = bucket.upload("abcd");
+    const { id, parts } = await bucket.upload("abcd");
 
-    expect(() => bucket.complete(id, parts)).toThrow("PreconditionFailed");
-    expect(bucket.uploads.open).toMatchObject([{ isGivenUp: false }]);
-    bucket.do("AbortMultipartUpload", { UploadId: id });
+    await expect(bucket.complete(id, parts)).rejects.toThrow("PreconditionFailed");
+    expect(bucket.uploads.open).toMatchObject([{ isGivenUp: false, underWay: 0 }]);
+    await bucket.do("AbortMultipartUpload", { UploadId: id });
     expect(bucket.uploads.open).toEqual([]);
     expect(bucket.content).toBe("first");
   });
@@ -87,28 +96,28 @@ describe("an upload in parts", () => {
       (parts: readonly object[]) => parts.map((part) => ({ ...part, ETag: '"other"' })),
       "InvalidPart",
     ],
-  ])("cannot be completed with %s", (_, named, error) => {
+  ])("cannot be completed with %s", async (_, named, error) => {
     const bucket = new Bucket();
-    const { id, parts } = bucket.upload("abcd", "efgh");
+    const { id, parts } = await bucket.upload("abcd", "efgh");
 
-    expect(() => bucket.complete(id, named(parts))).toThrow(error);
+    await expect(bucket.complete(id, named(parts))).rejects.toThrow(error);
   });
 
-  test("cannot be completed with a part before the last that is too small", () => {
+  test("cannot be completed with a part before the last that is too small", async () => {
     const bucket = new Bucket();
-    const { id, parts } = bucket.upload("abc", "ef");
+    const { id, parts } = await bucket.upload("abc", "ef");
 
-    expect(() => bucket.complete(id, parts)).toThrow("EntityTooSmall");
+    await expect(bucket.complete(id, parts)).rejects.toThrow("EntityTooSmall");
   });
 
-  test("is aborted by the bucket at the midnight after its first day", () => {
+  test("is aborted by the bucket at the midnight after its first day", async () => {
     const bucket = new Bucket();
-    const { id, parts } = bucket.upload("abcd");
+    const { id, parts } = await bucket.upload("abcd");
 
     bucket.nowMs += 41 * HOUR_MS;
     expect(bucket.uploads.open).toHaveLength(1);
     bucket.nowMs += HOUR_MS;
     expect(bucket.uploads.open).toEqual([]);
-    expect(() => bucket.complete(id, parts)).toThrow("NoSuchUpload");
+    await expect(bucket.complete(id, parts)).rejects.toThrow("NoSuchUpload");
   });
 });

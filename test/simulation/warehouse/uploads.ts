@@ -22,6 +22,8 @@ export interface OpenUpload {
   readonly fromMs: number;
   /** Its maker knows of it: the answer was not lost. */
   isKnown: boolean;
+  /** Requests about it that are under way. */
+  underWay: number;
   /** Its maker has asked to abort it. */
   isGivenUp: boolean;
 }
@@ -50,23 +52,37 @@ export class Uploads {
     return [...this.#open.values()];
   }
 
-  /** Takes a request, and returns what it does at the instant at which it is done. */
-  receive(command: string, given: Given, by: string): () => object {
-    const id = String(given["UploadId"]);
-    const upload = this.#open.get(id);
-    if (upload) {
-      upload.isKnown = true;
-      upload.isGivenUp ||= command === "AbortMultipartUpload";
+  /** Does a request at the instant at which `call` lets it happen. */
+  async request(
+    command: string,
+    given: Given,
+    by: string,
+    call: (effect: () => object) => Promise<object>,
+  ): Promise<object> {
+    const upload = this.#open.get(String(given["UploadId"]));
+    const effect = (): object => this.#respond(command, given, by);
+    if (upload === undefined) return call(effect);
+    upload.isKnown = true;
+    upload.isGivenUp ||= command === "AbortMultipartUpload";
+    upload.underWay += 1;
+    try {
+      return await call(effect);
+    } finally {
+      upload.underWay -= 1;
     }
+  }
+
+  #respond(command: string, given: Given, by: string): object {
+    const id = String(given["UploadId"]);
     switch (command) {
       case "CreateMultipartUpload":
-        return () => this.#begin(given, by);
+        return this.#begin(given, by);
       case "UploadPart":
-        return () => this.#add(id, given);
+        return this.#add(id, given);
       case "CompleteMultipartUpload":
-        return () => this.#complete(id, given);
+        return this.#complete(id, given);
       default:
-        return () => this.#abort(id);
+        return this.#abort(id);
     }
   }
 
@@ -80,6 +96,7 @@ export class Uploads {
       parts: new Map(),
       fromMs: this.#now(),
       isKnown: false,
+      underWay: 0,
       isGivenUp: false,
     });
     return { UploadId: id };
