@@ -43,6 +43,7 @@ const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
   { events: 1 },
   { warehouse: "directory" },
   { accounts: ["uk"] },
+  { hasTwoVersions: false },
   { method: "basic" },
 ];
 

@@ -7,6 +7,7 @@ import type { TokenRequest } from "../oauth/check-tokens.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
+import type { Version } from "../versions/versions.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
 import type { World } from "../world.ts";
@@ -19,6 +20,7 @@ import { isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import { checkUploads } from "./check-uploads.ts";
+import { checkFormat } from "./check-versions.ts";
 import {
   beganBeforeRemoval,
   checkDeletion,
@@ -65,6 +67,8 @@ export class Model implements RequestObserver, PartitionObserver {
   accepted: Readonly<Record<string, number>> = {};
   /** Who has written a file of rows. */
   readonly rowsBy = new Map<string, string>();
+  /** Of plans, by the version of the job that works at them. */
+  readonly formats = new Map<Version, number>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
@@ -94,7 +98,7 @@ export class Model implements RequestObserver, PartitionObserver {
     );
   }
 
-  onStart(name: string, start: Start): void {
+  onStart(name: string, start: Start, version: Version): void {
     const fromMs = this.world.timeline.nowMs;
     const others = [...this.processes.values()].filter(({ isOver }) => !isOver);
     for (const other of others) {
@@ -104,6 +108,7 @@ export class Model implements RequestObserver, PartitionObserver {
     this.processes.set(name, {
       name,
       start,
+      version,
       fromMs,
       runId: undefined,
       leaseFromMs: undefined,
@@ -220,6 +225,7 @@ export class Model implements RequestObserver, PartitionObserver {
       default:
         this.#stagedChanged(change, id, file);
         if (file === "plan.ndjson.gz" && isNew) notePlan(this, id, by);
+        if (isNew && /^(?:plan|record-)/.test(file)) checkFormat(this, id, by);
         if (file !== "outcome.json") break;
         this.outcomesAtMs.set(id, this.world.timeline.nowMs);
         checkOutcome(this, id);

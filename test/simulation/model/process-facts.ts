@@ -1,10 +1,12 @@
 // What the model knows about one process.
 
 import type { Start } from "../plan/plan.ts";
+import type { Version } from "../versions/versions.ts";
 
 export interface ProcessFacts {
   readonly name: string;
   readonly start: Start;
+  readonly version: Version;
   readonly fromMs: number;
   /** Of a run: the one it works on now. */
   runId: string | undefined;

@@ -14,13 +14,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const UNDIVIDED_BYTES = 8 * 1024 * 1024;
 
 export function drawPlan(seed: number): Plan {
-  const setting = drawSetting(
-    new Chance(seed, "setting"),
-    new Chance(seed, "guard"),
-    new Chance(seed, "list"),
-    new Chance(seed, "number of accounts"),
-    new Chance(seed, "size of parts"),
-  );
+  const setting = drawSetting(seed);
   const accounts = new Chance(seed, "accounts");
   const starts = drawStarts(new Chance(seed, "starts"), setting).map((start) =>
     drawRare(new Chance(seed, `rare ${start.id}`), setting, start),
@@ -55,7 +49,13 @@ export function drawPlan(seed: number): Plan {
   return { seed, setting, items };
 }
 
-function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance, size: Chance): Setting {
+function drawSetting(seed: number): Setting {
+  const chance = new Chance(seed, "setting");
+  const guard = new Chance(seed, "guard");
+  const list = new Chance(seed, "list");
+  const number = new Chance(seed, "number of accounts");
+  const size = new Chance(seed, "size of parts");
+  const versions = new Chance(seed, "versions");
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -63,6 +63,7 @@ function drawSetting(chance: Chance, guard: Chance, list: Chance, number: Chance
     accounts: number.is(0.3) ? ["uk", "uk-2"] : ["uk"],
     warehouse,
     method: chance.pick(["session", "session", "basic", "oauth"]),
+    hasTwoVersions: versions.is(0.15),
     events: chance.pick([1, 4, 7, 7, 10, 14]),
     requestsPerMinute,
     bytesPerMinute: chance.pick(["unlimited", "unlimited", "unlimited", 4_000]),

@@ -14,6 +14,8 @@ export interface Setting {
   readonly accounts: readonly [string, ...string[]];
   readonly warehouse: "directory" | "bucket";
   readonly method: "session" | "basic" | "oauth";
+  /** Some processes are of a version that was frozen. */
+  readonly hasTwoVersions: boolean;
   /** How many events the service has at first. */
   readonly events: number;
   readonly requestsPerMinute: Limit;

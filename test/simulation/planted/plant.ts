@@ -34,7 +34,7 @@ export class PlantedCopy implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "planted-"));
 
   constructor() {
-    for (const part of ["lambdas", "test/simulation", "test/simulator", "package.json"]) {
+    for (const part of ["lambdas", "test/simulation", "test/simulator", "test/fixtures", "package.json"]) {
       cpSync(join(ROOT, part), join(this.#folder, part), { recursive: true });
     }
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));

@@ -69,4 +69,10 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
     from: "    await upload.abort();\n    throw error;",
     to: "    throw error;",
   },
+  {
+    name: "plans have another checksum than those of an earlier version, and the same mark",
+    file: "snapshot/staging/plan.ts",
+    from: 'readonly #hash = createHash("sha256");',
+    to: 'readonly #hash = createHash("sha512-256");',
+  },
 ];

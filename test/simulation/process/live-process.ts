@@ -5,7 +5,8 @@ import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import type { Start } from "../plan/plan.ts";
 import { ProcessClock } from "../time/process-clock.ts";
-import { JOB, type Job } from "../versions/job.ts";
+import type { Job } from "../versions/job.ts";
+import { drawVersion, jobOf } from "../versions/versions.ts";
 import type { World } from "../world.ts";
 import type { Ended } from "./do-command.ts";
 import { functionHost, laptopHost } from "./host.ts";
@@ -35,9 +36,10 @@ const PATIENCE_MS = 12 * 60 * 60_000;
 export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => void): void {
   const { world, name, start, attempt, requestId } = lived;
   const { timeline, story, plan } = world;
+  const version = drawVersion(world, name);
   const process = new SimProcess({
     name,
-    job: JOB,
+    job: jobOf(version),
     seed: plan.seed,
     timeline,
     story,
@@ -61,10 +63,11 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
   let [account] = lived.accounts;
   const begin = (next: Account): void => {
     account = next;
-    account.model.onStart(name, start);
+    account.model.onStart(name, start, version);
   };
   begin(account);
-  story.tell(name, `starts: ${start.by} ${lived.what}`);
+  const by = version === "today" ? start.by : `${start.by} ${version}`;
+  story.tell(name, `starts: ${by} ${lived.what}`);
 
   let isOver = false;
   const finish = (ended: Ended | undefined): void => {
