@@ -4,11 +4,10 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import {
-  keyIn,
   parseSettings as parse,
   readSettingsFile,
   type SettingsSource,
-  unusableSettings,
+  unusableSetting,
 } from "../../lambdas/job/settings-file/read-settings.ts";
 import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
 import { deploymentSettingsSchema, settingsFor } from "../../lambdas/job/settings-file/settings-schema.ts";
@@ -64,9 +63,11 @@ export function parseSettings(context: unknown, options: ParseSettingsOptions = 
     return { ...shared.parse({ database, ...settings }), accounts: Object.fromEntries(withAddress) };
   }
   const without = accounts.flatMap(([name, { baseUrl }]) => (baseUrl === undefined ? [name] : []));
-  throw unusableSettings(source, [
-    `${keyIn(source, ["baseUrl"])}: expected the address of the service such as https://api.example.com, here or for the account ${without.join(" and ")}, and got nothing`,
-  ]);
+  throw unusableSetting(
+    source,
+    ["baseUrl"],
+    `expected the address of the service such as https://api.example.com, here or for the account ${without.join(" and ")}, and got nothing`,
+  );
 }
 
 interface Given {
@@ -77,7 +78,9 @@ interface Given {
 function inFile(path: string, directory: string, inCode: SettingsSource): Given {
   const given = readSettingsFile(resolve(directory, path), path);
   if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
-  throw unusableSettings(inCode, [
-    `${keyIn(inCode, [])}: expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,
-  ]);
+  throw unusableSetting(
+    inCode,
+    [],
+    `expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,
+  );
 }

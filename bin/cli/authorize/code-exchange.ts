@@ -14,7 +14,6 @@ import {
   newTokens,
   TokenEndpoint,
   type TokenEndpointOptions,
-  wrongClient,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
@@ -77,13 +76,9 @@ export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthT
   const endpoint = new TokenEndpoint(options);
   const obtainedAtMs = now();
   const answer = await endpoint.ask(credentials, { grant_type: "authorization_code", ...code });
-  if (answer.kind === "refused") {
-    const { refusal, status } = answer;
-    if (refusal === "invalid_client" || refusal === "unauthorized_client") throw wrongClient(status);
-    if (refusal === "invalid_grant") {
-      const why = "The identity provider does not accept the code: it has expired or was used already.";
-      throw authorizationExpired(why, authorize, { status });
-    }
+  if (answer.kind === "refused" && answer.refusal === "invalid_grant") {
+    const why = "The identity provider does not accept the code: it has expired or was used already.";
+    throw authorizationExpired(why, authorize, { status: answer.status });
   }
   if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
   const { refreshToken } = answer.tokens;

@@ -101,19 +101,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const counters = new ServiceCounters();
   const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
   const shared = { sender, waitReporter, counters, headers, clock, random, logger };
-  const { credentials, versionOf, oauth, proxies } = options;
   const readAgain = options.readCredentials;
   const readCredentials = readAgain && (() => readAgain().then((read) => secrets.know(read)));
-  const authentication = createAuthentication({
-    ...shared,
-    baseUrl,
-    credentials,
-    readCredentials,
-    versionOf,
-    oauth,
-    proxies,
-    secrets,
-  });
+  const authentication = createAuthentication({ ...options, ...shared, baseUrl, readCredentials, secrets });
   const { authenticator } = authentication;
   const detailRequest = detailRequests({ baseUrl, pointer: detailPointer, capBytes: detailCapBytes });
   const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });

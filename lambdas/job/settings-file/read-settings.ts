@@ -29,8 +29,17 @@ export function parseSettings<Output>(
   );
 }
 
+/** @param problem what was expected at the path, and what came */
+export function unusableSetting(
+  source: SettingsSource,
+  path: readonly PropertyKey[],
+  problem: string,
+): SyncError {
+  return unusableSettings(source, [`${keyIn(source, path)}: ${problem}`]);
+}
+
 /** @param problems a line for each */
-export function unusableSettings({ title }: SettingsSource, problems: readonly string[]): SyncError {
+function unusableSettings({ title }: SettingsSource, problems: readonly string[]): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
     [`${title}: these settings are not usable.`, ...problems.map((each) => `  ${each}`)].join("\n"),
@@ -38,7 +47,7 @@ export function unusableSettings({ title }: SettingsSource, problems: readonly s
 }
 
 /** `eventSync.accounts.uk.schedule`. */
-export function keyIn({ keyPath }: SettingsSource, path: readonly PropertyKey[]): string {
+function keyIn({ keyPath }: SettingsSource, path: readonly PropertyKey[]): string {
   const keys = [...keyPath, ...path];
   return keys.length === 0 ? "the file" : keys.map(String).join(".");
 }

@@ -31,9 +31,9 @@ export interface OAuthOptions {
 interface AuthenticationOptions extends Omit<SessionLoginOptions, "credentials"> {
   readonly credentials: ServiceCredentials;
   readonly readCredentials: (() => Promise<ServiceCredentials>) | undefined;
-  readonly versionOf: ((credentials: ServiceCredentials) => string | undefined) | undefined;
-  readonly oauth: OAuthOptions | undefined;
-  readonly proxies: Proxies | undefined;
+  readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
+  readonly oauth?: OAuthOptions | undefined;
+  readonly proxies?: Proxies;
   readonly secrets: KnownSecrets;
 }
 

@@ -41,7 +41,9 @@ type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTokens } |
 /** An answer without tokens of use. None has a text of the answer in it. */
 export type FailedAnswer =
   | UnusableAnswer
-  | { readonly kind: "refused"; readonly status: number; readonly refusal: Refusal | undefined }
+  /** The identity provider does not know the client, or its secret is wrong. */
+  | { readonly kind: "wrong-client"; readonly status: number }
+  | { readonly kind: "refused"; readonly status: number; readonly refusal: Refusal }
   | { readonly kind: "throttled"; readonly waitMs: number | undefined }
   /** Whether the endpoint has done its work is unknown. */
   | { readonly kind: "no-answer"; readonly failure: Failure }
@@ -127,10 +129,10 @@ export class TokenEndpoint {
         return { kind: "no-answer", failure: { kind: "status", status, retryAfterMs: undefined } };
       case "renew":
         // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
-        return { kind: "refused", status, refusal: refusalOf(members) ?? "invalid_client" };
+        return refused(status, refusalOf(members) ?? "invalid_client");
       case "refused": {
         const refusal = refusalOf(members);
-        return refusal === undefined ? { kind: "other", response } : { kind: "refused", status, refusal };
+        return refusal === undefined ? { kind: "other", response } : refused(status, refusal);
       }
       case "redirect":
         return { kind: "other", response };
@@ -157,6 +159,11 @@ function jsonMembers(bytes: Uint8Array): Readonly<Record<string, unknown>> | und
 /** The refusal that an error names; undefined for none, or one that the RFC does not know. */
 function refusalOf(members: Readonly<Record<string, unknown>> | undefined): Refusal | undefined {
   return REFUSALS.find((each) => each === members?.["error"]);
+}
+
+function refused(status: number, refusal: Refusal): TokenAnswer {
+  const isWrongClient = refusal === "invalid_client" || refusal === "unauthorized_client";
+  return isWrongClient ? { kind: "wrong-client", status } : { kind: "refused", status, refusal };
 }
 
 /** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
@@ -222,16 +229,6 @@ export function notAuthorized(message: string, fields: ErrorFields = {}): SyncEr
   return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
 }
 
-/** A client that the identity provider does not know, or whose secret is wrong. */
-export function wrongClient(status: number): SyncError {
-  return new SyncError(
-    "CREDENTIALS_INVALID",
-    `The identity provider does not accept the client (status ${status}). Check client_id and client_secret in the credentials; ` +
-      "if they are right, check --auth-url and ask the service's operator, who issues them.",
-    { fields: { method: "oauth", status } },
-  );
-}
-
 /** The error for every answer that brings no tokens and has no meaning of its own to the caller. */
 export function answerError(url: URL, answer: FailedAnswer, attempts: number): SyncError {
   const request = requestName("POST", url);
@@ -242,10 +239,10 @@ export function answerError(url: URL, answer: FailedAnswer, attempts: number): S
       return throttled(request, answer.waitMs);
     case "unusable":
       return unexpected(request, `a body that ${answer.problem}, so there is no usable access token`, 200);
-    case "refused": {
-      const { status, refusal } = answer;
-      return unexpected(request, `an error (${refusal ?? "without a known name"})`, status);
-    }
+    case "wrong-client":
+      return wrongClient(answer.status);
+    case "refused":
+      return unexpected(request, `an error (${answer.refusal})`, answer.status);
     case "other": {
       const { response } = answer;
       const { status } = response;
@@ -274,6 +271,15 @@ function unavailable(
     "SERVICE_UNAVAILABLE",
     `${request} to ${url.host} brought no usable answer, the last time ${describeFailure(failure)} (requests: ${attempts}). ${remedy}`,
     { fields: { request, attempts, status } },
+  );
+}
+
+function wrongClient(status: number): SyncError {
+  return new SyncError(
+    "CREDENTIALS_INVALID",
+    `The identity provider does not accept the client (status ${status}). Check client_id and client_secret in the credentials; ` +
+      "if they are right, check --auth-url and ask the service's operator, who issues them.",
+    { fields: { method: "oauth", status } },
   );
 }
 

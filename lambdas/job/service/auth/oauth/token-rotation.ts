@@ -20,7 +20,6 @@ import {
   newTokens,
   notAuthorized,
   type TokenEndpoint,
-  wrongClient,
 } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {
@@ -138,13 +137,10 @@ export class TokenRotation {
         await clock.sleep(pauseMs);
         continue;
       }
-      if (answer.kind === "refused") {
-        if (answer.refusal === "invalid_grant") return this.#refused(stored, answer.status);
-        if (answer.refusal === "invalid_client" || answer.refusal === "unauthorized_client") {
-          if (requests < REQUESTS && (await credentials.haveChangedSince(used))) continue;
-          throw wrongClient(answer.status);
-        }
-      }
+      if (answer.kind === "refused" && answer.refusal === "invalid_grant")
+        return this.#refused(stored, answer.status);
+      const mayHelp = answer.kind === "wrong-client" && requests < REQUESTS;
+      if (mayHelp && (await credentials.haveChangedSince(used))) continue;
       await this.#keepRotated(stored, answer);
       throw answerError(endpoint.url, answer, requests);
     }
