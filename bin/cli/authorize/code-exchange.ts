@@ -76,7 +76,7 @@ export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthT
   const endpoint = new TokenEndpoint(options);
   const obtainedAtMs = now();
   const answer = await endpoint.ask(credentials, { grant_type: "authorization_code", ...code });
-  if (answer.kind === "refused" && answer.refusal === "invalid_grant") {
+  if (answer.kind === "invalid-grant") {
     const why = "The identity provider does not accept the code: it has expired or was used already.";
     throw authorizationExpired(why, authorize, { status: answer.status });
   }

@@ -36,9 +36,13 @@ export interface GrantedTokens {
   readonly expiresInSeconds: number | undefined;
 }
 
-type TokenAnswer = { readonly kind: "tokens"; readonly tokens: GrantedTokens } | FailedAnswer;
+type TokenAnswer =
+  | { readonly kind: "tokens"; readonly tokens: GrantedTokens }
+  /** The refresh token or the code has expired, was revoked, or was used already. */
+  | { readonly kind: "invalid-grant"; readonly status: number }
+  | FailedAnswer;
 
-/** An answer without tokens of use. None has a text of the answer in it. */
+/** Another answer without tokens of use. None has a text of the answer in it. */
 export type FailedAnswer =
   | UnusableAnswer
   /** The identity provider does not know the client, or its secret is wrong. */
@@ -162,6 +166,7 @@ function refusalOf(members: Readonly<Record<string, unknown>> | undefined): Refu
 }
 
 function refused(status: number, refusal: Refusal): TokenAnswer {
+  if (refusal === "invalid_grant") return { kind: "invalid-grant", status };
   const isWrongClient = refusal === "invalid_client" || refusal === "unauthorized_client";
   return isWrongClient ? { kind: "wrong-client", status } : { kind: "refused", status, refusal };
 }

@@ -129,6 +129,7 @@ export class TokenRotation {
       const obtainedAtMs = clock.now();
       const answer = await endpoint.refresh(used, stored.tokens.refresh_token);
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens, obtainedAtMs);
+      if (answer.kind === "invalid-grant") return this.#refused(stored, answer.status);
       if (mayBeLost(answer)) {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
@@ -137,11 +138,9 @@ export class TokenRotation {
         await clock.sleep(pauseMs);
         continue;
       }
-      if (answer.kind === "refused" && answer.refusal === "invalid_grant")
-        return this.#refused(stored, answer.status);
-      const mayHelp = answer.kind === "wrong-client" && requests < REQUESTS;
-      if (mayHelp && (await credentials.haveChangedSince(used))) continue;
-      await this.#keepRotated(stored, answer);
+      if (answer.kind === "wrong-client") {
+        if (requests < REQUESTS && (await credentials.haveChangedSince(used))) continue;
+      } else await this.#keepRotated(stored, answer);
       throw answerError(endpoint.url, answer, requests);
     }
   }
