@@ -14,6 +14,8 @@ import {
   type ServiceCredentials,
 } from "./credentials.ts";
 
+const UNREADABLE = "cannot be read";
+
 interface SecretsManagerCredentialsOptions {
   readonly client: SecretsManagerClient;
   /** Name or ARN. */
@@ -95,15 +97,9 @@ export class SecretsManagerCredentials implements Credentials {
     const cause = shortCause(failure);
     if (isTransient(failure)) {
       // The credentials are not at fault, so a retry resumes the run.
-      const remedy = commonRemedy(failure) ?? message;
-      return new SyncError(
-        "STORE_FAILED",
-        `Could not read the secret ${this.#secretId}: ${remedy} (${name})`,
-        {
-          fields: { secret: this.#secretId, aws_error: name },
-          cause,
-        },
-      );
+      const problem = `Could not read the secret ${this.#secretId}: ${commonRemedy(failure) ?? message} (${name})`;
+      const fields = { secret: this.#secretId, aws_error: name };
+      return new SyncError("STORE_FAILED", problem, { fields, cause });
     }
     switch (name) {
       case "AccessDeniedException":
@@ -114,12 +110,12 @@ export class SecretsManagerCredentials implements Credentials {
         );
       case "InvalidRequestException":
         return this.#invalid(
-          "cannot be read",
+          UNREADABLE,
           `Is it marked for deletion? Restore it. AWS says: ${message}`,
           cause,
         );
       default:
-        return this.#invalid("cannot be read", commonRemedy(failure) ?? `AWS says: ${message}`, cause);
+        return this.#invalid(UNREADABLE, commonRemedy(failure) ?? `AWS says: ${message}`, cause);
     }
   }
 

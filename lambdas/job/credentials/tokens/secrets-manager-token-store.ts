@@ -140,14 +140,9 @@ function refused(secretId: string, verb: keyof typeof RIGHTS, failure: AwsError)
   const { name } = failure;
   const code =
     isTransient(failure) || name === "LimitExceededException" ? "STORE_FAILED" : "CREDENTIALS_INVALID";
-  return new SyncError(
-    code,
-    `Could not ${verb} the tokens in the secret ${secretId}: ${remedy(verb, failure)} (${name})`,
-    {
-      fields: { secret: secretId, aws_error: name },
-      cause: shortCause(failure),
-    },
-  );
+  const problem = `Could not ${verb} the tokens in the secret ${secretId}: ${remedy(verb, failure)} (${name})`;
+  const fields = { secret: secretId, aws_error: name };
+  return new SyncError(code, problem, { fields, cause: shortCause(failure) });
 }
 
 function remedy(verb: keyof typeof RIGHTS, failure: AwsError): string {
@@ -260,14 +255,8 @@ class SecretClaims {
   async #makeAnchor(): Promise<string> {
     const { client, secretId } = this.#options;
     const id = versionAfter(ANCHOR);
-    await client.send(
-      new PutSecretValueCommand({
-        SecretId: secretId,
-        ClientRequestToken: id,
-        SecretString: "{}",
-        VersionStages: [ANCHOR],
-      }),
-    );
+    const anchor = { SecretString: "{}", VersionStages: [ANCHOR] };
+    await client.send(new PutSecretValueCommand({ SecretId: secretId, ClientRequestToken: id, ...anchor }));
     return id;
   }
 
@@ -275,15 +264,10 @@ class SecretClaims {
   async #move(label: string, from: string | undefined, to: string): Promise<boolean> {
     if (from === to) return false;
     const { client, secretId } = this.#options;
+    const move = { MoveToVersionId: to, ...(from === undefined ? {} : { RemoveFromVersionId: from }) };
     try {
-      await client.send(
-        new UpdateSecretVersionStageCommand({
-          SecretId: secretId,
-          VersionStage: label,
-          MoveToVersionId: to,
-          ...(from === undefined ? {} : { RemoveFromVersionId: from }),
-        }),
-      );
+      const request = { SecretId: secretId, VersionStage: label, ...move };
+      await client.send(new UpdateSecretVersionStageCommand(request));
       return true;
     } catch (error) {
       if (MOVED_MEANWHILE.has(awsError(error)?.name)) return false;
