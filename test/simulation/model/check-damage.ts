@@ -49,11 +49,10 @@ function hasGone(
   );
 }
 
-function checkDiff(
-  model: Model,
-  { name }: ProcessFacts,
-  { a, b, changes }: NonNullable<Ended["diff"]>,
-): void {
+function checkDiff(model: Model, facts: ProcessFacts, { a, b, changes }: NonNullable<Ended["diff"]>): void {
+  const { name } = facts;
+  // What is deleted while a process reads it cannot be compared again.
+  if ([a, b].some((id) => id !== null && isIncomplete(model, facts, id))) return;
   if (isDamaged(model, a) || (b !== null && isDamaged(model, b)))
     model.fail(`${name} compares what is damaged`);
   const folded = new Map(
@@ -67,6 +66,14 @@ function checkDiff(
   const rows = model.reader.rows(a) ?? [];
   if (folded.size !== rows.length || rows.some(({ uuid, event }) => folded.get(uuid) !== event))
     model.fail(`the changes that ${name} finds do not lead from ${b} to ${a}`);
+}
+
+function isIncomplete(model: Model, facts: ProcessFacts, snapshotId: string): boolean {
+  const { reader, world } = model;
+  const folder = reader.snapshotFolder(snapshotId);
+  if (!hasGone(model, facts, folder)) return false;
+  const parts = reader.manifest(snapshotId)?.parts;
+  return parts?.every(({ file }) => world.objects.asWritten(`${folder}${file}`) !== undefined) !== true;
 }
 
 /** No more events are the same, changed or gone than were so at some instant, or had a body that was too large. */

@@ -16,6 +16,14 @@ export function checkRemoval(model: Model, by: string): void {
   model.accepted = {};
 }
 
+/** A process that was stopped meanwhile may still write for a run that a removal has cut off: nothing of it counts. */
+export function isCutOff(
+  { reader, removedAtMs = Number.NEGATIVE_INFINITY, runsFromMs }: Model,
+  runId: string,
+): boolean {
+  return runId <= (reader.removal()?.run_id ?? "") || (runsFromMs.get(runId) ?? 0) < removedAtMs;
+}
+
 /** Whether the file may go because its account is removed. What is deleted then was there before, and no reader sees it. */
 export function isRemoved(model: Model, { key, after, by }: ObjectChange, id: string): boolean {
   if (after !== undefined || model.processes.get(by)?.start.command.name !== "remove") return false;

@@ -16,7 +16,7 @@ import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
 import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
-import { isRemoved } from "./check-removal.ts";
+import { isCutOff, isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import { checkUploads } from "./check-uploads.ts";
@@ -247,14 +247,14 @@ export class Model implements RequestObserver, PartitionObserver {
       else if (!id.startsWith("check-")) this.fail(`${key} is changed`);
     } else if (key.endsWith("/_lost.json")) this.hasLost = true;
     else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
-    else if (file.startsWith("record-")) checkRecord(this, id, change);
+    else if (file.startsWith("record-") && !isCutOff(this, id)) checkRecord(this, id, change);
   }
 
   #snapshotChanged({ key, before, after, by }: ObjectChange, id: string, file: string): void {
     if (after === undefined) checkDeletion(this, id, file);
     else if (before !== undefined && file !== "_held.json" && file !== "_retired.json")
       this.fail(`${key} is changed`);
-    else if (file === "_manifest.json") {
+    else if (file === "_manifest.json" && !isCutOff(this, id)) {
       checkParts(this, id);
       checkSnapshot(this, id);
     } else if (file === "_retired.json" && before === undefined) checkRetirement(this, id, by);

@@ -46,5 +46,9 @@ function watchLogin(model: Model, facts: ProcessFacts, password: string): OnAnsw
     wasSessionRefused: false,
   };
   model.logins.push(login);
-  return (status, cookie) => Object.assign(login, { status, cookie });
+  return (status, cookie) => {
+    Object.assign(login, { status, cookie });
+    // A process that is killed later may have forgotten the refusal before.
+    if (status === 200) model.refusals.delete(password);
+  };
 }
