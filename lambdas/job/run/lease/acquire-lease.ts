@@ -2,7 +2,7 @@
 // execution.
 
 import { nameOfExecution } from "../hand-over/executions.ts";
-import { commandOf, Lease, type LeaseLost, type LeaseOptions, workOf } from "./lease.ts";
+import { commandOf, instantOf, Lease, type LeaseLost, type LeaseOptions, workOf } from "./lease.ts";
 import {
   EXPIRY_MS,
   encodeLease,
@@ -83,13 +83,14 @@ export async function acquireLease(
     const earlier = found?.use ?? [];
     const handedOver = found?.handed_over;
     const facts = { run_id: runId, holder, execution, handed_over: handedOver, use: earlier };
-    const lease = encodeLease(leaseOf(facts, clock.now()));
+    const writtenAt = instantOf(clock);
+    const lease = encodeLease(leaseOf(facts, writtenAt.wallMs));
     const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
     if (version === undefined) continue;
     const crashedAtMs = found && endOfUncounted(found, nowMs);
     const sinceMs = found ? knownSinceMs(found) : stored ? nowMs : Number.NEGATIVE_INFINITY;
     const known = { earlier, knownSinceMs: sinceMs, crashedAtMs };
-    return new Lease(options, { runId, execution, version, handedOver, ...known });
+    return new Lease(options, { runId, execution, version, writtenAt, handedOver, ...known });
   }
 }
 

@@ -36,7 +36,7 @@ export class Lease {
   #lastWrite: Promise<void> = Promise.resolve();
   #isPassedOn = false;
   /** When the last write that succeeded was sent: other processes count from then, or later. */
-  #writtenAt: { readonly wallMs: number; readonly monotonicMs: number };
+  #writtenAt: Instant;
   #onWritten = (): void => undefined;
 
   constructor(options: LeaseOptions, taken: TakenLease) {
@@ -49,7 +49,7 @@ export class Lease {
     this.knownSinceMs = taken.knownSinceMs;
     this.crashedAtMs = taken.crashedAtMs;
     this.lost = this.#lost.signal;
-    this.#writtenAt = instantOf(options.clock);
+    this.#writtenAt = taken.writtenAt;
     void this.#renewUntilStopped();
   }
 
@@ -191,7 +191,12 @@ export class Lease {
   }
 }
 
-function instantOf(clock: Clock): { readonly wallMs: number; readonly monotonicMs: number } {
+interface Instant {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function instantOf(clock: Clock): Instant {
   return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
 }
 
@@ -210,6 +215,8 @@ interface TakenLease {
   readonly execution: string | undefined;
   /** Of the file that it wrote. */
   readonly version: string;
+  /** When that write was sent. */
+  readonly writtenAt: Instant;
   readonly handedOver: HandedOver;
   /** The use of the budget by earlier holders. */
   readonly earlier: RateLimiterUsage;

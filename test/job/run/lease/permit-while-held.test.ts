@@ -27,6 +27,7 @@ async function leased() {
       runId: RUN,
       execution: undefined,
       version,
+      writtenAt: { wallMs: clock.now(), monotonicMs: clock.monotonicMs() },
       handedOver: undefined,
       earlier: [],
       knownSinceMs: 0,
