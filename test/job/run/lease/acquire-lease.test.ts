@@ -103,17 +103,4 @@ describe("a start is skipped", () => {
   ])("and says why: %j", (skipped, reason, explanation) => {
     expect(skipped).toEqual({ outcome: "SKIPPED", reason, explanation });
   });
-
-  test("lasts from when its write was sent: a process that was stopped at it has to ask again", async () => {
-    const account = new Account();
-    const before = await account.held("a", "run-1");
-    await before.release();
-    account.beforeWrite = () => account.clock.advance(60_000);
-
-    const lease = await account.held("b", "run-2");
-
-    expect(lease.isOverdue).toBe(true);
-    account.beforeWrite = () => undefined;
-    await lease.release();
-  });
 });

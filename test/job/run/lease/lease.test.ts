@@ -16,6 +16,19 @@ describe("a lease that is held", () => {
     await lease.release();
   });
 
+  test("lasts from when its first write was sent: a process that was stopped at it has to ask again", async () => {
+    const account = new Account();
+    const before = await account.held("a", "run-1");
+    await before.release();
+    account.beforeWrite = () => account.clock.advance(60_000);
+
+    const lease = await account.held("b", "run-2");
+
+    expect(lease.isOverdue).toBe(true);
+    account.beforeWrite = () => undefined;
+    await lease.release();
+  });
+
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
