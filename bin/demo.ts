@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { evolve } from "../test/simulator/evolve.ts";
 import { Simulator } from "../test/simulator/simulator.ts";
-import { PROGRAM_NAME } from "./cli/options/command-line-text.ts";
+import { PROGRAM_NAME } from "./cli/options/read-options.ts";
 import { EXIT } from "./cli/output/exit-code.ts";
 import { Terminal } from "./cli/output/terminal.ts";
 import { stopSignals } from "./cli/wiring/this-process.ts";

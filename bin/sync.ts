@@ -12,9 +12,9 @@ if (refusal === undefined) {
   const folder = compileCacheFolder(process.platform, process.env, homedir());
   const cache = usableCacheFolder(fs, folder, process.getuid?.());
   if (cache !== undefined) module.enableCompileCache(cache);
-  const { commandLine } = await import("./cli/command-line.ts");
+  const { commandLine } = await import("./cli/main.ts");
   keepHeapSmall(process.execArgv, v8.setFlagsFromString);
-  process.exitCode = await commandLine({ process, elapsedMs: () => performance.now() });
+  process.exitCode = await commandLine(process, () => performance.now());
 } else {
   process.stderr.write(`${refusal}\n`);
   process.exitCode = 1;

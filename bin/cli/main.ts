@@ -5,14 +5,13 @@ import { onlyHosts, withoutUserinfo } from "../../lambdas/job/errors/shown-text.
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
+import { systemBrowser } from "./authorize/system-browser.ts";
 import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
 import { columnsCommand } from "./commands/columns.ts";
-import type { CommandSpec } from "./commands/command.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { discoverCommand } from "./commands/discover.ts";
-import { eachAccount, reportUnexpectedError } from "./commands/each-account.ts";
 import { initCommand } from "./commands/init.ts";
 import { queryCommand } from "./commands/query.ts";
 import { removeCommand } from "./commands/remove.ts";
@@ -22,8 +21,6 @@ import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { viewsCommand } from "./commands/views.ts";
-import { readSecrets } from "./init/questions.ts";
-import { PROGRAM_NAME } from "./options/command-line-text.ts";
 import { longName, OPTIONS, type OptionName, type OptionValues } from "./options/options.ts";
 import {
   allAccounts,
@@ -31,14 +28,30 @@ import {
   helpOption,
   isGiven,
   namedConfig,
+  PROGRAM_NAME,
   readOptions,
   refusePastedArguments,
   wantsJson,
 } from "./options/read-options.ts";
 import { openSettingsFile } from "./options/settings-file.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
-import type { AccountResult } from "./output/output.ts";
-import type { ProcessContext } from "./wiring/command-context.ts";
+import { failureJson } from "./output/run-report.ts";
+import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
+import type { CommandContext, CommandSpec, ProcessContext } from "./wiring/command.ts";
+import { stopSignals } from "./wiring/this-process.ts";
+
+/** The command line of a process: its arguments, environment, streams and signals. Returns the exit code. */
+export function commandLine(process: NodeJS.Process, elapsedMs: () => number): Promise<number> {
+  const { env, stdout, stderr } = process;
+  return main(process.argv.slice(2), env, {
+    stdout: Terminal.in(env, stdout),
+    stderr: Terminal.in(env, stderr),
+    signal: stopSignals({ process, elapsedMs }),
+    cwd: process.cwd(),
+    stdin: () => process.stdin,
+    openBrowser: systemBrowser(process.platform),
+  });
+}
 
 /** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */
 export async function main(
@@ -80,7 +93,11 @@ export async function main(
         ...context,
         proxies: readProxies(environment),
         configPath,
-        secrets: readSecrets(environment),
+        // An empty variable counts as not set.
+        secrets: {
+          password: environment["BRAND_PASSWORD"] || undefined,
+          clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
+        },
         isGiven: (name: OptionName) => isGiven(name, given, environment),
         valuesFor: <Each extends OptionName>(names: readonly Each[], account: string) =>
           readOptions<Each | "account">(["account", ...names], { ...given, account }, environment, file, {
@@ -121,18 +138,14 @@ export async function main(
     await program.parseAsync(args.map(asArgumentIfSql), { from: "user" });
     return exitCode;
   } catch (error) {
-    const isUsage = error instanceof CommanderError;
-    if (!isUsage && !(error instanceof SyncError)) {
-      answerInJson(null, "Unexpected error: see standard error.");
-      return reportUnexpectedError(error, context);
+    if (error instanceof CommanderError) {
+      // Commander has written its own message already.
+      if (error.exitCode !== 0) answerInJson("CONFIG_INVALID", onlyHosts(error.message));
+      return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
     }
-    if (isUsage && error.exitCode === 0) return EXIT.done;
-    const code = isUsage ? "CONFIG_INVALID" : error.code;
-    const message = isUsage ? onlyHosts(error.message) : withoutUserinfo(error.message);
-    answerInJson(code, message);
-    // Commander has written its own message already.
-    if (!isUsage) context.stderr.message(`${code}: ${message}`);
-    return isUsage ? EXIT.wrongInput : exitCodeOfError(error);
+    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(error.message));
+    else answerInJson(null, UNEXPECTED);
+    return reportError(error, context);
   }
 }
 
@@ -163,4 +176,80 @@ function asArgumentIfSql(arg: string): string {
   const [, name = ""] = /^--([\w-]*)=/.exec(arg) ?? [];
   const isSql = arg.startsWith("--") && !LONG_NAMES.has(name) && (/^--\s/.test(arg) || /[\r\n]/.test(arg));
   return isSql ? ` ${arg}` : arg;
+}
+
+interface Accounts<Name extends OptionName> {
+  readonly accounts: readonly string[];
+  readonly isJson: boolean;
+  readonly valuesOf: (account: string) => OptionValues<Name>;
+}
+
+interface Ended extends AccountResult {
+  readonly account: string;
+  readonly exitCode: number;
+}
+
+/** `--all`: one account after the other. What ends one does not end the others. Returns the exit code that weighs most. */
+async function eachAccount<Name extends OptionName>(
+  spec: CommandSpec<Name>,
+  { accounts, isJson, valuesOf }: Accounts<Name>,
+  context: Omit<CommandContext, "result">,
+): Promise<number> {
+  const { stdout, stderr, signal } = context;
+  const forPeople = isJson ? stderr : stdout;
+  const failed = (code: string | null, message: string): AccountResult => ({
+    json: (spec.failureJson ?? failureJson)(code, message),
+    line: ["FAILED".padEnd(11), code ?? "unexpected error"].join(" "),
+  });
+  const ended: Ended[] = [];
+  for (const account of accounts) {
+    if (signal.aborted) {
+      const { json } = failed("INTERRUPTED", "Not started: the command was interrupted first.");
+      ended.push({ account, exitCode: EXIT.interrupted, json, line: "not begun" });
+      continue;
+    }
+    forPeople.line(`account ${account}`);
+    let found = failed(null, UNEXPECTED);
+    const result = (given: AccountResult): void => {
+      found = given;
+    };
+    let exitCode: number;
+    try {
+      exitCode = await spec.execute(valuesOf(account), { ...context, result }, "");
+    } catch (error) {
+      exitCode = reportError(error, context);
+      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
+    }
+    ended.push({ account, exitCode, ...found });
+  }
+  const widest = Math.max(...accounts.map(({ length }) => length));
+  forPeople.lines(["all accounts", ...ended.map((each) => `  ${each.account.padEnd(widest)}  ${each.line}`)]);
+  if (isJson) stdout.json({ accounts: ended.map(({ account, json }) => ({ account, ...json })) });
+  return BY_WEIGHT.find((code) => ended.some(({ exitCode }) => exitCode === code)) ?? EXIT.done;
+}
+
+/** What weighs most comes first. */
+const BY_WEIGHT: readonly number[] = [
+  EXIT.interrupted,
+  EXIT.failed,
+  EXIT.wrongInput,
+  EXIT.held,
+  EXIT.skipped,
+  EXIT.tooOld,
+  EXIT.done,
+];
+
+const UNEXPECTED = "Unexpected error: see standard error.";
+
+/** Of a defect only the kind and the place are shown: its message may quote data. Returns the exit code. */
+function reportError(error: unknown, { stderr }: Output): number {
+  if (error instanceof SyncError) {
+    stderr.message(`${error.code}: ${withoutUserinfo(error.message)}`);
+    return exitCodeOfError(error);
+  }
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  const kind = error instanceof Error ? error.name : typeof error;
+  stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
+  return EXIT.failed;
 }

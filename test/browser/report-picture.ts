@@ -2,7 +2,7 @@
 // `report` about them in a browser.
 
 import { join } from "node:path";
-import { makeReport } from "../../bin/cli/report/make-report.ts";
+import { makeReport } from "../../bin/cli/report/report-page.ts";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import { Sandbox } from "../job/run/sandbox.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";

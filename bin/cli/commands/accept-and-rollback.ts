@@ -6,14 +6,13 @@ import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
+import { PLACE_OPTIONS } from "../options/options.ts";
 import { describeHead } from "../output/describe-status.ts";
 import { Display } from "../output/display.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
 
 const SHARED = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
 const ID = { name: "id", description: "the snapshot, as status and the table publications name it" };

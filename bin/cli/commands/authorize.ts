@@ -10,14 +10,13 @@ import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, codeExchange } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
 import { canListenOn, receiveAnswer } from "../authorize/receive-answer.ts";
-import { commandLineText } from "../options/command-line-text.ts";
-import { AUTHORIZE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { AUTHORIZE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
 import { openCredentials, openTokens } from "../wiring/open-credentials.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;
 

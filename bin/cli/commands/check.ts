@@ -1,13 +1,12 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
-import { credentialsWork } from "../init/write-account-files.ts";
-import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { givenSettings, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { credentialsWork } from "../wiring/open-credentials.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "lifted", "deep", "all"] as const;
 

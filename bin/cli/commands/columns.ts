@@ -5,12 +5,12 @@ import { DUCKDB, typedValue } from "../../../lambdas/job/catalog/views/views.ts"
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import type { ResultRow } from "../formats/format-result.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatTable } from "../output/table.ts";
+import type { ResultRow } from "../output/format-result.ts";
+import { formatTable } from "../output/format-result.ts";
 import { verifyTables } from "../query/verify-tables.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
 import { needDuckDB } from "./query.ts";
 
 const OPTIONS = ["config", "warehouse", "json"] as const;

@@ -4,14 +4,13 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { diff, FirstChanges } from "../../../lambdas/job/run/compare/diff.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { formatResult } from "../formats/format-result.ts";
-import { PLACE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
+import { PLACE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changeCounts } from "../output/progress-text.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
+import { formatResult } from "../output/format-result.ts";
+import { changeCounts } from "../output/words.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
 

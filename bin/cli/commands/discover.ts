@@ -14,13 +14,13 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { givenSettings, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { plural } from "../output/progress-text.ts";
-import { formatTable } from "../output/table.ts";
+import { formatTable } from "../output/format-result.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { plural } from "../output/words.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"] as const;
 

@@ -1,7 +1,12 @@
 // `init`: asks for an account's address and credentials, writes the files that keep them, and tries them.
 
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import type { Check } from "../../../lambdas/job/run/check.ts";
 import {
   authUrl as authUrlSchema,
@@ -9,23 +14,17 @@ import {
 } from "../../../lambdas/job/settings/addresses.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
-import { Answers, askCredentials, askPassword, Questions, readSecretLine } from "../init/questions.ts";
-import {
-  refuseKnownAccount,
-  replace,
-  schemaFile,
-  settingsBefore,
-  settingsWith,
-  writeAccountFiles,
-} from "../init/write-account-files.ts";
-import { commandLineText } from "../options/command-line-text.ts";
+import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { fileError, isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { type Answers, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
 import type { OptionValues } from "../options/options.ts";
-import { readOptions } from "../options/read-options.ts";
+import { commandLineText, readOptions } from "../options/read-options.ts";
 import { openSettingsFile, SETTINGS_FILE } from "../options/settings-file.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { credentialsWork, uncheckedMark } from "../wiring/open-credentials.ts";
 import { checkCommand, exitCodeOf, tryAccount } from "./check.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [
   "config",
@@ -97,16 +96,6 @@ const isRefused = ({ login }: Written, checks: readonly Check[]): boolean =>
 
 const credentialsText = (credentials: ServiceCredentials): string => `${JSON.stringify(credentials)}\n`;
 
-async function withAnswers<T>(
-  { stdin, stderr, signal }: Pick<CommandContext, "stdin" | "stderr" | "signal">,
-  work: (answers: Answers) => Promise<T>,
-): Promise<T> {
-  const input = stdin();
-  const questions = input.isTTY ? new Questions({ input, terminal: stderr, signal }) : undefined;
-  const answers = new Answers(questions, () => readSecretLine(input, signal));
-  return await work(answers).finally(() => questions?.close());
-}
-
 interface Written {
   readonly account: string;
   readonly login: ServiceCredentials;
@@ -115,43 +104,218 @@ interface Written {
 }
 
 async function write(values: Values, context: CommandContext, answers: Answers): Promise<Written> {
-  const { cwd, configPath, isGiven, secrets } = context;
-  const title = configPath ?? SETTINGS_FILE;
-  const place = { title, path: resolve(cwd, title) };
-  const before = settingsBefore(place);
+  const { cwd, configPath: title = SETTINGS_FILE, isGiven, secrets } = context;
+  const path = resolve(cwd, title);
+  const before = settingsBefore(path, title);
   const account = await answers.get(isGiven("account") ? values.account : undefined, {
     name: "--account",
     words: "Account, a name of your own",
     fallback: "default",
     parse: (text) => parseSetting(accountName, text),
   });
-  const credentials = join(dirname(place.path), "credentials", `${account}.json`);
-  refuseKnownAccount(before, { account, credentials }, place);
+  const credentials = join(dirname(path), "credentials", `${account}.json`);
+  refuseKnownAccount(before, account, credentials, title);
   const baseUrl = await answers.get(values.baseUrl, {
     name: "--base-url",
     words: "Address of the service",
     parse: (text) => parseSetting(baseUrlSchema, text),
   });
-  const given = await askCredentials(values, secrets, answers);
+  const login = await askCredentials(values, secrets, answers);
   const authUrl =
-    given.method === "oauth"
+    login.method === "oauth"
       ? await answers.get(values.authUrl, {
           name: "--auth-url",
           words: "Address of the identity provider",
           parse: (text) => parseSetting(authUrlSchema, text),
         })
       : values.authUrl;
-  const added = {
-    account,
-    baseUrl,
-    authUrl,
-    credentials,
-    warehouse: values.warehouse,
-    schema: schemaFile(),
-  };
-  await writeAccountFiles({
-    credentials: { path: credentials, text: credentialsText(given) },
-    settings: { path: place.path, text: settingsWith(before, added, place), isNew: before === undefined },
+  const added = { account, baseUrl, authUrl, credentials, warehouse: values.warehouse };
+  const text = settingsWith(before, added, path);
+  await writeCredentials(credentials, credentialsText(login), () =>
+    before === undefined ? create(path, text, 0o644) : replace(path, text),
+  );
+  return { account, login, settings: title, credentials };
+}
+
+/**
+ * Only their owner may read them. Replaces no credentials but those that `init` has written itself, while no check has
+ * passed with them. Those of a new account go again where `writeSettings` fails.
+ */
+async function writeCredentials(
+  path: string,
+  text: string,
+  writeSettings: () => Promise<void>,
+): Promise<void> {
+  const isAgain = isUnchecked(path) && existsSync(path);
+  if (isAgain) await replace(path, text);
+  else await createCredentials(path, text);
+  try {
+    await writeSettings();
+  } catch (error) {
+    if (!isAgain) {
+      await rm(path, { force: true });
+      await credentialsWork(path);
+    }
+    throw error;
+  }
+}
+
+/** Whether `init` may write these credentials again. */
+const isUnchecked = (credentials: string): boolean => existsSync(uncheckedMark(credentials));
+
+async function createCredentials(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 }).catch(failed(folder));
+  // Its folder may lie in a repository.
+  if (made !== undefined) await create(join(folder, ".gitignore"), "*\n");
+  await create(path, text);
+  await writeFile(uncheckedMark(path), "", { mode: 0o600 }).catch(failed(path));
+}
+
+/** `init` is given another name, or the file is moved away. */
+function existsAlready(path: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `${path} exists already, and init replaces no file. Choose another name with --account, or move that file away. Nothing was written.`,
+  );
+}
+
+async function create(path: string, text: string, mode = 0o600): Promise<void> {
+  await writeFile(path, text, { flag: "wx", mode }).catch((error: unknown) => {
+    if (isErrno(error, "EEXIST")) throw existsAlready(path);
+    return failed(path)(error);
   });
-  return { account, login: given, settings: title, credentials };
+}
+
+/** Keeps the file's mode, and a link to it. */
+async function replace(link: string, text: string): Promise<void> {
+  const path = await realpath(link).catch(failed(link));
+  const { mode } = await stat(path).catch(failed(path));
+  const written = `${path}.new`;
+  await create(written, text);
+  try {
+    await chmod(written, mode);
+    await rename(written, path);
+  } catch (error) {
+    await rm(written, { force: true });
+    failed(path)(error);
+  }
+}
+
+function failed(path: string): (error: unknown) => never {
+  return (error) => {
+    throw fileError(error, "write", path);
+  };
+}
+
+/** The text of a settings file that is usable. */
+interface SettingsBefore {
+  readonly text: string;
+  readonly settings: FileSettings;
+}
+
+/** Undefined where there is no file. Throws `CONFIG_INVALID` for one that is wrong. */
+function settingsBefore(path: string, title: string): SettingsBefore | undefined {
+  const given = readSettingsFile(path, title);
+  if (given === undefined) return undefined;
+  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  return { text: readFileSync(path, "utf8"), settings };
+}
+
+function refuseKnownAccount(
+  before: SettingsBefore | undefined,
+  account: string,
+  credentials: string,
+  title: string,
+): void {
+  if (isUnchecked(credentials)) return;
+  if (before !== undefined && Object.hasOwn(before.settings.accounts, account)) {
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `${title} has the account ${account} already, and init changes no account. Choose another name with --account, or change the account in ${title} with an editor. Nothing was written.`,
+    );
+  }
+  if (existsSync(credentials)) throw existsAlready(credentials);
+}
+
+/** Its places are absolute, or in AWS. The warehouse is for a file that is new. */
+type NewAccount = Pick<Values, "account" | "authUrl" | "warehouse"> & {
+  readonly baseUrl: string;
+  readonly credentials: string;
+};
+
+/** The text of the settings file with this account. What a person wrote stays as it stands there. */
+function settingsWith(before: SettingsBefore | undefined, added: NewAccount, path: string): string {
+  const { account, baseUrl, authUrl } = added;
+  const { text, settings } = before ?? {};
+  const own = {
+    ...(settings?.baseUrl === baseUrl ? {} : { baseUrl }),
+    ...(authUrl === undefined || settings?.authUrl === authUrl ? {} : { authUrl }),
+    credentials: beside(path, added.credentials),
+  };
+  if (text !== undefined) return textWith(text, account, own);
+  const schema = schemaFile();
+  const made = {
+    $schema: schema && fromFolderOf(path, schema),
+    warehouse: beside(path, added.warehouse),
+    accounts: { [account]: own },
+  };
+  return `${JSON.stringify(made, null, 2)}\n`;
+}
+
+/** In the place of the account if it is there, else after the last one; indented as the others are. */
+function textWith(text: string, account: string, own: object): string {
+  const root = rootSpan(text, text.startsWith("\uFEFF") ? 1 : 0);
+  const accounts = valueAt(text, ["accounts"], root);
+  const all = accounts === undefined ? [] : [...members(text, accounts)];
+  const last = all.at(-1);
+  if (accounts === undefined || last === undefined) throw new Error("a usable file has accounts");
+  const [, newline = "", indent = ""] =
+    /^\{(\r?\n)([ \t]*)/.exec(text.slice(accounts.start, accounts.end)) ?? [];
+  const [, step = "  "] = /\n([ \t]+)/.exec(text) ?? [];
+  const there = all.find(({ key }) => key === account)?.value;
+  const before: Readonly<Record<string, unknown>> = there
+    ? JSON.parse(text.slice(there.start, there.end))
+    : {};
+  const others = Object.entries(before).filter(([key]) => !OWN_KEYS.has(key));
+  const settings = { ...own, ...Object.fromEntries(others) };
+  const value =
+    newline === ""
+      ? JSON.stringify(settings)
+      : JSON.stringify(settings, null, step).replaceAll("\n", `${newline}${indent}`);
+  if (there) return `${text.slice(0, there.start)}${value}${text.slice(there.end)}`;
+  const { end } = last.value;
+  const entry = `,${newline === "" ? " " : `${newline}${indent}`}${JSON.stringify(account)}: ${value}`;
+  return `${text.slice(0, end)}${entry}${text.slice(end)}`;
+}
+
+/** What `init` says of an account. Every other key of one that it writes again is a person's. */
+const OWN_KEYS: ReadonlySet<string> = new Set(["baseUrl", "authUrl", "credentials"]);
+
+/** A path below the file's folder starts from there; every other stays absolute. */
+function beside(path: string, place: string): string {
+  if (!isAbsolute(place)) return place;
+  const from = fromFolderOf(path, place);
+  return from?.startsWith("./") ? from : place;
+}
+
+/** Undefined on another drive. */
+function fromFolderOf(path: string, place: string): string | undefined {
+  const from = relative(dirname(path), place).split(sep).join("/");
+  if (isAbsolute(from)) return undefined;
+  return from.startsWith("../") ? from : `./${from}`;
+}
+
+/** Where the JSON Schema of the settings file is, which editors complete and check with. */
+const NAME = "brand-events.schema.json";
+
+/** In the folder of this program, or in one above this code. Undefined where a package leaves it out. */
+function schemaFile(): string | undefined {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (dirname(folder) !== folder) {
+    const file = join(folder, NAME);
+    if (existsSync(file)) return file;
+    folder = dirname(folder);
+  }
+  return undefined;
 }

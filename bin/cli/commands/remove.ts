@@ -14,15 +14,15 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { type AccountStore, accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
-import { commandLineText } from "../options/command-line-text.ts";
-import { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { WAREHOUSE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { plural } from "../output/progress-text.ts";
+import { plural } from "../output/words.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { missingWarehouse, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...WAREHOUSE_OPTIONS, "yes", "logLevel", "json"] as const;
 

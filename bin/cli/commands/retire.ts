@@ -3,12 +3,12 @@
 import { retire } from "../../../lambdas/job/run/retire.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { commandLineText } from "../options/command-line-text.ts";
-import { PLACE_OPTIONS } from "../options/given-settings.ts";
+import { PLACE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { openWarehouse } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "yes", "logLevel", "json"] as const;
 

@@ -4,17 +4,22 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { credentialsWork } from "../init/write-account-files.ts";
+import { runInstant } from "../../../lambdas/job/storage/layout.ts";
+import {
+  type AccountStore,
+  accountStore,
+  deletable,
+  type Store,
+} from "../../../lambdas/job/storage/store.ts";
 import { Notifier } from "../notify/notifier.ts";
-import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/given-settings.ts";
 import type { OptionValues } from "../options/options.ts";
+import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
-import { expireRuns } from "../wiring/open-warehouse.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { credentialsWork } from "../wiring/open-credentials.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [
   ...SERVICE_OPTIONS,
@@ -82,3 +87,22 @@ async function started(
   if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
   return { result, store };
 }
+
+/** Nothing can be resumed after that time, and no table reads these files. */
+export async function expireRuns(
+  store: AccountStore,
+  nowMs: number,
+  logger: Pick<Logger, "warn">,
+): Promise<void> {
+  const mayDelete = deletable(logger);
+  const prefix = store.keys.runs;
+  for await (const file of store.list(prefix)) {
+    const startedAtMs = runInstant(file.key.slice(prefix.length).split("/")[0] ?? "");
+    // Keys come in the order of the instants, so the first that is young ends the search.
+    if (startedAtMs !== undefined && startedAtMs >= nowMs - RUN_FILES_KEPT_MS) return;
+    if (startedAtMs !== undefined && mayDelete(file)) await store.delete(file.key);
+  }
+}
+
+/** Deletes what runs staged more than 14 days ago. In a bucket a lifecycle rule does it. */
+const RUN_FILES_KEPT_MS = 14 * 24 * 60 * 60 * 1000;

@@ -1,24 +1,46 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did; of one account or
 // of all.
 
-import { type AccountStatus, statusOfAll } from "../../../lambdas/job/run/status.ts";
+import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { type AccountStatus, type Status, statusOfAll } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { commandLineText } from "../options/command-line-text.ts";
-import { PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
-import type { OptionValues } from "../options/options.ts";
-import { heldJson } from "../output/describe-held.ts";
-import { describeStatus, statusTable, tooOld } from "../output/describe-status.ts";
+import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+import {
+  describeEarlierHeld,
+  describeHead,
+  describeHeld,
+  heldJson,
+  madeAtMs,
+  publishableOf,
+  reasonOf,
+  running,
+  statusTable,
+} from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { Output } from "../output/output.ts";
-import { formatTable } from "../output/table.ts";
-import { whereText } from "../output/where.ts";
-import type { CommandContext } from "../wiring/command-context.ts";
-import { damagedAccountText, openWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
-import { warehouseAccounts } from "./each-account.ts";
+import { formatTable } from "../output/format-result.ts";
+import type { Output } from "../output/terminal.ts";
+import {
+  age,
+  changeCounts,
+  minute,
+  plural,
+  repeatedEntries,
+  throttledText,
+  whereText,
+} from "../output/words.ts";
+import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import {
+  damagedAccountText,
+  openWarehouse,
+  refuseUnknownAccount,
+  warehouseAccounts,
+} from "../wiring/open-warehouse.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "maxAge", "json"] as const;
 
@@ -119,3 +141,63 @@ function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: numb
   if (damaged.length > 0) return EXIT.failed;
   return old === undefined ? EXIT.done : EXIT.tooOld;
 }
+
+/** `values` say where the account is, in words and for the commands to paste. */
+function describeStatus(
+  found: Status,
+  nowMs: number,
+  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
+): readonly string[] {
+  const { account, head, lease, held, runs, fieldChanges } = found;
+  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
+  lines.push(`  warehouse    ${whereText(values)}`);
+  lines.push(`  running      ${lease ? running(lease) : "none"}`);
+  const last = runs.find(({ trigger }) => isRun(trigger));
+  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
+  const publishable = publishableOf(found);
+  for (const one of publishable) {
+    lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
+    const describe = one === publishable.at(-1) ? describeHeld : describeEarlierHeld;
+    const judged = describe({ ...one, isPinned: head?.pinned === true }, head?.snapshot_id ?? null, values);
+    lines.push(...judged.map((line) => `               ${line}`));
+  }
+  for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
+    lines.push(`  fields       ${line}`);
+  const older = held.length - publishable.length;
+  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
+  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
+  return lines;
+}
+
+function describeRun(row: RunLogEntry): string {
+  const name = isRun(row.trigger) ? "" : ` by ${row.trigger}`;
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const what = [events, row.added === null ? reasonOf(row) : changeCounts(row)]
+    .filter((part) => part !== "")
+    .join(": ");
+  const took = durationText(row.seconds * 1000).padStart(7);
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${repeatedEntries(row)}${name}`;
+}
+
+/**
+ * A line that names them, or undefined where there is none. Data are as old as their snapshot's id says; an account
+ * without a publication is too old. A damaged account is another matter.
+ */
+function tooOld(
+  found: readonly AccountStatus[],
+  maxAgeHours: number | undefined,
+  nowMs: number,
+): string | undefined {
+  if (maxAgeHours === undefined) return undefined;
+  const named = found.flatMap((one) => {
+    if ("damage" in one) return [];
+    const { account, head } = one;
+    if (head === null) return [`${account} (nothing is published)`];
+    const madeAt = madeAtMs(head);
+    if (nowMs - madeAt <= maxAgeHours * HOUR_MS) return [];
+    return [`${account} (of ${minute(madeAt)}, ${age(madeAt, nowMs)})`];
+  });
+  return named.length === 0 ? undefined : `older than ${maxAgeHours} h: ${named.join(", ")}`;
+}
+
+const HOUR_MS = 60 * 60 * 1000;

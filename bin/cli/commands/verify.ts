@@ -7,14 +7,13 @@ import {
   verifiedText,
   verify,
 } from "../../../lambdas/job/run/verify/verify.ts";
-import { givenSettings, SERVICE_OPTIONS } from "../options/given-settings.ts";
+import { givenSettings, SERVICE_OPTIONS } from "../options/options.ts";
 import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { age } from "../output/minute.ts";
-import { plural } from "../output/progress-text.ts";
 import { failureJson } from "../output/run-report.ts";
+import { age, plural } from "../output/words.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { servicePorts } from "../wiring/service-ports.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = [...SERVICE_OPTIONS, "sample", "all"] as const;
 

@@ -5,8 +5,8 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { EXIT } from "../output/exit-code.ts";
+import type { CommandSpec } from "../wiring/command.ts";
 import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
-import type { CommandSpec } from "./command.ts";
 
 const OPTIONS = ["config", "warehouse", "json"] as const;
 

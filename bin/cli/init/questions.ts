@@ -8,11 +8,11 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import type { Input } from "../authorize/read-answer.ts";
 import { OPTIONS, type OptionValues } from "../options/options.ts";
-import type { Terminal } from "../output/terminal.ts";
+import type { Output, Terminal } from "../output/terminal.ts";
 
 interface QuestionsOptions {
   readonly input: Input;
-  readonly terminal: Pick<Terminal, "line" | "message" | "redraw" | "erase" | "isInteractive">;
+  readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ interface Question<Value> {
   readonly parse: (text: string) => Value;
 }
 
-export class Questions {
+class Questions {
   readonly #options: QuestionsOptions;
   readonly #reader: Interface;
   readonly #ended = Promise.withResolvers<never>();
@@ -124,37 +124,40 @@ function silent(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
-/** Where the answers of `init` come from: what is given, then a person at a terminal, or else standard input for a secret. */
 interface NamedQuestion<Value> extends Question<Value> {
   /** The option or the variable that gives it. */
   readonly name: string;
 }
 
-export class Answers {
-  readonly #questions: Pick<Questions, "ask"> | undefined;
-  readonly #readInput: () => Promise<string>;
-
-  /** @param questions undefined without a terminal; then `readInput` has the secret */
-  constructor(questions: Pick<Questions, "ask"> | undefined, readInput: () => Promise<string>) {
-    this.#questions = questions;
-    this.#readInput = readInput;
-  }
-
+/** Where the answers of `init` come from: what is given, then a person at a terminal, or else standard input for a secret. */
+export interface Answers {
   /** Without a terminal the fallback, or `CONFIG_INVALID` naming what is missing. */
-  async get<Value>(given: Value | undefined, question: NamedQuestion<Value>): Promise<Value> {
-    if (given !== undefined) return given;
-    if (this.#questions) return this.#questions.ask(question);
-    if (question.fallback !== undefined) return question.parse(question.fallback);
-    throw missing(question.name, "There is no terminal to ask at.");
-  }
+  readonly get: <Value>(given: Value | undefined, question: NamedQuestion<Value>) => Promise<Value>;
+  readonly secret: (given: string | undefined, question: NamedQuestion<string>) => Promise<string>;
+}
 
-  async secret(given: string | undefined, question: NamedQuestion<string>): Promise<string> {
-    if (given !== undefined) return given;
-    if (this.#questions) return this.#questions.ask({ ...question, isHidden: true });
-    const text = (await this.#readInput()).replace(/\r?\n$/, "");
-    if (text !== "" && !/[\r\n]/.test(text)) return question.parse(text);
-    throw missing(question.name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
-  }
+export async function withAnswers<T>(
+  { stdin, stderr, signal }: Output & { readonly stdin: () => Input; readonly signal: AbortSignal },
+  work: (answers: Answers) => Promise<T>,
+): Promise<T> {
+  const input = stdin();
+  const questions = input.isTTY ? new Questions({ input, terminal: stderr, signal }) : undefined;
+  const answers: Answers = {
+    get: async (given, question) => {
+      if (given !== undefined) return given;
+      if (questions) return questions.ask(question);
+      if (question.fallback !== undefined) return question.parse(question.fallback);
+      throw missing(question.name, "There is no terminal to ask at.");
+    },
+    secret: async (given, question) => {
+      if (given !== undefined) return given;
+      if (questions) return questions.ask({ ...question, isHidden: true });
+      const text = (await readSecretLine(input, signal)).replace(/\r?\n$/, "");
+      if (text !== "" && !/[\r\n]/.test(text)) return question.parse(text);
+      throw missing(question.name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
+    },
+  };
+  return await work(answers).finally(() => questions?.close());
 }
 
 function missing(name: string, why: string): SyncError {
@@ -163,11 +166,9 @@ function missing(name: string, why: string): SyncError {
 }
 
 /** The credentials of a new account: from options and the environment, and the rest from a person or standard input. */
-type CredentialOptions = OptionValues<"method" | "email" | "clientId">;
-
 export async function askCredentials(
-  values: CredentialOptions,
-  secrets: GivenSecrets,
+  values: OptionValues<"method" | "email" | "clientId">,
+  secrets: { readonly password: string | undefined; readonly clientSecret: string | undefined },
   answers: Answers,
 ): Promise<ServiceCredentials> {
   const method = await answers.get(values.method, {
@@ -214,22 +215,8 @@ function withoutColon(text: string): string {
 }
 
 /** A secret from standard input that is no terminal. */
-export function readSecretLine(input: Input, signal: AbortSignal): Promise<string> {
+function readSecretLine(input: Input, signal: AbortSignal): Promise<string> {
   return readInput(input, signal, (problem) => {
     return new SyncError("CONFIG_INVALID", `Standard input ${problem}, so it cannot be the secret.`);
   });
-}
-
-/** The secrets that only the environment may give: an option would stand in the list of processes. */
-export interface GivenSecrets {
-  readonly password: string | undefined;
-  readonly clientSecret: string | undefined;
-}
-
-/** An empty variable counts as not set. */
-export function readSecrets(environment: NodeJS.ProcessEnv): GivenSecrets {
-  return {
-    password: environment["BRAND_PASSWORD"] || undefined,
-    clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
-  };
 }

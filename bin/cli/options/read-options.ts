@@ -1,13 +1,16 @@
-// Where the value of an option comes from: the command line, its variable, the settings file, its default.
+// Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
+// their options, to be pasted into a POSIX shell as they are, in any folder.
 
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { Option } from "commander";
-import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
+import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { placeBeside, STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { plainText } from "../../../lambdas/job/settings-file/settings.ts";
-import { parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import {
   defaultText,
   longName,
@@ -107,7 +110,7 @@ export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv)
  * differ and none is chosen.
  * @param account undefined for a command that works on all of them at once
  */
-export function fileValue(
+function fileValue(
   name: OptionName,
   { settings, accounts, title }: SettingsFile,
   account: string | undefined,
@@ -253,4 +256,52 @@ export function refusePastedArguments(args: readonly string[]): void {
     const isOption = option !== undefined && /^--[\w-]+$/.test(option);
     refusePastedCredentials(isOption ? `${option}: the value` : "An argument", value);
   }
+}
+
+const COMMAND = "brand-events-sync";
+
+/**
+ * How this program is started where it runs. `file` is a URL of this program's own code: sources run in a clone, built
+ * code where the package is installed.
+ */
+export function programName(file: string): string {
+  if (file.endsWith(".ts")) return "npm run sync --";
+  // npx installs into a folder of its own, and puts the command into PATH for one process only.
+  const npx = /^.*\/_npx\/[^/]+\/node_modules\//.exec(file)?.[0];
+  return npx === undefined ? COMMAND : shellWord(fileURLToPath(`${npx}.bin/${COMMAND}`));
+}
+
+/** Every command that is printed begins with this. */
+export const PROGRAM_NAME: string = programName(import.meta.url);
+
+/**
+ * `words` come first: the command and its argument. Of the options, those follow whose values are not what the command
+ * takes without them in another folder, where there may be another settings file.
+ */
+export function commandLineText<Name extends OptionName>(
+  words: readonly string[],
+  names: readonly Name[],
+  values: OptionValues<Name>,
+): string {
+  const given: Partial<OptionValues<OptionName>> = values;
+  const options = names.flatMap((name) => optionWords(name, given));
+  return [PROGRAM_NAME, ...[...words, ...options].map(shellWord)].join(" ");
+}
+
+function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>): readonly string[] {
+  const flag = `--${longName(name)}`;
+  if (name === "config") return values.config === undefined ? [] : [flag, values.config.path];
+  const value: unknown = values[name];
+  if (value === undefined || isDeepStrictEqual(value, withoutOption(name, values))) return [];
+  if (Array.isArray(value)) {
+    return value.flatMap((one) => [flag, typeof one === "string" ? one : liftText(one)]);
+  }
+  return value === true ? [flag] : [flag, String(value)];
+}
+
+function withoutOption(name: OptionName, { config, account }: Partial<OptionValues<OptionName>>): unknown {
+  if (name === "account") return config?.accounts.length === 1 ? config.accounts[0] : undefined;
+  const { default: fallback }: OptionSpec = OPTIONS[name];
+  const inFile = config && account !== undefined ? fileValue(name, config, account) : undefined;
+  return inFile ?? fallback;
 }

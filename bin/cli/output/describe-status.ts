@@ -1,20 +1,22 @@
-// One account in words: what readers see, which run is active, what is held and why, what the last runs did.
+// An account in words: what readers see, which run is active, and what is held: what publishing it would do, which events
+// that concerns, and the commands to paste.
 
-import type { HeldSnapshot } from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import {
+  type HeldCommands,
+  type HeldSnapshot,
+  ifNotAccepted,
+} from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { AccountStatus, Status } from "../../../lambdas/job/run/status.ts";
-import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
-import type { PLACE_OPTIONS } from "../options/given-settings.ts";
-import type { OptionValues } from "../options/options.ts";
-import { describeEarlierHeld, describeHeld } from "./describe-held.ts";
-import { age, minute } from "./minute.ts";
-import { changeCounts, plural, repeatedEntries, throttledText } from "./progress-text.ts";
-import type { TableRows } from "./table.ts";
-import { whereText } from "./where.ts";
+import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+import type { TableRows } from "./format-result.ts";
+import { age, changeCounts, minute, plural } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */
 export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
@@ -35,33 +37,6 @@ export function running({ run_id, execution }: NonNullable<Status["lease"]>): st
   return execution === undefined ? run_id : `${run_id}, in the execution ${nameOfExecution(execution)}`;
 }
 
-/** `values` say where the account is, in words and for the commands to paste. */
-export function describeStatus(
-  found: Status,
-  nowMs: number,
-  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
-): readonly string[] {
-  const { account, head, lease, held, runs, fieldChanges } = found;
-  const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
-  lines.push(`  warehouse    ${whereText(values)}`);
-  lines.push(`  running      ${lease ? running(lease) : "none"}`);
-  const last = runs.find(({ trigger }) => isRun(trigger));
-  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
-  const publishable = publishableOf(found);
-  for (const one of publishable) {
-    lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
-    const describe = one === publishable.at(-1) ? describeHeld : describeEarlierHeld;
-    const judged = describe({ ...one, isPinned: head?.pinned === true }, head?.snapshot_id ?? null, values);
-    lines.push(...judged.map((line) => `               ${line}`));
-  }
-  for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
-    lines.push(`  fields       ${line}`);
-  const older = held.length - publishable.length;
-  if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
-  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
-  return lines;
-}
-
 /** The held snapshots that are later than what readers see. */
 export function publishableOf({ head, held }: Pick<Status, "head" | "held">): readonly HeldSnapshot[] {
   return held.filter(({ snapshotId }) => snapshotId > (head?.snapshot_id ?? ""));
@@ -70,16 +45,6 @@ export function publishableOf({ head, held }: Pick<Status, "head" | "held">): re
 /** Why an attempt ended as it did, in a word or two. */
 export function reasonOf({ reason, error_code }: RunLogEntry): string {
   return [reason, error_code].filter((part) => part !== null).join(" ");
-}
-
-function describeRun(row: RunLogEntry): string {
-  const name = isRun(row.trigger) ? "" : ` by ${row.trigger}`;
-  const events = row.events === null ? "" : plural(row.events, "event");
-  const what = [events, row.added === null ? reasonOf(row) : changeCounts(row)]
-    .filter((part) => part !== "")
-    .join(": ");
-  const took = durationText(row.seconds * 1000).padStart(7);
-  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${repeatedEntries(row)}${name}`;
 }
 
 /** All accounts of a warehouse, a line each. */
@@ -106,31 +71,118 @@ function rowOf(one: AccountStatus, nowMs: number): readonly string[] {
   ];
 }
 
-/** Which accounts have data that are older than `--max-age` allows. */
-const HOUR_MS = 60 * 60 * 1000;
-
 /** From when the data of a publication are, in milliseconds since the Unix epoch. */
 export function madeAtMs({ snapshot_id, published_at }: Publication): number {
   return runInstant(snapshot_id) ?? Date.parse(published_at);
 }
 
+interface Held {
+  readonly snapshotId: string;
+  /** Whether the account is pinned, so that waiting publishes nothing. */
+  readonly isPinned: boolean;
+  /** Absent where an earlier version has held it. */
+  readonly preview?: Preview | undefined;
+}
+
 /**
- * A line that names them, or undefined where there is none. Data are as old as their snapshot's id says; an account
- * without a publication is too old. A damaged account is another matter.
+ * All of it, for one snapshot.
+ * @param head the snapshot that readers see now; null for none
  */
-export function tooOld(
-  found: readonly AccountStatus[],
-  maxAgeHours: number | undefined,
-  nowMs: number,
-): string | undefined {
-  if (maxAgeHours === undefined) return undefined;
-  const named = found.flatMap((one) => {
-    if ("damage" in one) return [];
-    const { account, head } = one;
-    if (head === null) return [`${account} (nothing is published)`];
-    const madeAt = madeAtMs(head);
-    if (nowMs - madeAt <= maxAgeHours * HOUR_MS) return [];
-    return [`${account} (of ${minute(madeAt)}, ${age(madeAt, nowMs)})`];
-  });
-  return named.length === 0 ? undefined : `older than ${maxAgeHours} h: ${named.join(", ")}`;
+export function describeHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
+  const [look, publish] = commandLines(held, values);
+  const { preview, isPinned } = held;
+  return [
+    ...(preview ? [wouldDo(preview, head), ...firstOfEach(preview)] : []),
+    look,
+    publish,
+    `or wait: ${ifNotAccepted(isPinned)}`,
+  ];
+}
+
+/** In short, where a later one waits too. */
+export function describeEarlierHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
+  return [...(held.preview ? [wouldDo(held.preview, head)] : []), ...commandLines(held, values)];
+}
+
+function commandLines({ snapshotId }: Held, values: PlaceValues): readonly [string, string] {
+  const { accept, diff } = heldCommands(snapshotId, values);
+  return [`look at it: ${diff}`, `publish it anyway: ${accept}`];
+}
+
+function firstOfEach(preview: Preview): readonly string[] {
+  const { added, changed, removed, uuids } = preview;
+  return [
+    ...first("added", added ?? 0, uuids.added),
+    ...first("changed", changed ?? 0, uuids.changed),
+    ...first("removed", removed ?? 0, uuids.removed),
+    ...missingOf(preview).flatMap(([what, missing, some]) => first(`missing because ${what}`, missing, some)),
+  ];
+}
+
+type Missing = readonly [what: string, count: number, firstUuids: readonly string[]];
+
+/** Listed events without a row, by reason. */
+export function missingOf(preview: Preview): readonly Missing[] {
+  const { gone, forbidden, rejected, oversize, too_deep, uuids } = preview;
+  return [
+    ["forbidden (403)", forbidden, uuids.forbidden],
+    ["gone (404 or 410)", gone, uuids.gone],
+    ["too large", oversize, uuids.oversize],
+    ["nested too deep", too_deep, uuids.too_deep],
+    ["without a valid uuid", rejected - oversize - too_deep, []],
+  ];
+}
+
+/** `publishing it would add 5, change 8 and remove 412 events, compared with …`. */
+export function wouldDo(
+  { base_snapshot_id: base, added, changed, removed }: Preview,
+  head: string | null,
+): string {
+  if (added === null || changed === null || removed === null)
+    return "what publishing it would change is not known, because a file is damaged (check --deep names it)";
+  const what = `publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events`;
+  if (base === null) return `${what}; nothing was published before`;
+  if (base === head) return `${what}, compared with ${base}, which readers see`;
+  return `${what}, compared with ${base}, which readers saw then; diff compares it with what they see now`;
+}
+
+/** `removed, the first 10 of 412: …`. */
+function first(what: string, all: number, uuids: readonly string[]): readonly string[] {
+  if (all === 0) return [];
+  const some =
+    all > uuids.length && uuids.length > 0
+      ? `the first ${uuids.length} of ${countText(all)}`
+      : countText(all);
+  return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
+}
+
+interface HeldJson extends Held {
+  readonly reason: string | null;
+  readonly explanation: string;
+}
+
+/** `preview` is null where an earlier version has held it. */
+export function heldJson(
+  { snapshotId, reason, explanation, preview, isPinned }: HeldJson,
+  values: PlaceValues,
+): object {
+  const { accept, diff } = heldCommands(snapshotId, values);
+  return {
+    snapshot_id: snapshotId,
+    reason,
+    explanation,
+    preview: preview ?? null,
+    accept_command: accept,
+    diff_command: diff,
+    wait: ifNotAccepted(isPinned),
+  };
+}
+
+/** The commands that decide on a held snapshot, ready to paste. */
+type PlaceValues = OptionValues<(typeof PLACE_OPTIONS)[number]>;
+
+/** @param values where the snapshot is */
+export function heldCommands(snapshotId: string, values: PlaceValues): HeldCommands {
+  const command = (name: string): string => commandLineText([name, snapshotId], PLACE_OPTIONS, values);
+  return { accept: command("accept"), diff: command("diff") };
 }

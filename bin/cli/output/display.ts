@@ -1,13 +1,16 @@
 // What a command writes to stderr while it runs: a progress bar on a terminal, lines with their instants elsewhere.
 
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
+import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/usage-window.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { LOG_LEVELS, type LogLevel } from "../options/options.ts";
-import { type Budget, ProgressRateMeter, progressText, waitText } from "./progress-text.ts";
 import type { Terminal } from "./terminal.ts";
+import { plural } from "./words.ts";
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
@@ -154,4 +157,107 @@ export class Display implements Logger {
 function barOf({ done, total }: Progress): string {
   const filled = Math.round((total === 0 ? 1 : done / total) * BAR_WIDTH);
   return `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)}`;
+}
+
+const MIB = 1024 * 1024;
+
+/** `812 of 2,000 events, 179 a minute, 7 min left, 3 retries`. */
+function progressText({ done, total, retries }: Progress, { perMs, leftMs }: ProgressRate): string {
+  const parts = [`${countText(done)} of ${countText(total)} events`];
+  if (perMs > 0) parts.push(rate(perMs));
+  if (leftMs !== undefined) parts.push(`${remainingText(leftMs)} left`);
+  if (retries > 0) parts.push(plural(retries, "retry", "retries"));
+  return parts.join(", ");
+}
+
+/** What every request waits for, and for how long; without the use of the budget, where there is no room for it. */
+function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
+  const left = remainingText(Math.max(0, wait.untilMs - nowMs));
+  switch (wait.kind) {
+    case "retry-after":
+      return `the service asks to wait ${left}`;
+    case "throttled":
+      return `the service takes no more requests for now; tries again in ${left}`;
+    case "retry":
+      return `tries again in ${left}`;
+    case "budget":
+      return use === undefined ? `the next request in ${left}` : `${useText(use)}; the next in ${left}`;
+  }
+}
+
+/** `180 of 180 requests of this minute sent`, `9.0 of 9.0 MiB of these 10 minutes received`. */
+function useText({ limit, used, most, windowMs }: BudgetUse): string {
+  const window = windowText(windowMs);
+  return limit === "requests"
+    ? `${countText(used)} of ${countText(most)} requests of ${window} sent`
+    : `${mebibytes(used)} of ${mebibytes(most)} MiB of ${window} received`;
+}
+
+function windowText(ms: number): string {
+  if (ms === 60_000) return "this minute";
+  if (ms === 3_600_000) return "this hour";
+  return ms % 60_000 === 0 ? `these ${ms / 60_000} minutes` : `these ${Math.ceil(ms / 1_000)} s`;
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / MIB).toFixed(1);
+}
+
+function rate(perMs: number): string {
+  const perSecond = perMs * 1000;
+  return perSecond >= 10
+    ? `${countText(Math.round(perSecond))} a second`
+    : `${countText(Math.round(perSecond * 60))} a minute`;
+}
+
+/** How fast a run goes and how long it will still take. */
+interface ProgressRate {
+  /** Events a millisecond; 0 while nothing is known. */
+  readonly perMs: number;
+  readonly leftMs: number | undefined;
+}
+
+type Budget = Pick<RateLimiter, "use" | "waitMs" | "detailsPerWindow" | "windowMs">;
+
+interface Sample {
+  readonly done: number;
+  readonly atMs: number;
+}
+
+/**
+ * Measures from the first report of this process how fast the service answers, without the waits for the budget. What
+ * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole.
+ */
+class ProgressRateMeter {
+  #first: Sample = { done: 0, atMs: 0 };
+  #waitedMs = 0;
+  #waitsSinceMs: number | undefined;
+
+  begin({ done }: Progress, nowMs: number): void {
+    this.#first = { done, atMs: nowMs - this.#waited(nowMs) };
+  }
+
+  /** The run waits for the budget, or no longer does. */
+  waitsForBudget(waits: boolean, nowMs: number): void {
+    this.#waitedMs = this.#waited(nowMs);
+    this.#waitsSinceMs = waits ? nowMs : undefined;
+  }
+
+  measure({ done, total }: Progress, nowMs: number, budget: Budget | undefined): ProgressRate {
+    const elapsedMs = nowMs - this.#waited(nowMs) - this.#first.atMs;
+    const perMs = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
+    const rest = total - done;
+    if (rest <= 0) return { perMs, leftMs: undefined };
+    const serviceMs = perMs > 0 ? rest / perMs : 0;
+    const budgetMs = budget?.waitMs(rest) ?? 0;
+    const isBudgetBound =
+      budget !== undefined && budgetMs > serviceMs && Number.isFinite(budget.detailsPerWindow);
+    if (isBudgetBound) return { perMs: budget.detailsPerWindow / budget.windowMs, leftMs: budgetMs };
+    const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
+    return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
+  }
+  /** For the budget, until now. */
+  #waited(nowMs: number): number {
+    return this.#waitedMs + (this.#waitsSinceMs === undefined ? 0 : nowMs - this.#waitsSinceMs);
+  }
 }

@@ -19,22 +19,6 @@ const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
   "SNAPSHOT_NOT_FOUND",
 ]);
 
-/** What weighs most comes first. */
-const BY_WEIGHT = [
-  EXIT.interrupted,
-  EXIT.failed,
-  EXIT.wrongInput,
-  EXIT.held,
-  EXIT.skipped,
-  EXIT.tooOld,
-  EXIT.done,
-];
-
-/** Of several accounts the one that weighs most. */
-export function worstExitCode(codes: readonly number[]): number {
-  return BY_WEIGHT.find((code) => codes.includes(code)) ?? EXIT.done;
-}
-
 export function exitCodeOfError({ code }: SyncError): number {
   if (code === "INTERRUPTED") return EXIT.interrupted;
   return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;

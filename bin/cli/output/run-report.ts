@@ -4,12 +4,11 @@ import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import type { PLACE_OPTIONS } from "../options/given-settings.ts";
-import type { OptionValues } from "../options/options.ts";
-import { describeHeld, heldJson } from "./describe-held.ts";
+import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
+import { describeHeld, heldJson } from "./describe-status.ts";
 import { exitCodeOfRun } from "./exit-code.ts";
-import type { ResultOutput } from "./output.ts";
-import { changeCounts, plural, repeatedEntries, throttledText } from "./progress-text.ts";
+import type { ResultOutput } from "./terminal.ts";
+import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
 /** Of a command that sends requests also the limit. */
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &

@@ -4,6 +4,23 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { systemReason } from "./exit-code.ts";
 
+export interface Output {
+  readonly stdout: Terminal;
+  readonly stderr: Terminal;
+}
+
+export interface ResultOutput extends Output {
+  /** Takes the result of one account, beside what is printed for a person. */
+  readonly result: (result: AccountResult) => void;
+}
+
+export interface AccountResult {
+  /** As `--json` prints it. */
+  readonly json: object;
+  /** In one line, for a list of accounts. */
+  readonly line: string;
+}
+
 type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const ERASE_LINE = "\r\u001b[K";

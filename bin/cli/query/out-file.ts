@@ -10,8 +10,8 @@ import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
-import type { ResultRows } from "../formats/format-result.ts";
 import { systemReason } from "../output/exit-code.ts";
+import type { ResultRows } from "../output/format-result.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
 
 const NEW_FILE_MODE = 0o666;

@@ -13,7 +13,7 @@ import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
-import { allRows, type ResultRow, type ResultRows } from "../formats/format-result.ts";
+import { allRows, type ResultRow, type ResultRows } from "../output/format-result.ts";
 import { withLockedDuckDB } from "./locked-duckdb.ts";
 import { resultBatches } from "./read-rows.ts";
 import { noSql } from "./read-sql.ts";

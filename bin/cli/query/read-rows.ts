@@ -8,7 +8,7 @@ import {
   type DuckDBVector,
 } from "@duckdb/node-api";
 import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
-import type { ResultRow } from "../formats/format-result.ts";
+import type { ResultRow } from "../output/format-result.ts";
 
 const BATCH_CHARACTERS = 1024 * 1024;
 

@@ -9,19 +9,23 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Status } from "../../../lambdas/job/run/status.ts";
-import { missingOf, wouldDo } from "../output/describe-held.ts";
-import { madeAtMs, publishableOf, reasonOf, running } from "../output/describe-status.ts";
-import { age, minute } from "../output/minute.ts";
-import { plural } from "../output/progress-text.ts";
-import type { AccountReport, ReportedAccount } from "./data/account-report.ts";
-import { fieldsFigure } from "./figures/fields-figure.ts";
-import { leftOutFigure } from "./figures/left-out-figure.ts";
+import { shownPointer, typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
+import type { JsonType } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { madeAtMs, missingOf, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
+import { age, minute, plural } from "../output/words.ts";
+import type {
+  AccountReport,
+  ChangedFields,
+  FieldNews,
+  LeftOutCounts,
+  ReportedAccount,
+} from "./data/account-report.ts";
 import { publicationsFigure } from "./figures/publications-figure.ts";
-import { requestsFigure } from "./figures/requests-figure.ts";
 import { runsFigure } from "./figures/runs-figure.ts";
-import { storageFigure } from "./figures/storage-figure.ts";
-import { figure, table } from "./page/figure.ts";
+import { requestsFigure, storageFigure } from "./figures/usage-figures.ts";
+import { type Figure, figure, table } from "./page/figure.ts";
 import { type Html, html } from "./page/html.ts";
+import { type Chart, INK, label, line, MARK, px, QUIET } from "./page/plot.ts";
 
 export function accountSection(one: ReportedAccount, nowMs: number, commandsFor: CommandsFor): Html {
   const { account } = one;
@@ -154,4 +158,141 @@ function more(label: string, snapshots: readonly HeldSnapshot[]): readonly Html[
   ] as const;
   const rows = snapshots.map(({ snapshotId, reason, explanation }) => [snapshotId, reason, explanation]);
   return [html`<details><summary>${label}</summary>\n${table({ label, columns, rows })}\n</details>\n`];
+}
+
+type Counts = LeftOutCounts["now"];
+
+const REASONS: readonly (readonly [name: string, countOf: (counts: Counts) => number])[] = [
+  ["gone (404 or 410)", ({ gone }) => gone],
+  ["forbidden (403)", ({ forbidden }) => forbidden],
+  ["too large", ({ oversize }) => oversize],
+  ["nested too deep", ({ too_deep }) => too_deep],
+  ["without a valid uuid", ({ rejected, oversize, too_deep }) => rejected - oversize - too_deep],
+];
+
+function leftOutFigure({ now, before }: LeftOutCounts): Figure {
+  const counts = REASONS.map(
+    ([name, countOf]): NamedCount => ({ name, count: countOf(now), before: before && countOf(before) }),
+  ).filter((one) => one.count + (one.before ?? 0) > 0);
+  const missing = now.listed - now.events;
+  const listed = `${countText(now.listed)} listed events`;
+  return {
+    finding:
+      missing === 0
+        ? `None of ${listed} is left out`
+        : `${countText(missing)} of ${listed} ${missing === 1 ? "is" : "are"} left out`,
+    description:
+      counts.length === 0
+        ? "Every event of the list has its details in what readers see."
+        : `Listed events without a row in what readers see, by reason.${counts.some((one) => (one.before ?? 0) > 0) ? " The lines are the snapshot before." : ""}`,
+    chart: counts.length === 0 ? undefined : countsChart(counts),
+    table:
+      counts.length === 0
+        ? undefined
+        : {
+            label: "Left out by reason",
+            columns: [
+              { title: "reason" },
+              { title: "now", kind: "number" },
+              { title: "before", kind: "number" },
+            ],
+            rows: counts.map(({ name, count, before: then }) => [
+              name,
+              countText(count),
+              then === undefined ? "" : countText(then),
+            ]),
+          },
+  };
+}
+
+/** A few named counts as bars, each with its number, and where wanted what it was before. */
+interface NamedCount {
+  readonly name: string;
+  readonly count: number;
+  /** Drawn as a line across the bar. */
+  readonly before: number | undefined;
+}
+
+const ROW_HEIGHT = 30;
+const BAR_HEIGHT = 12;
+const NAMES_WIDTH = 150;
+const NUMBERS_WIDTH = 60;
+
+function countsChart(counts: readonly NamedCount[]): Chart {
+  const highest = Math.max(1, ...counts.flatMap(({ count, before = 0 }) => [count, before]));
+  return (width) => {
+    const lengthOf = (count: number): number => (count / highest) * (width - NAMES_WIDTH - NUMBERS_WIDTH);
+    const body = counts.flatMap(({ name, count, before = 0 }, index) => {
+      const y = (index + 0.5) * ROW_HEIGHT;
+      const [length, then] = [lengthOf(count), NAMES_WIDTH + lengthOf(before)];
+      return [
+        label({ x: NAMES_WIDTH - 6, y: y + 4, fill: INK, anchor: "end" }, name),
+        html`<rect x="${NAMES_WIDTH}" y="${px(y - BAR_HEIGHT / 2)}" width="${px(length)}" height="${BAR_HEIGHT}" fill="${MARK}"/>`,
+        ...(before > 0 ? [line(then, y - 10, then, y + 10, QUIET, 2)] : []),
+        label({ x: NAMES_WIDTH + length + 8, y: y + 4, fill: INK }, countText(count)),
+      ];
+    });
+    return { height: counts.length * ROW_HEIGHT, body };
+  };
+}
+
+const MOST_ROWS = 200;
+
+/** Undefined where no publication can be compared with the one before. */
+function fieldsFigure({ changed, compared, fields }: FieldNews): Figure | undefined {
+  if (compared === 0) return undefined;
+  const rows = changed.toReversed().flatMap(rowsOf);
+  const more = rows.length - MOST_ROWS;
+  const inHow =
+    compared === 1 ? "in the last publication" : `in the last ${countText(compared)} publications`;
+  return {
+    finding: findingOf(changed, inHow),
+    description: `${fields === undefined ? "Fields" : `The events have ${plural(fields, "field")}, which`} are compared between publications; names that look like data are not repeated.${more > 0 ? ` ${countText(more)} more changes are not shown.` : ""}`,
+    chart: undefined,
+    table:
+      rows.length === 0
+        ? undefined
+        : {
+            label: "Changed fields",
+            columns: [
+              { title: "published, UTC" },
+              { title: "what" },
+              { title: "field", kind: "long" },
+              { title: "type" },
+            ],
+            rows: rows.slice(0, MOST_ROWS),
+          },
+  };
+}
+
+function findingOf(changed: readonly ChangedFields[], inHow: string): string {
+  const sum = (kind: "added" | "gone" | "retyped"): number =>
+    changed.reduce((count, { changes }) => count + changes[kind].length, 0);
+  const [added, gone, retyped] = [sum("added"), sum("gone"), sum("retyped")];
+  const parts = [
+    ...(added > 0 ? [`${countText(added)} new`] : []),
+    ...(gone > 0 ? [`${countText(gone)} gone`] : []),
+    ...(retyped > 0 ? [`${countText(retyped)} with another type`] : []),
+  ];
+  return parts.length === 0 ? `No field changed ${inHow}` : `Fields ${inHow}: ${parts.join(", ")}`;
+}
+
+function rowsOf({ publication, changes }: ChangedFields): readonly (readonly string[])[] {
+  const instant = minute(Date.parse(publication.published_at)).replace(" UTC", "");
+  const texts = (types: readonly JsonType[]): string => types.join(" or ");
+  const rows = [
+    ...changes.added.map((field) => ["new", shownPointer(field.pointer), texts(typesOf(field))]),
+    ...changes.gone.map((field) => ["gone", shownPointer(field.pointer), texts(typesOf(field))]),
+    ...changes.retyped.map(({ pointer, before, after }) => [
+      "type",
+      shownPointer(pointer),
+      `${texts(before)} → ${texts(after)}`,
+    ]),
+  ];
+  // Names that are not repeated make rows alike.
+  const alike = Map.groupBy(rows, (row) => JSON.stringify(row));
+  return [...alike.values()].map((same) => {
+    const [what = "", field = "", type = ""] = same[0] ?? [];
+    return [instant, same.length === 1 ? what : `${what}, ${countText(same.length)} times`, field, type];
+  });
 }

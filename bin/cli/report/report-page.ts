@@ -1,24 +1,48 @@
-// The whole page.
+// The whole page, of what the warehouse says of its accounts.
 
 import { createHash } from "node:crypto";
+import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
-import { age, minute } from "../output/minute.ts";
-import { plural } from "../output/progress-text.ts";
+import { age, minute, plural } from "../output/words.ts";
 import { accountSection, type CommandsFor } from "./account-section.ts";
-import type { ReportedAccount } from "./data/account-report.ts";
+import { type ReportedAccount, type RequestLimit, readAccount } from "./data/account-report.ts";
 import { table } from "./page/figure.ts";
 import { Html, html, PATTERNS } from "./page/html.ts";
 
-interface ReportPage {
-  readonly accounts: readonly ReportedAccount[];
+interface PageOptions {
   /** As a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
   readonly commandsFor: CommandsFor;
 }
 
-export function reportPage({ accounts, warehouse, nowMs, commandsFor }: ReportPage): string {
+interface ReportOptions extends PageOptions {
+  readonly store: Store;
+  /** In the order of the page. */
+  readonly accounts: readonly string[];
+  readonly limitOf: (account: string) => RequestLimit;
+}
+
+export interface Report {
+  /** The same for the same files, instant and command. */
+  readonly page: string;
+  /** The accounts of which the page only says why they cannot be read. */
+  readonly damaged: readonly { readonly account: string; readonly damage: SyncError }[];
+}
+
+/** Reads only. Throws `STORE_FAILED`. */
+export async function makeReport({ store, limitOf, ...options }: ReportOptions): Promise<Report> {
+  const accounts: ReportedAccount[] = [];
+  for (const account of options.accounts) {
+    accounts.push(await readAccount(accountStore(store, account), limitOf(account), options.nowMs));
+  }
+  return { page: reportPage(accounts, options), damaged: accounts.filter((one) => "damage" in one) };
+}
+
+function reportPage(accounts: readonly ReportedAccount[], options: PageOptions): string {
+  const { warehouse, nowMs, commandsFor } = options;
   const title = headline(accounts, nowMs);
   const isOnly = accounts.length === 1;
   const sections = accounts.map((one) => accountSection(one, nowMs, commandsFor));

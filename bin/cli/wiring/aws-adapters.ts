@@ -16,7 +16,7 @@ import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { parseS3Location } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
-import type { Warehouse } from "./command-context.ts";
+import type { Warehouse } from "./command.ts";
 
 interface AwsClient {
   readonly config: { region(): Promise<string>; credentials(): Promise<unknown> };

@@ -1,6 +1,6 @@
 // Where `--credentials` says the account's credentials are: in a file, in AWS Secrets Manager, or on standard input.
 
-import { realpath } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import {
@@ -14,7 +14,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import type { OptionValues } from "../options/options.ts";
-import type { CommandContext } from "./command-context.ts";
+import type { CommandContext } from "./command.ts";
 
 /** Reads nothing yet. The AWS clients load only for a secret. A relative path starts from `cwd`. */
 export async function openCredentials(
@@ -59,4 +59,12 @@ function besideCredentials(credentials: string): string {
     "It is not known where to store the tokens, because the credentials are not in a file. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
     { fields: { setting: "tokens" } },
   );
+}
+
+/** An empty file beside credentials that `init` has written, until a check or a run has worked with them. */
+export const uncheckedMark = (credentials: string): string => `${credentials}.unchecked`;
+
+/** @param credentials as `--credentials` has it; only a file has a mark */
+export async function credentialsWork(credentials: string): Promise<void> {
+  await rm(uncheckedMark(credentials), { force: true }).catch(() => undefined);
 }

@@ -3,17 +3,14 @@
 import { resolve } from "node:path";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import { type DamagedAccount, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { type AccountStore, deletable, type Store } from "../../../lambdas/job/storage/store.ts";
-import type { WAREHOUSE_OPTIONS } from "../options/given-settings.ts";
-import type { OptionValues } from "../options/options.ts";
+import type { AccountStore, Store } from "../../../lambdas/job/storage/store.ts";
+import type { OptionValues, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
-import type { CommandContext, Warehouse } from "./command-context.ts";
+import type { CommandContext, Warehouse } from "./command.ts";
 
 /** The AWS clients load only for a warehouse in S3. A relative path starts from `cwd`. */
 export async function openWarehouse(
@@ -76,21 +73,16 @@ export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
   );
 }
 
-/** Deletes what runs staged more than 14 days ago. In a bucket a lifecycle rule does it. */
-const RUN_FILES_KEPT_MS = 14 * 24 * 60 * 60 * 1000;
-
-/** Nothing can be resumed after that time, and no table reads these files. */
-export async function expireRuns(
-  store: AccountStore,
-  nowMs: number,
-  logger: Pick<Logger, "warn">,
-): Promise<void> {
-  const mayDelete = deletable(logger);
-  const prefix = store.keys.runs;
-  for await (const file of store.list(prefix)) {
-    const startedAtMs = runInstant(file.key.slice(prefix.length).split("/")[0] ?? "");
-    // Keys come in the order of the instants, so the first that is young ends the search.
-    if (startedAtMs !== undefined && startedAtMs >= nowMs - RUN_FILES_KEPT_MS) return;
-    if (startedAtMs !== undefined && mayDelete(file)) await store.delete(file.key);
-  }
+/**
+ * Those of the warehouse, and those of the settings file, which may never have run; sorted. Throws `CONFIG_INVALID`
+ * where there are none.
+ */
+export async function warehouseAccounts(
+  store: Store,
+  { config, warehouse }: OptionValues<"config" | "warehouse">,
+  { cwd }: Pick<CommandContext, "cwd">,
+): Promise<readonly string[]> {
+  const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
+  if (accounts.size === 0) throw missingWarehouse({ warehouse }, cwd);
+  return [...accounts].sort();
 }

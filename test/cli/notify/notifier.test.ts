@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { Notifier } from "../../../bin/cli/notify/notifier.ts";
-import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   AUTHORIZE_OPTIONS,
+  longName,
   NOTIFY_OPTIONS,
+  OPTIONS,
+  type OptionName,
   RUN_OPTIONS,
   SERVICE_OPTIONS,
-} from "../../../bin/cli/options/given-settings.ts";
-import { longName, OPTIONS, type OptionName, variableName } from "../../../bin/cli/options/options.ts";
+  variableName,
+} from "../../../bin/cli/options/options.ts";
 import { readOptions } from "../../../bin/cli/options/read-options.ts";
 import { openSettingsFile, type SettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";

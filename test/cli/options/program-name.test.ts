@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PROGRAM_NAME, programName } from "../../../bin/cli/options/command-line-text.ts";
+import { PROGRAM_NAME, programName } from "../../../bin/cli/options/read-options.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
 test.each([
-  ["npm run sync --", "file:///clone/bin/cli/options/command-line-text.ts"],
+  ["npm run sync --", "file:///clone/bin/cli/options/read-options.ts"],
   ["brand-events-sync", "file:///usr/lib/node_modules/brand-events-sync/dist/chunks/command-line.js"],
   [
     "/home/ann/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync",
@@ -29,5 +29,5 @@ test("no other file of the command line says how the program is started", () => 
     /npm run sync|brand-events-sync (?:run|check|status)/.test(readFileSync(join(ROOT, path), "utf8")),
   );
 
-  expect(files).toEqual([join("bin", "cli", "options", "command-line-text.ts")]);
+  expect(files).toEqual([join("bin", "cli", "options", "read-options.ts")]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeEarlierHeld, describeHeld } from "../../../bin/cli/output/describe-held.ts";
+import { describeEarlierHeld, describeHeld } from "../../../bin/cli/output/describe-status.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";

@@ -2,7 +2,7 @@
 
 import terminalWidth from "fast-string-truncated-width";
 import { describe, expect, it } from "vitest";
-import { formatTable } from "../../../bin/cli/output/table.ts";
+import { formatTable } from "../../../bin/cli/output/format-result.ts";
 
 describe("formatTable", () => {
   it("puts columns in line and counts the rows", () => {

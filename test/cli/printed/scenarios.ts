@@ -19,11 +19,11 @@ const everything = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    place: "bin/cli/output/describe-held.ts accept",
+    place: "bin/cli/output/describe-status.ts accept",
     said: async (world) => everything(await held(world)),
   },
   {
-    place: "bin/cli/output/describe-held.ts diff",
+    place: "bin/cli/output/describe-status.ts diff",
     isSamePlace: true,
     said: async (world) => {
       await held(world);
@@ -39,7 +39,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/describe-held.ts accept, on the page of report",
+    place: "bin/cli/output/describe-status.ts accept, on the page of report",
     isSamePlace: true,
     said: async (world) => {
       await held(world);
@@ -64,11 +64,11 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notification-text.ts status",
+    place: "bin/cli/notify/notifier.ts status",
     said: (world) => world.toldBy(),
   },
   {
-    place: "bin/cli/output/describe-held.ts accept, in a notification",
+    place: "bin/cli/output/describe-status.ts accept, in a notification",
     isSamePlace: true,
     said: async (world) => {
       await world.run();
@@ -77,7 +77,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notification-text.ts check",
+    place: "bin/cli/notify/notifier.ts check",
     said: async (world) => {
       await rename(world.credentials, `${world.credentials}.away`);
       const text = await world.toldBy();
@@ -86,7 +86,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notification-text.ts run",
+    place: "bin/cli/notify/notifier.ts run",
     said: async (world) => {
       const inTheWay = join(world.warehouse, "snapshots");
       await mkdir(world.warehouse);
@@ -96,7 +96,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return text;
     },
   },
-  { place: "bin/cli/notify/notification-text.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
+  { place: "bin/cli/notify/notifier.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
   {
     place: "bin/cli/wiring/service-ports.ts authorize",
     asks: "tokens",

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { compared } from "../../../bin/cli/report/figures/publications-figure.ts";
-import { allowedFor } from "../../../bin/cli/report/figures/requests-figure.ts";
-import { sizeText } from "../../../bin/cli/report/figures/storage-figure.ts";
+import { allowedFor, sizeText } from "../../../bin/cli/report/figures/usage-figures.ts";
 
 describe("a number beside an earlier one", () => {
   test.each([

@@ -1,7 +1,7 @@
 // A warehouse in memory with as many days of an account as a test wants: publications, runs, held snapshots.
 
 import type { RequestLimit } from "../../../bin/cli/report/data/account-report.ts";
-import { makeReport, type Report } from "../../../bin/cli/report/make-report.ts";
+import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/run-state.ts";

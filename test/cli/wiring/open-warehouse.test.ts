@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expireRuns } from "../../../bin/cli/wiring/open-warehouse.ts";
+import { expireRuns } from "../../../bin/cli/commands/run.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type StoredKey } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";

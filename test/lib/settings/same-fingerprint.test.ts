@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
+import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
 import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { fingerprint } from "../../../lambdas/job/run/collect/unfinished-run.ts";

@@ -2,8 +2,7 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
-import { minute } from "../../output/minute.ts";
-import { changeCounts, plural } from "../../output/progress-text.ts";
+import { changeCounts, minute, plural } from "../../output/words.ts";
 import type { LastPublications } from "../data/account-report.ts";
 import type { Figure } from "../page/figure.ts";
 import { html } from "../page/html.ts";

@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandLineText } from "../../../bin/cli/options/command-line-text.ts";
-import { RUN_OPTIONS } from "../../../bin/cli/options/given-settings.ts";
-import { readOptions } from "../../../bin/cli/options/read-options.ts";
+import { RUN_OPTIONS } from "../../../bin/cli/options/options.ts";
+import { commandLineText, readOptions } from "../../../bin/cli/options/read-options.ts";
 import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 

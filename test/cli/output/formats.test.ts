@@ -2,13 +2,13 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { TextFormat } from "../../../bin/cli/options/options.ts";
 import {
   columnsAndRows,
   formatResult,
   type ResultRow,
   type ResultRows,
-} from "../../../bin/cli/formats/format-result.ts";
-import type { TextFormat } from "../../../bin/cli/options/options.ts";
+} from "../../../bin/cli/output/format-result.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly ResultRow[])[]): ResultRows => ({
