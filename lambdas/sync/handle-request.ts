@@ -5,6 +5,9 @@ import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
 import { type Check, check } from "../job/run/check.ts";
 import { type Discovery, discover } from "../job/run/discover.ts";
+import { abandonRun } from "../job/run/hand-over/abandon-run.ts";
+import { continueRun } from "../job/run/hand-over/continue-run.ts";
+import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import type { Skipped } from "../job/run/lease/acquire-lease.ts";
 import { startedEvent } from "../job/run/record/bus-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
@@ -17,10 +20,16 @@ import { verify } from "../job/run/verify/verify.ts";
 import { isPlaceholder } from "../job/settings/addresses.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import { accountRunSettings } from "./environment.ts";
-import { type FunctionPorts, functionRunPorts, timeLimit } from "./function-ports.ts";
-import { abandonResponse, continueResponse } from "./hand-over.ts";
-import { reportResult, reportUnexpected, tell } from "./report-result.ts";
-import { parseRequest, type RetireRequest, type RunRequest, type SyncRequest } from "./request.ts";
+import { type FunctionLog, type FunctionPorts, functionRunPorts, timeLimit } from "./function-ports.ts";
+import { checkMetrics, isRefusal, reportResult, reportUnexpected, tell } from "./report-result.ts";
+import {
+  type AbandonRequest,
+  type ContinueRequest,
+  parseRequest,
+  type RetireRequest,
+  type RunRequest,
+  type SyncRequest,
+} from "./request.ts";
 import {
   consoleLinks,
   diffResponse,
@@ -29,8 +38,6 @@ import {
   statusResponse,
   verifyResponse,
 } from "./response.ts";
-import { checkMetrics, isRefusal } from "./telemetry/alarm-metrics.ts";
-import type { FunctionLog } from "./telemetry/function-log.ts";
 
 const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set([
   "run",
@@ -233,4 +240,72 @@ function refusePlaceholder({ account, baseUrl }: RunSettings): void {
     `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${account}, to the address of your service, and deploy the stack again.`,
     { fields: { setting: "baseUrl" } },
   );
+}
+
+interface HandOverTask {
+  readonly ports: FunctionPorts;
+  /** Those of a run in this invocation. */
+  readonly host: RunPorts;
+  readonly settings: RunSettings;
+}
+
+interface OwnExecutions {
+  readonly executions: Executions;
+  /** Of the execution that was asked for. */
+  readonly name: string;
+  readonly runId: string;
+}
+
+/** Throws `CONFIG_INVALID` where there is no state machine, or where the execution is another one's. */
+function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
+  const name = nameOfExecution(arn);
+  const runId = parseExecutionName(name)?.runId;
+  if (runId !== undefined && executions?.arnOf(name) === arn) return { executions, name, runId };
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The execution ${name} is not one of this deployment's state machine. Only the state machine itself sends this input.`,
+    { fields: { setting: "executionArn" } },
+  );
+}
+
+/** Contract: the definition of the state machine reads these. */
+interface ContinueResponse {
+  readonly done: boolean;
+  /** 0 where the next turn should follow at once. */
+  readonly waitSeconds: number;
+  /** How many turns are over now. */
+  readonly turn: number;
+}
+
+/** Throws the error of a run that failed. The state machine tells from its name whether a retry may fix it. */
+async function continueResponse(
+  { ports, host, settings }: HandOverTask,
+  { account, runId, executionArn, turn }: ContinueRequest,
+): Promise<ContinueResponse> {
+  ownExecutions(host, executionArn);
+  const { maxTurns } = ports.environment;
+  const end = await continueRun(host, settings, { runId, execution: executionArn, turn, maxTurns });
+  const { result, isDone, waitSeconds } = end;
+  await reportResult(result, { ports, account, settings });
+  // A run that is finished is done, however it ended: the turn that finished it has thrown its error.
+  if (result.error && !result.isRepeat) throw result.error;
+  return { done: isDone, waitSeconds, turn: turn + 1 };
+}
+
+/** The failure is reported, which raises the alarm, unless that was done before or the execution works after all. */
+async function abandonResponse(
+  { ports, host, settings }: HandOverTask,
+  { account, executionArn }: AbandonRequest,
+): Promise<object> {
+  const { executions, name, runId } = ownExecutions(host, executionArn);
+  host.onRunId?.(runId);
+  const abandonment = await abandonRun(host, executions, settings, { runId, execution: executionArn });
+  if ("explanation" in abandonment) {
+    ports.log.info(abandonment.explanation);
+    return { abandoned: false, ...abandonment, account, run_id: runId };
+  }
+  const { result } = abandonment;
+  const explanation = result.error?.message;
+  ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: result.row.error_code });
+  return { abandoned: true, explanation, account, run_id: runId };
 }

@@ -20,9 +20,8 @@ import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { FUNCTION_FILE_NAME, readEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
+import { cloudWatchMetrics, eventBridgeSender, functionLog } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
-import { cloudWatchMetrics } from "./telemetry/cloudwatch-metrics.ts";
-import { eventBridgeSender, functionLog } from "./telemetry/function-log.ts";
 
 // Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
 // reported as an error of the invocation, with its remedy.

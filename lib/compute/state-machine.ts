@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { acknowledge, wildcardFinding } from "../acknowledge.ts";
-import { STAGING_EXPIRY } from "../data/bucket-rules.ts";
+import { STAGING_EXPIRY } from "../data/storage.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 interface StateMachineProps {

@@ -1,7 +1,8 @@
-// Where all files are: snapshots, changes, publications, run logs, staging, and the results of queries.
+// Where all files are: snapshots, changes, publications, run logs, staging, and the results of queries; and what
+// protects them: the bucket's lifecycle rules, and the statements of its policy.
 
-import { Annotations, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { Annotations, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
   BlockPublicAccess,
@@ -10,19 +11,13 @@ import {
   BucketPolicy,
   CfnBucket,
   type IBucket,
+  type LifecycleRule,
   ObjectOwnership,
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { COLUMNS_FILE, FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
 import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { acknowledge, wildcardFinding } from "../acknowledge.ts";
-import {
-  denyOverwriting,
-  denyWithoutTls,
-  RESULTS_PREFIX,
-  RULES_OF_A_BUCKET,
-  RULES_OF_FOLDERS,
-} from "./bucket-rules.ts";
 
 /** What the function reads and writes: the folders that it works in, and one file beside them. */
 const PREFIXES = Object.values(FOLDERS);
@@ -207,4 +202,69 @@ export function useOfKeys(scope: Construct, { keys, services }: UseOfKeys): read
       },
     }),
   ];
+}
+
+/** How long the bucket keeps what a run has staged: a run that takes longer cannot be finished. */
+export const STAGING_EXPIRY = Duration.days(14);
+
+/** Athena writes the results of queries here. */
+export const RESULTS_PREFIX = "athena-results/";
+
+/** Files that are published or will be: each object is created once and never overwritten. */
+const WRITE_ONCE = [FOLDERS.publications, FOLDERS.snapshots, FOLDERS.changes];
+
+const OLD_VERSIONS = { noncurrentVersionExpiration: Duration.days(30), expiredObjectDeleteMarker: true };
+const INCOMPLETE_UPLOADS = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
+const EXPIRING: readonly LifecycleRule[] = [
+  { id: "staging", prefix: FOLDERS.runs, expiration: STAGING_EXPIRY },
+  { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
+];
+
+/** For a bucket that has nothing else in it. */
+const RULES_OF_A_BUCKET: readonly LifecycleRule[] = [
+  { id: "old-versions", ...OLD_VERSIONS },
+  { id: "incomplete-uploads", ...INCOMPLETE_UPLOADS },
+  ...EXPIRING,
+];
+
+/** For a bucket with other things in it. */
+const RULES_OF_FOLDERS: readonly LifecycleRule[] = [
+  ...[...Object.values(FOLDERS), RESULTS_PREFIX].map((prefix) => ({
+    id: `old-versions-${prefix.slice(0, -1)}`,
+    prefix,
+    ...OLD_VERSIONS,
+    ...INCOMPLETE_UPLOADS,
+  })),
+  ...EXPIRING,
+];
+
+/**
+ * Published files are not overwritten by mistake, whatever other permissions a principal has: a write says that the key
+ * is free, or which version it replaces, as for the instant in a mark of a retired snapshot. CreateMultipartUpload
+ * and UploadPart need s3:PutObject too and accept no condition, so the condition applies only to operations that
+ * create an object: PutObject and CompleteMultipartUpload (S3 guide, "Enforce conditional writes").
+ */
+function denyOverwriting(bucket: IBucket): PolicyStatement {
+  return new PolicyStatement({
+    sid: "WriteOnce",
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions: ["s3:PutObject"],
+    resources: WRITE_ONCE.map((prefix) => bucket.arnForObjects(`${prefix}*`)),
+    conditions: {
+      Null: { "s3:if-none-match": "true", "s3:if-match": "true" },
+      Bool: { "s3:ObjectCreationOperation": "true" },
+    },
+  });
+}
+
+/** As `enforceSSL` of a bucket that the CDK makes. */
+function denyWithoutTls(bucket: IBucket): PolicyStatement {
+  return new PolicyStatement({
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions: ["s3:*"],
+    resources: [bucket.bucketArn, bucket.arnForObjects("*")],
+    conditions: { Bool: { "aws:SecureTransport": "false" } },
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LOG_QUERIES } from "../../lib/monitoring/log-queries.ts";
+import { LOG_QUERIES } from "../../lib/monitoring/dashboard.ts";
 import { sectionOf } from "./markdown.ts";
 
 test("the page names every saved query on the log, in the stack's order", () => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
-import { ACCOUNTS_NOW, LAST_SUCCESS, LOG_QUERIES, queryText } from "../../../lib/monitoring/log-queries.ts";
+import { ACCOUNTS_NOW, LAST_SUCCESS, LOG_QUERIES, queryText } from "../../../lib/monitoring/dashboard.ts";
 import { synthesized } from "../synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-const MODULE = new URL("../../../lambdas/sync/telemetry/cloudwatch-metrics.ts", import.meta.url).href;
+const MODULE = new URL("../../../lambdas/sync/function-ports.ts", import.meta.url).href;
 
 test("each call is one line, with the account as its dimension, in the namespace of the deployment", () => {
   const program = `

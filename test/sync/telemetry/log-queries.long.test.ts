@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
-import { LOG_QUERIES, queryText } from "../../../lib/monitoring/log-queries.ts";
+import { LOG_QUERIES, queryText } from "../../../lib/monitoring/dashboard.ts";
 import { insightsQuery, type LogLine } from "./insights-query.ts";
 
 const PROGRAM = fileURLToPath(new URL("logged-invocations.ts", import.meta.url));

@@ -1,7 +1,6 @@
 // A program whose standard output is the log of some invocations, as Lambda would pass it to CloudWatch.
 
-import { cloudWatchMetrics } from "../../../lambdas/sync/telemetry/cloudwatch-metrics.ts";
-import { functionLog } from "../../../lambdas/sync/telemetry/function-log.ts";
+import { cloudWatchMetrics, functionLog } from "../../../lambdas/sync/function-ports.ts";
 import { customEvent } from "../../job/run/custom-event.ts";
 import { FunctionSandbox } from "../function-sandbox.ts";
 

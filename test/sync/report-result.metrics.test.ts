@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Check } from "../../../lambdas/job/run/check.ts";
-import type { Outcome, RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { alarmMetrics, attemptMetrics, checkMetrics } from "../../../lambdas/sync/telemetry/alarm-metrics.ts";
-import { FAILED, HELD, PUBLISHED, SKIPPED } from "../rows.ts";
+import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import type { Check } from "../../lambdas/job/run/check.ts";
+import type { Outcome, RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
+import { alarmMetrics, attemptMetrics, checkMetrics } from "../../lambdas/sync/report-result.ts";
+import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
 
 const ended = (outcome: Outcome): RunLogEntry => ({ ...PUBLISHED, outcome });
 
