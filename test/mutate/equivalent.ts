@@ -7,6 +7,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/retention.ts",
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/storage/publication-log.ts",
+  "lambdas/job/storage/layout.ts",
   "lambdas/job/run/lease/lease-file.ts",
   "lambdas/job/run/lease/lease.ts",
   "lambdas/job/run/lease/acquire-lease.ts",
