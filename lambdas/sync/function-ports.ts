@@ -11,7 +11,7 @@ import { shellWord } from "../job/errors/shown-text.ts";
 import { SyncError } from "../job/errors/sync-error.ts";
 import type { Proxies } from "../job/network/proxies.ts";
 import type { Executions } from "../job/run/hand-over/executions.ts";
-import type { BusEvent } from "../job/run/record/bus-event.ts";
+import type { BusEvent } from "../job/run/record/run-event.ts";
 import { EVENT_SOURCE } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";

@@ -9,7 +9,7 @@ import { abandonRun } from "../job/run/hand-over/abandon-run.ts";
 import { continueRun } from "../job/run/hand-over/continue-run.ts";
 import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import type { Skipped } from "../job/run/lease/acquire-lease.ts";
-import { startedEvent } from "../job/run/record/bus-event.ts";
+import { startedEvent } from "../job/run/record/run-event.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { type Retired, retire } from "../job/run/retire.ts";
 import { type RunStart, run } from "../job/run/run.ts";

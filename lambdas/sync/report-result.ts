@@ -5,9 +5,14 @@
 import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import type { Check } from "../job/run/check.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-field-changes.ts";
-import { type BusEvent, fieldsChangedEvent } from "../job/run/record/bus-event.ts";
 import { countText } from "../job/run/record/count-text.ts";
-import { failedStartEvent, type RunEvent, runEvent } from "../job/run/record/run-event.ts";
+import {
+  type BusEvent,
+  failedStartEvent,
+  fieldsChangedEvent,
+  type RunEvent,
+  runEvent,
+} from "../job/run/record/run-event.ts";
 import { isRun, leftOutCount, type Outcome, type RunLogEntry } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";

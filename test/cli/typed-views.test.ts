@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it, test } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { verifyTables } from "../../bin/cli/query/verify-tables.ts";
-import type { ColumnType } from "../../lambdas/job/snapshot/rows/column-type.ts";
+import type { ColumnType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";

@@ -3,7 +3,7 @@
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
-import type { BusEvent } from "../../lambdas/job/run/record/bus-event.ts";
+import type { BusEvent } from "../../lambdas/job/run/record/run-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";

@@ -1,7 +1,7 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has, and what helps where it fails or is empty.
 
 import { resolve } from "node:path";
-import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";

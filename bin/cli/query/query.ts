@@ -8,7 +8,7 @@ import {
   StatementType,
 } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import type { AccountLog } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import type { AccountLog } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";

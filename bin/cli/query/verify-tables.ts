@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { appendFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/table-folders.ts";
+import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged.ts";

@@ -3,7 +3,7 @@
 import { isDamage, SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import { verifyDigests } from "../snapshot/compare/digests.ts";
+import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/damaged.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, lostChanges, type Unit } from "../snapshot/files/units.ts";

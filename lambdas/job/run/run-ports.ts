@@ -10,7 +10,7 @@ import type { ServiceCounts } from "../service/requests/sender.ts";
 import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
-import type { StartedRun } from "./record/bus-event.ts";
+import type { StartedRun } from "./record/run-event.ts";
 import type { RunResult } from "./record/run-result.ts";
 
 /** A service client and what it has counted so far. */

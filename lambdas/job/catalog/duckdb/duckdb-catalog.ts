@@ -16,8 +16,7 @@ import { accounts, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
-import { type AccountLog, listedIn } from "./table-folders.ts";
-import { viewsSql } from "./views-sql.ts";
+import { type AccountLog, listedIn, viewsSql } from "./views-sql.ts";
 
 const MAX_TRIES = 10;
 

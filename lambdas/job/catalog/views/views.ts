@@ -1,7 +1,12 @@
 // The views over the tables: what they are called, and which tables they read.
 
-import { type ColumnType, DAY_FORM, TIME_FORM, ZONE_FORM } from "../../snapshot/rows/column-type.ts";
-import { TYPED_VIEW_NAMES } from "../../snapshot/rows/lifted-column.ts";
+import {
+  type ColumnType,
+  DAY_FORM,
+  TIME_FORM,
+  TYPED_VIEW_NAMES,
+  ZONE_FORM,
+} from "../../snapshot/rows/lifted-column.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 export const VIEWS = {

@@ -2,9 +2,13 @@
 // manifest.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { RowDigests, writeDigests } from "../../snapshot/compare/digests.ts";
-import { FieldProfiler, type Profile } from "../../snapshot/fields/field-profile.ts";
-import { type Incomplete, RequiredFields } from "../../snapshot/fields/required-fields.ts";
+import { RowDigests, writeDigests } from "../../snapshot/compare/compare-snapshots.ts";
+import {
+  FieldProfiler,
+  type Incomplete,
+  type Profile,
+  RequiredFields,
+} from "../../snapshot/fields/field-profile.ts";
 import { damaged } from "../../snapshot/files/damaged.ts";
 import { writeLeftOut } from "../../snapshot/files/left-out.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";

@@ -5,8 +5,12 @@ import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
-import { resemblesType } from "../../snapshot/rows/column-type.ts";
-import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
+import {
+  eventColumns,
+  type LiftedColumn,
+  liftText,
+  resemblesType,
+} from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";

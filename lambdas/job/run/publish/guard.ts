@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
-import type { Incomplete } from "../../snapshot/fields/required-fields.ts";
+import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
 import type { Missing } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";

@@ -5,8 +5,7 @@ import { parsePointer } from "../../json/json-pointers.ts";
 import { rowsOf } from "../../snapshot/compare/compare-snapshots.ts";
 import { shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { fitsType } from "../../snapshot/rows/column-type.ts";
-import { lifter } from "../../snapshot/rows/lifted-column.ts";
+import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
 

@@ -1,6 +1,8 @@
-// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types.
+// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types; and which
+// events lack a required field.
 
-import { formatPointer } from "../../json/json-pointers.ts";
+import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
+import { valueAt } from "../../json/json-scanner.ts";
 
 export const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -182,4 +184,59 @@ function typeIndex(value: unknown): number {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
+}
+
+/** How many events lack what. */
+export interface Incomplete {
+  /** Events that lack one required field or more. */
+  readonly events: number;
+  /** Those that lack each field, in the order of the pointers. */
+  readonly fields: readonly { readonly pointer: string; readonly events: number }[];
+}
+
+interface RequiredField {
+  readonly pointer: string;
+  readonly tokens: readonly string[];
+  events: number;
+}
+
+/** Counts events in constant memory. */
+export class RequiredFields {
+  readonly #fields: readonly RequiredField[];
+  #events = 0;
+
+  /** @param pointers JSON Pointers into the detail */
+  constructor(pointers: readonly string[]) {
+    this.#fields = [...new Set(pointers)].map((pointer) => ({
+      pointer,
+      tokens: parsePointer(pointer),
+      events: 0,
+    }));
+  }
+
+  /** For a text that is known to be JSON without white space around it, as the column `event` holds it. */
+  add(event: string): void {
+    const lacking = this.#fields.filter(({ tokens }) => !hasValue(event, tokens));
+    for (const field of lacking) field.events += 1;
+    if (lacking.length > 0) this.#events += 1;
+  }
+
+  /** Adds what was counted of other events, with the same pointers. */
+  addAll(other: RequiredFields): void {
+    for (const [index, field] of this.#fields.entries()) field.events += other.#fields[index]?.events ?? 0;
+    this.#events += other.#events;
+  }
+
+  get incomplete(): Incomplete {
+    return {
+      events: this.#events,
+      fields: this.#fields.map(({ pointer, events }) => ({ pointer, events })),
+    };
+  }
+}
+
+/** Of duplicate keys the last one counts, as everywhere. */
+function hasValue(event: string, tokens: readonly string[]): boolean {
+  const span = valueAt(event, tokens, { start: 0, end: event.length });
+  return span !== undefined && event[span.start] !== "n";
 }

@@ -3,8 +3,16 @@
 import { columnText } from "../../json/json-line.ts";
 import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span } from "../../json/json-scanner.ts";
-import { type ColumnType, DAY, decimalType, INSTANT, isRealDay } from "../rows/column-type.ts";
-import { type LiftedColumn, RESERVED_NAMES, TYPED_VIEW_NAMES } from "../rows/lifted-column.ts";
+import {
+  type ColumnType,
+  DAY,
+  decimalType,
+  INSTANT,
+  isRealDay,
+  type LiftedColumn,
+  RESERVED_NAMES,
+  TYPED_VIEW_NAMES,
+} from "../rows/lifted-column.ts";
 import { typesOf } from "./field-changes.ts";
 import type { Field, JsonType } from "./field-profile.ts";
 

@@ -6,7 +6,7 @@ import { isListed } from "../../settings/values.ts";
 import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
-import { columnType } from "../rows/column-type.ts";
+import { columnType } from "../rows/lifted-column.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 
 const count = z.int().nonnegative();

@@ -7,8 +7,7 @@ import { COLUMNS_FILE } from "../../storage/layout.ts";
 import { accounts, newestReadable } from "../../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import { columnName, type Manifest, readManifest } from "../files/manifest.ts";
-import { columnType } from "./column-type.ts";
-import { eventColumns } from "./lifted-column.ts";
+import { columnType, eventColumns } from "./lifted-column.ts";
 
 // Name and type become parts of the views' SQL, so nothing else passes.
 const COLUMN = z.object({

@@ -1,6 +1,6 @@
 // What each type makes of a text, reckoned without SQL: the law that both dialects of the views are compared with.
 
-import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
+import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 
 /** As SQL shows it: whole numbers and decimals as text, instants in milliseconds; null where the text does not fit. */
 export type Value = string | number | boolean | null;

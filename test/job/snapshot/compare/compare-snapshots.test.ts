@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { compareSnapshots } from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
 import {
+  compareSnapshots,
   readDigests,
   verifyDigests,
   writeDigests,
-} from "../../../../lambdas/job/snapshot/compare/digests.ts";
+} from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";

@@ -1,6 +1,6 @@
 // A snapshot in a store, made of events alone.
 
-import { RowDigests, writeDigests } from "../../../../lambdas/job/snapshot/compare/digests.ts";
+import { RowDigests, writeDigests } from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";

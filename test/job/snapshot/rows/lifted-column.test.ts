@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columnType } from "../../../../lambdas/job/snapshot/rows/column-type.ts";
 import {
+  columnType,
   eventColumns,
   lifter,
   liftText,

@@ -5,7 +5,7 @@ import {
   INSTANT,
   TIME_FORM,
   ZONE_FORM,
-} from "../../../../lambdas/job/snapshot/rows/column-type.ts";
+} from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 
 test("what is suggested as a day or an instant has the form that the views read", () => {
   expect(DAY.source).toBe(`^${DAY_FORM}$`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldsChangedEvent } from "../../../../lambdas/job/run/record/bus-event.ts";
+import { fieldsChangedEvent } from "../../../../lambdas/job/run/record/run-event.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { PUBLISHED } from "../../../sync/rows.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RequiredFields } from "../../../../lambdas/job/snapshot/fields/required-fields.ts";
+import { RequiredFields } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 
 describe("a required field", () => {
   test.each([
