@@ -141,6 +141,6 @@ function loadedByEveryCommand(): readonly Metafile["outputs"][string][] {
     for (const { kind, path: target } of output.imports) if (kind === "import-statement") load(target);
   };
   for (const path of Object.keys(program.outputs))
-    if (/^(?:brand-events-sync|command-line-\w+)\.js$/.test(basename(path))) load(path);
+    if (/^(?:brand-events-sync|main-\w+)\.js$/.test(basename(path))) load(path);
   return [...found.values()];
 }

@@ -37,10 +37,16 @@ function isUnpublished({ visibility: { shown }, reader }: Model): boolean {
   return shown !== "" && !reader.log().some(({ snapshot_id }) => snapshot_id === shown);
 }
 
-/** A process has ended, and nothing stopped its look at the log. What it had put back after a removal its last look at the log has taken out again. */
+/**
+ * A process has ended, and nothing stopped its look at the log. What it had put back after a removal its last look at
+ * the log has taken out again, or the removal is still at work and takes it out.
+ */
 export function checkTakenOut(model: Model, { name, hasPutBack }: ProcessFacts): void {
-  const isOnlyOne = [...model.processes.values()].every((each) => each.name === name || !each.hasPutBack);
-  if (hasPutBack && isOnlyOne && !hasDamage(model) && isUnpublished(model))
+  const others = [...model.processes.values()].filter((each) => each.name !== name);
+  const isLeftToOthers = others.some(
+    (other) => other.hasPutBack || (other.start.command.name === "remove" && !other.isOver),
+  );
+  if (hasPutBack && !isLeftToOthers && !hasDamage(model) && isUnpublished(model))
     model.fail(`${name} has put back what was removed, and readers see ${model.visibility.shown}`);
 }
 
