@@ -46,7 +46,6 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { store, clock } = ports;
   const { account } = settings;
   const timeBudget = new TimeBudget(ports);
-  await session.confirmLease();
   const onAdvanced = (): void => {
     session.hasAdvanced = true;
   };

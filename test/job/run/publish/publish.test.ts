@@ -1,0 +1,148 @@
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { hold } from "../../../../lambdas/job/run/publish/guard.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { FIRST, HandOverWorld, RUN } from "../hand-over/hand-over-world.ts";
+import { heldWorld } from "../held-world.ts";
+import { interposed } from "../interposed-store.ts";
+import { ACCOUNT, SmallWorld } from "../small-world.ts";
+
+const keys = layout(ACCOUNT);
+const OWN = "2026-01-03T00-00-00.000Z";
+
+const unchanged = (store: Store): Store => interposed(store, async () => undefined);
+
+/** A run of 12 events whose first invocation has fetched all of them, and has made no snapshot. */
+async function staged() {
+  const world = new HandOverWorld({ events: 12, rangeEvents: 4 });
+  await world.first({ timeLeftMs: () => (world.small.details < 12 ? 900_000 : 0) });
+  return { world, store: world.small.store, arn: world.executions.arnOf(FIRST) };
+}
+
+describe("a turn that publishes", () => {
+  test("publishes nothing where its execution has lost the lease while it made the snapshot", async () => {
+    const { world, store, arn } = await staged();
+    const lease = { ...world.lease(), execution: `${arn}-of-another` };
+    const slow: Store = {
+      ...interposed(store, async (key) => {
+        if (key === keys.manifest(RUN)) store.put(keys.lease, JSON.stringify(lease));
+      }),
+      replace: async (key, bytes, version) => {
+        await setTimeout(20);
+        return store.replace(key, bytes, version);
+      },
+    };
+
+    const { result } = await world.turn(arn, 0, { store: slow });
+
+    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
+    expect(store.keys("publications/")).toEqual([]);
+    expect(store.keys("changes/")).toEqual([]);
+  });
+
+  test("has brought the run further where it only named parts", async () => {
+    const { world, store, arn } = await staged();
+    const timeLeftMs = () => (store.keys(keys.snapshot(RUN)).length > 0 ? 0 : 900_000);
+
+    const { result } = await world.turn(arn, 0, { timeLeftMs });
+
+    expect(result.row).toMatchObject({ outcome: "HANDED_OVER", reason: "TIME_LIMIT" });
+    expect((await world.play()).at(-1)?.row.outcome).toBe("PUBLISHED");
+  });
+});
+
+/** A person does something once the snapshot of the run is made and its preview is being computed. */
+function whileCompared({ store }: SmallWorld, act: () => Promise<unknown>): Store {
+  let isDone = false;
+  return {
+    ...unchanged(store),
+    open: async (key) => {
+      if (!isDone && key.startsWith(keys.snapshot(OWN)) && store.text(keys.manifest(OWN))) {
+        isDone = true;
+        await act();
+      }
+      return store.open(key);
+    },
+  };
+}
+
+describe("a snapshot that is held", () => {
+  test("is compared again where readers see another snapshot by then, and none of its changes are written", async () => {
+    const { world, first } = await heldWorld();
+    const store = whileCompared(world, () => world.rollback(first, false));
+
+    const { row } = await world.run({ runId: OWN }, { store });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(JSON.parse(world.store.text(keys.held(OWN)) ?? "").preview.base_snapshot_id).toBe(first);
+    expect(world.store.keys("changes/").filter((key) => key.includes(OWN))).toEqual([]);
+  });
+
+  test("is not held again where another process of the run has held it and a person has accepted it", async () => {
+    const { world } = await heldWorld();
+    const store = whileCompared(world, async () => {
+      const mark = { reason: "DROPPED", explanation: "There are fewer events." } as const;
+      await hold(accountStore(world.store, ACCOUNT), OWN, mark, world.clock.now());
+      await world.accept(OWN);
+    });
+
+    const { row } = await world.run({ runId: OWN }, { store });
+
+    expect(row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });
+    expect(world.store.keys("publications/")).toHaveLength(3);
+  });
+
+  test("says in its preview that the account is pinned as well, and names no list where no event is left out", async () => {
+    const { world, second } = await heldWorld();
+    await world.rollback(second);
+
+    const { row, explanation } = await world.run({ runId: OWN });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(JSON.parse(world.store.text(keys.held(OWN)) ?? "").preview.pinned).toBe(true);
+    expect(explanation).not.toContain(keys.leftOut(OWN));
+  });
+});
+
+describe("what a run says of the fields and of the columns of one's own", () => {
+  const EMPTY = "the column nothing (/nothing) is empty in all";
+
+  /** Reading a snapshot takes so long that a run which does not wait for it ends first. */
+  async function described(events: number) {
+    const world = new SmallWorld();
+    world.show(10);
+    await world.run();
+    world.settings = { ...world.settings, lifted: [{ name: "nothing", pointer: "/nothing" }] };
+    world.fieldOfNote = "note";
+    world.show(events, 2);
+    const slow: Store = {
+      ...unchanged(world.store),
+      read: async (key) => {
+        if (key.endsWith("_manifest.json")) await setTimeout(8);
+        return world.store.read(key);
+      },
+      open: async (key) => {
+        await setTimeout(8);
+        return world.store.open(key);
+      },
+    };
+    const { row } = await world.run({}, { store: slow });
+    return { row, text: world.log.text };
+  }
+
+  test("is said before it ends, the fields first", async () => {
+    const { row, text } = await described(10);
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(text).toContain(EMPTY);
+    expect(text.slice(0, text.indexOf(EMPTY))).toContain("/note");
+  });
+
+  test("is said of the columns where the snapshot is held", async () => {
+    const { row, text } = await described(5);
+
+    expect(row.outcome).toBe("HELD");
+    expect(text).toContain(EMPTY);
+  });
+});
