@@ -7,6 +7,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/retention.ts",
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/run/publish/publish.ts",
+  "lambdas/job/run/publish/base.ts",
+  "lambdas/job/run/publish/mend-changes.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",
   "lambdas/job/run/lease/lease-file.ts",

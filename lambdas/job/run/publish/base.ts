@@ -110,7 +110,7 @@ export async function explainDamage(
 ): Promise<unknown> {
   if (!isDamage(error)) return error;
   const damageOf = async (id: string | null | undefined): Promise<unknown> => {
-    if (id === null || id === undefined) return undefined;
+    if (!id) return undefined;
     try {
       await verifySnapshot(store, id, () => signal.throwIfAborted());
       return undefined;

@@ -40,7 +40,6 @@ export async function remakeChanges(
     const { counts, parts } = await writeChanges(ports, { key, base, manifest, target });
     if (!isDeepStrictEqual(counts, { added, changed, removed })) return false;
     for (const { file } of parts) left.delete(`${prefix}${file}`);
-    left.delete(store.keys.lost(publication, snapshotId));
     if (left.size > 0) return false;
     await writeChanges(ports, { key, base, manifest });
     logger.info(`made the changes of the publication ${publication} again, whose files were missing`);
