@@ -51,4 +51,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "acquireLease: } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) { → } else if ((found) && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {":
       "Where there is a lease, there is a file.",
   },
+  "lambdas/job/snapshot/files/units.ts": {
+    "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
+      "What begins at the end has no snapshot.",
+  },
 };

@@ -66,7 +66,6 @@ describe("a manifest", () => {
     ["other counts", { counts: { ...MANIFEST.counts, repeated: 5 } }],
     ["other parts", { parts: MANIFEST.parts.map((part) => ({ ...part, sha256: "d".repeat(64) })) }],
     ["other columns", { columns: ["uuid"] }],
-    ["other pointers of lifted columns", { columns: ["brand"], lifted: [{ name: "brand", pointer: "/b" }] }],
     ["other fields", { fields: [{ pointer: "/uuid", count: 6, types: { string: 6 } }] }],
     ["fields that are not all", { fields_complete: false }],
   ])("that exists already with %s is refused by name", async (_, other) => {
@@ -75,6 +74,24 @@ describe("a manifest", () => {
     await expect(createManifest(store, KEY, MANIFEST)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: KEY },
+    });
+  });
+
+  it("that exists already with other pointers of lifted columns is refused by name", async () => {
+    await createManifest(store, KEY, { ...liftedManifest(["a"]), lifted: [{ name: "a", pointer: "/b" }] });
+
+    await expect(createManifest(store, KEY, liftedManifest(["a"]))).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: KEY },
+    });
+  });
+
+  it("that existed already and is gone is refused by name", async () => {
+    store.create = async () => undefined;
+
+    await expect(createManifest(store, KEY, MANIFEST)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringMatching(/it is missing\. Delete this file and start again\.$/),
     });
   });
 

@@ -82,7 +82,7 @@ describe("writeParts", () => {
     expect(closed).toBe(true);
   });
 
-  it("passes an error of the store through unchanged and closes the lines", async () => {
+  it("passes an error of the store through unchanged once the lines are closed", async () => {
     const failure = new Error("the disk is full");
     let closed = false;
     store.create = async (_key, body) => {
@@ -94,6 +94,7 @@ describe("writeParts", () => {
       try {
         for (;;) yield "a".repeat(1_000);
       } finally {
+        await setImmediate();
         closed = true;
       }
     }
@@ -183,6 +184,17 @@ describe("readParts", () => {
     await expect(Array.fromAsync(readParts(store, PREFIX, part ? [part] : []))).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/part-00000\.ndjson\.gz is damaged: .* Restore it from a backup/),
+    });
+  });
+
+  it("refuses a part with as many rows as it was written with where its manifest says another number", async () => {
+    const [part] = await write(["aaaa", "bbbb"], 100);
+
+    await expect(
+      Array.fromAsync(readParts(store, PREFIX, part ? [{ ...part, rows: 3 }] : [])),
+    ).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining("its 2 rows are not the 3 rows it was made of"),
     });
   });
 });

@@ -1,9 +1,10 @@
 // Which snapshots and which publications' changes lack a file.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { createManifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import { incompleteUnits } from "../../../../lambdas/job/snapshot/files/units.ts";
+import { incompleteUnits, lostChanges, partSizes } from "../../../../lambdas/job/snapshot/files/units.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
@@ -49,8 +50,20 @@ beforeEach(async () => {
   }
 });
 
+/** Makes the snapshot's manifest one of an earlier version. */
+async function forgetStored(id: string): Promise<void> {
+  const { stored: _, ...manifest } = await readManifest(accountStore(store, "uk"), id);
+  store.put(layout("uk").manifest(id), JSON.stringify(manifest));
+}
+
+/** Of the snapshots as they lie there. */
+async function sizes(): Promise<ReadonlyMap<string, readonly number[]>> {
+  const snapshots = await listSnapshots(accountStore(store, "uk"));
+  return new Map(snapshots.map(({ snapshotId, files }) => [snapshotId, partSizes(files)]));
+}
+
 /** Of each unit its publication, what it holds, and the file. */
-async function incomplete(): Promise<readonly unknown[]> {
+async function incomplete(whole?: ReadonlyMap<string, readonly number[]>): Promise<readonly unknown[]> {
   const log = await readLog(accountStore(store, "uk"));
   const open = store.open.bind(store);
   store.open = (key) => {
@@ -61,6 +74,7 @@ async function incomplete(): Promise<readonly unknown[]> {
     accountStore(store, "uk"),
     log,
     await listSnapshots(accountStore(store, "uk")),
+    whole,
   );
   return units.map(({ holds, publication, damage }) => [
     holds,
@@ -74,6 +88,28 @@ it("is complete as it was written, which no part is read for", async () => {
   expect(opened).toEqual([]);
 });
 
+it("is complete without its manifest being read where its parts have the sizes that they had", async () => {
+  const whole = await sizes();
+  store.put(layout("uk").manifest(ONE), "{");
+
+  expect([...whole.values()].map(({ length }) => length)).toEqual([3, 3]);
+  expect(await incomplete(whole)).toEqual([]);
+});
+
+it("of an earlier version, which says nothing of its files, is complete where all of them are there", async () => {
+  await forgetStored(ONE);
+
+  expect(await incomplete()).toEqual([]);
+});
+
+it("passes an error of the store through unchanged", async () => {
+  const failure = new SyncError("STORE_FAILED", "The disk does not answer.");
+  const read = store.read.bind(store);
+  store.read = (key) => (key === layout("uk").manifest(TWO) ? Promise.reject(failure) : read(key));
+
+  await expect(incomplete()).rejects.toBe(failure);
+});
+
 describe("a snapshot is incomplete", () => {
   it.each([
     layout("uk").part(ONE, 0),
@@ -84,6 +120,20 @@ describe("a snapshot is incomplete", () => {
     await store.delete(key);
 
     expect(await incomplete()).toEqual([["snapshot", FIRST, key]]);
+  });
+
+  it("without its manifest, though its parts have the sizes that they had", async () => {
+    const whole = await sizes();
+    await store.delete(layout("uk").manifest(ONE));
+
+    expect(await incomplete(whole)).toEqual([["snapshot", FIRST, layout("uk").manifest(ONE)]]);
+  });
+
+  it("without a part where it is of an earlier version, which says nothing of its files", async () => {
+    await forgetStored(ONE);
+    await store.delete(layout("uk").part(ONE, 1));
+
+    expect(await incomplete()).toEqual([["snapshot", FIRST, layout("uk").part(ONE, 1)]]);
   });
 
   it("where a part is cut, and where its manifest cannot be read", async () => {
@@ -138,4 +188,17 @@ it("has no file where the log counts none", async () => {
   await publish(accountStore(store, "uk"), aPublication({ ...empty, snapshot_id: ONE }));
 
   expect(await incomplete()).toEqual([]);
+});
+
+it("has lost the changes that lack a part and are marked so, until the part is back", async () => {
+  const key = layout("uk").changesPart(FIRST, ONE, 0);
+  const { bytes = "" } = (await store.read(key)) ?? {};
+  await store.delete(key);
+  await store.delete(layout("uk").changesPart(SECOND, TWO, 0));
+  store.put(layout("uk").lost(FIRST, ONE), "{}");
+
+  expect(await lostChanges(accountStore(store, "uk"))).toEqual(new Set([FIRST]));
+
+  store.put(key, bytes);
+  expect(await lostChanges(accountStore(store, "uk"))).toEqual(new Set());
 });

@@ -1,13 +1,20 @@
+import { hash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import { verifyPart } from "../../../../lambdas/job/snapshot/files/verify-part.ts";
-import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import {
+  type StoredFile,
+  verifyFile,
+  verifyPart,
+} from "../../../../lambdas/job/snapshot/files/verify-part.ts";
+import { verifyChanges, verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { aPublication } from "../../storage/publications.ts";
 import { aManifest } from "./manifests.ts";
 import { streamOf } from "./streams.ts";
 
@@ -107,5 +114,98 @@ describe("a snapshot", () => {
     };
 
     await expect(verifyPart(store, part(0), { sha256: "", bytes: 0 }, { proceed })).rejects.toBe(stop);
+  });
+});
+
+describe("a part's file", () => {
+  const TEXT = '{"uuid":"c"}\n';
+  const ROWS = { sha256: hash("sha256", TEXT, "hex"), bytes: 13 };
+  const OTHER = { sha256: hash("sha256", "other rows\n", "hex"), bytes: 13 };
+  const WRITTEN = gzipSync(TEXT);
+  const STORED: StoredFile = { bytes: WRITTEN.length, sha256: hash("sha256", WRITTEN, "hex") };
+
+  /** How often the file, as it is said to have been written, is opened until it verifies. */
+  async function opened(rows: typeof ROWS, stored: StoredFile | undefined): Promise<number> {
+    let times = 0;
+    const open = async (key: string): Promise<AsyncIterable<Uint8Array> | undefined> => {
+      times += 1;
+      return await store.open(key);
+    };
+    await verifyFile({ ...accountStore(store, "uk"), open }, part(1), rows, stored, () => undefined);
+    return times;
+  }
+
+  it("verifies without its rows where it is the one that was written", async () => {
+    store.put(part(1), WRITTEN);
+
+    expect(await opened(OTHER, STORED)).toBe(1);
+  });
+
+  it("verifies by its rows where it was compressed again", async () => {
+    store.put(part(1), gzipSync(TEXT, { level: 0 }));
+
+    expect(await opened(ROWS, STORED)).toBe(2);
+    await expect(opened(OTHER, STORED)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  });
+
+  it("verifies by its rows alone where no manifest says what was written", async () => {
+    store.put(part(1), WRITTEN);
+
+    expect(await opened(ROWS, undefined)).toBe(1);
+    await expect(opened({ ...ROWS, bytes: 12 }, undefined)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  });
+});
+
+describe("the changes of a publication", () => {
+  const PUBLICATION = aPublication({ snapshot_id: ID, added: 1, changed: 2, removed: 3 });
+  const FOLDER = layout("uk").changes(PUBLICATION.publication, ID);
+  const changesPart = (index: number): string => layout("uk").changesPart(PUBLICATION.publication, ID, index);
+  const lines = (change: string, count: number): string => `{"change":"${change}"}\n`.repeat(count);
+  const verify = (over: Partial<Publication> = {}, proceed?: () => void): Promise<void> =>
+    verifyChanges(accountStore(store, "uk"), { ...PUBLICATION, ...over }, proceed);
+
+  beforeEach(() => {
+    store.put(changesPart(0), gzipSync(lines("added", 1) + lines("changed", 1)));
+    store.put(changesPart(1), gzipSync(lines("changed", 1) + lines("removed", 3)));
+  });
+
+  it("verify whatever else lies beside them", async () => {
+    store.put(`${FOLDER}part-00000 (1).ndjson.gz`, "x");
+    store.put(layout("uk").lost(PUBLICATION.publication, ID), "{}");
+
+    await expect(verify()).resolves.toBeUndefined();
+  });
+
+  it.each([{ added: 2 }, { changed: 1 }, { removed: 2 }])(
+    "do not verify where the publication says %o",
+    async (over) => {
+      await expect(verify(over)).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { key: FOLDER } });
+    },
+  );
+
+  it("do not verify with a line that is not a change, and say which file", async () => {
+    store.put(changesPart(2), gzipSync(lines("other", 1)));
+
+    await expect(verify()).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { key: changesPart(2) } });
+  });
+
+  it("do not verify where a file is gone by the time it is read, and say which", async () => {
+    const open = store.open.bind(store);
+    store.open = async (key) => (key === changesPart(1) ? undefined : await open(key));
+
+    await expect(verify()).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: changesPart(1) },
+      message: expect.stringContaining("it was listed but no longer exists"),
+    });
+  });
+
+  it("are read no further once the work is stopped", async () => {
+    const stop = new Error("stopped");
+    const proceed = (): void => {
+      throw stop;
+    };
+
+    await expect(verify({}, proceed)).rejects.toBe(stop);
   });
 });
