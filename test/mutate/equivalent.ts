@@ -18,6 +18,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/rate-limit/rate-limiter.ts",
   "lambdas/job/service/rate-limit/usage-window.ts",
   "lambdas/job/service/auth/oauth/token-rotation.ts",
+  "lambdas/job/snapshot/files/manifest.ts",
+  "lambdas/job/snapshot/files/parts.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

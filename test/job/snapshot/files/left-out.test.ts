@@ -16,8 +16,7 @@ describe("the list of what was left out", () => {
   it("is one line for each event", async () => {
     const store = new MemoryStore();
 
-    await writeLeftOut(store, KEY, LEFT_OUT);
-
+    expect(await writeLeftOut(store, KEY, LEFT_OUT)).toEqual(FILE);
     expect(store.text(KEY)).toBe('{"uuid":"a1","reason":"gone"}\n{"uuid":"b2","reason":"forbidden"}\n');
   });
 

@@ -21,8 +21,10 @@ beforeEach(() => {
 
 describe("a manifest", () => {
   it("is read back as it was created", async () => {
-    expect(await createManifest(store, KEY, MANIFEST)).toEqual(MANIFEST);
-    expect(await readManifest(accountStore(store, "uk"), ID)).toEqual(MANIFEST);
+    const empty = new MemoryStore();
+
+    expect(await createManifest(empty, KEY, MANIFEST)).toEqual(MANIFEST);
+    expect(await readManifest(accountStore(empty, "uk"), ID)).toEqual(MANIFEST);
   });
 
   it("that exists already is kept, if only its time and program differ", async () => {
