@@ -2,6 +2,7 @@
 
 import type { Ended } from "../process/do-command.ts";
 import { hasDamage } from "./check-damage.ts";
+import { isCutOff } from "./check-removal.ts";
 import type { Model } from "./model.ts";
 
 /** A retry can fix these, so they finish no run. */
@@ -54,7 +55,7 @@ export function readersSeeHead({ reader, visibility }: Model): boolean {
 function agree(model: Model, runId: string, outcome: string, where: string): void {
   if (!agrees(model, "run", runId, outcome))
     model.fail(`${where} says that the run ${runId} is ${outcome}, and the log says otherwise`);
-  const isGone = model.reader.rows(runId) === undefined;
+  const isGone = model.reader.rows(runId) === undefined || isCutOff(model, runId);
   if (outcome === "HELD" && !isGone && !model.reader.isHeld(runId))
     model.fail(`${where} says that ${runId} is held, and it has no mark`);
 }
