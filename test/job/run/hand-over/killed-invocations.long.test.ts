@@ -24,7 +24,7 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
   const killed: string[] = [];
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: 1, max: 28 }), fc.boolean()), { minLength: 20, maxLength: 20 }),
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 32 }), fc.boolean()), { minLength: 20, maxLength: 20 }),
       fc.constantFrom(2, 1_000),
       async (points, maxTurns) => {
         const options = { rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
@@ -57,7 +57,7 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
         expect(world.lease()).toMatchObject({ run_id: null });
       },
     ),
-    { numRuns: 100, seed: 20_261_121 },
+    { numRuns: 150, seed: 20_261_121 },
   );
   const parts = ["lease.json", "rows-", "record-", "start ", "run-log/", "publications/"];
   expect(parts.filter((part) => !killed.some((effect) => effect.includes(part)))).toEqual([]);
