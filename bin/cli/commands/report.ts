@@ -8,7 +8,7 @@ import { PLACE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { OutFile } from "../query/out-file.ts";
-import type { RequestLimit } from "../report/data/account-report.ts";
+import type { RequestLimit } from "../report/figures/usage-figures.ts";
 import { makeReport } from "../report/report-page.ts";
 import type { CommandContext, CommandSpec } from "../wiring/command.ts";
 import { openWarehouse, refuseUnknownAccount, warehouseAccounts } from "../wiring/open-warehouse.ts";

@@ -7,25 +7,83 @@ import {
 } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import type { Status } from "../../../lambdas/job/run/status.ts";
-import { shownPointer, typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
-import type { JsonType } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { lastRuns } from "../../../lambdas/job/run/record/last-runs.ts";
+import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { type Status, status } from "../../../lambdas/job/run/status.ts";
+import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
+import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
+import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, missingOf, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { age, minute, plural } from "../output/words.ts";
-import type {
-  AccountReport,
-  ChangedFields,
-  FieldNews,
-  LeftOutCounts,
-  ReportedAccount,
-} from "./data/account-report.ts";
+import { manifestFigures } from "./figures/manifest-figures.ts";
 import { publicationsFigure } from "./figures/publications-figure.ts";
 import { runsFigure } from "./figures/runs-figure.ts";
-import { requestsFigure, storageFigure } from "./figures/usage-figures.ts";
-import { type Figure, figure, table } from "./page/figure.ts";
+import { type RequestLimit, requestsFigure, storageFigure } from "./figures/usage-figures.ts";
+import { details, type Figure, figure, table } from "./page/figure.ts";
 import { type Html, html } from "./page/html.ts";
-import { type Chart, INK, label, line, MARK, px, QUIET } from "./page/plot.ts";
+
+interface AccountReport {
+  readonly account: string;
+  readonly status: Status;
+  readonly lastRun: RunLogEntry | undefined;
+  readonly figures: readonly Figure[];
+}
+
+export type ReportedAccount = AccountReport | DamagedAccount;
+
+const MOST_RUNS = 60;
+
+/** Reads only, and no event. Throws `STORE_FAILED`. */
+export async function readAccount(
+  store: AccountStore,
+  limit: RequestLimit,
+  nowMs: number,
+): Promise<ReportedAccount> {
+  return await orDamage(store.account, async () => {
+    const found = await status(store, nowMs);
+    const publications = await lastPublications(store, found.head);
+    const attempts = await lastRuns(store, MOST_RUNS);
+    const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
+    const figures = [
+      publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
+      runsFigure(runs),
+      requestsFigure(runs, limit),
+      ...(await manifestFigures(store, publications)),
+      await storageFigure(store, found, publications),
+    ];
+    return {
+      account: store.account,
+      status: found,
+      lastRun: runs.at(-1),
+      figures: figures.filter((each) => each !== undefined),
+    };
+  });
+}
+
+/** Wide enough for a year of days; each is one small read. */
+const MOST_PUBLICATIONS = 400;
+const AT_ONCE = 8;
+
+/** Up to the head, oldest first. Throws `STORE_CORRUPT` for a damaged one. */
+async function lastPublications(
+  store: AccountStore,
+  head: Publication | null,
+): Promise<readonly Publication[]> {
+  if (head === null) return [];
+  const ids = (await entryIds(store)).filter((id) => id <= head.publication).slice(-MOST_PUBLICATIONS);
+  let shown: Publication[] = [];
+  for (let end = ids.length; end > 0; end -= AT_ONCE) {
+    const some = ids.slice(Math.max(0, end - AT_ONCE), end);
+    const entries = await Promise.all(some.map((id) => readEntry(store, id)));
+    const above: Publication[] = [];
+    for (const entry of entries.toReversed()) {
+      if (entry === undefined || entry.action === "remove") return [...above, ...shown];
+      above.unshift(entry);
+    }
+    shown = [...above, ...shown];
+  }
+  return shown;
+}
 
 export function accountSection(one: ReportedAccount, nowMs: number, commandsFor: CommandsFor): Html {
   const { account } = one;
@@ -38,24 +96,15 @@ ${content}</section>
 }
 
 function report(one: AccountReport, nowMs: number, commandsFor: CommandsFor): readonly Html[] {
-  const found = [
-    publicationsFigure(one.publications),
-    runsFigure(one),
-    requestsFigure(one),
-    one.leftOut && leftOutFigure(one.leftOut),
-    fieldsFigure(one.fieldNews),
-    storageFigure(one.storage),
-  ].filter((each) => each !== undefined);
   return [
     facts(one, nowMs),
     ...heldNotes(one.status, commandsFor),
     ...failedNote(one),
-    ...found.map((each) => figure(each)),
+    ...one.figures.map((each) => figure(each)),
   ];
 }
 
-function failedNote({ runs }: AccountReport): readonly Html[] {
-  const last = runs.at(-1);
+function failedNote({ lastRun: last }: AccountReport): readonly Html[] {
   if (last?.outcome !== "FAILED" || last.error_message === null) return [];
   return [
     html`<div class="note failed"><h3>The last run failed${last.error_code === null ? "" : `: ${last.error_code}`}</h3>
@@ -72,17 +121,19 @@ function damageNote(code: string, message: string): Html {
 `;
 }
 
-/** The few facts that everybody asks for first: how many events, how old, and how the last run ended. */
 type Fact = readonly [name: string, value: string, more: string];
 
-function facts({ status, runs }: AccountReport, nowMs: number): Html {
-  const items = [...headFacts(status, nowMs), lastRun(runs.at(-1)), lease(status)].map(
-    ([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`,
-  );
+/** What everybody asks for first: how many events, how old, and how the last run ended. */
+function facts({ status: { head, lease }, lastRun }: AccountReport, nowMs: number): Html {
+  const items = [
+    ...headFacts(head, nowMs),
+    lastRunFact(lastRun),
+    ["Running now", lease ? "a run" : "nothing", lease ? running(lease) : "no run is under way"] as const,
+  ].map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`);
   return html`<dl class="facts">\n${items}</dl>\n`;
 }
 
-function headFacts({ head }: Status, nowMs: number): readonly Fact[] {
+function headFacts(head: Publication | null, nowMs: number): readonly Fact[] {
   if (head === null) return [["Readers see", "nothing", "no snapshot is published yet"]];
   const madeAt = madeAtMs(head);
   const by = head.action === "run" ? "" : ` by ${head.action}`;
@@ -97,7 +148,7 @@ function headFacts({ head }: Status, nowMs: number): readonly Fact[] {
   ];
 }
 
-function lastRun(last: RunLogEntry | undefined): Fact {
+function lastRunFact(last: RunLogEntry | undefined): Fact {
   if (last === undefined) return ["Last run", "none", "no run has ended yet"];
   const reason = reasonOf(last);
   const took = durationText(last.seconds * 1000);
@@ -106,12 +157,6 @@ function lastRun(last: RunLogEntry | undefined): Fact {
     last.outcome,
     `${reason === "" ? "" : `${reason}, `}${minute(Date.parse(last.started_at))}, ${took}`,
   ];
-}
-
-function lease({ lease: found }: Status): Fact {
-  return found === null
-    ? ["Running now", "nothing", "no run is under way"]
-    : ["Running now", "a run", running(found)];
 }
 
 /** The commands that decide on a held snapshot. */
@@ -151,148 +196,13 @@ function sentence(text: string): string {
 
 function more(label: string, snapshots: readonly HeldSnapshot[]): readonly Html[] {
   if (snapshots.length === 0) return [];
-  const columns = [
-    { title: "snapshot" },
-    { title: "reason" },
-    { title: "explanation", kind: "long" },
-  ] as const;
-  const rows = snapshots.map(({ snapshotId, reason, explanation }) => [snapshotId, reason, explanation]);
-  return [html`<details><summary>${label}</summary>\n${table({ label, columns, rows })}\n</details>\n`];
-}
-
-type Counts = LeftOutCounts["now"];
-
-const REASONS: readonly (readonly [name: string, countOf: (counts: Counts) => number])[] = [
-  ["gone (404 or 410)", ({ gone }) => gone],
-  ["forbidden (403)", ({ forbidden }) => forbidden],
-  ["too large", ({ oversize }) => oversize],
-  ["nested too deep", ({ too_deep }) => too_deep],
-  ["without a valid uuid", ({ rejected, oversize, too_deep }) => rejected - oversize - too_deep],
-];
-
-function leftOutFigure({ now, before }: LeftOutCounts): Figure {
-  const counts = REASONS.map(
-    ([name, countOf]): NamedCount => ({ name, count: countOf(now), before: before && countOf(before) }),
-  ).filter((one) => one.count + (one.before ?? 0) > 0);
-  const missing = now.listed - now.events;
-  const listed = `${countText(now.listed)} listed events`;
-  return {
-    finding:
-      missing === 0
-        ? `None of ${listed} is left out`
-        : `${countText(missing)} of ${listed} ${missing === 1 ? "is" : "are"} left out`,
-    description:
-      counts.length === 0
-        ? "Every event of the list has its details in what readers see."
-        : `Listed events without a row in what readers see, by reason.${counts.some((one) => (one.before ?? 0) > 0) ? " The lines are the snapshot before." : ""}`,
-    chart: counts.length === 0 ? undefined : countsChart(counts),
-    table:
-      counts.length === 0
-        ? undefined
-        : {
-            label: "Left out by reason",
-            columns: [
-              { title: "reason" },
-              { title: "now", kind: "number" },
-              { title: "before", kind: "number" },
-            ],
-            rows: counts.map(({ name, count, before: then }) => [
-              name,
-              countText(count),
-              then === undefined ? "" : countText(then),
-            ]),
-          },
-  };
-}
-
-/** A few named counts as bars, each with its number, and where wanted what it was before. */
-interface NamedCount {
-  readonly name: string;
-  readonly count: number;
-  /** Drawn as a line across the bar. */
-  readonly before: number | undefined;
-}
-
-const ROW_HEIGHT = 30;
-const BAR_HEIGHT = 12;
-const NAMES_WIDTH = 150;
-const NUMBERS_WIDTH = 60;
-
-function countsChart(counts: readonly NamedCount[]): Chart {
-  const highest = Math.max(1, ...counts.flatMap(({ count, before = 0 }) => [count, before]));
-  return (width) => {
-    const lengthOf = (count: number): number => (count / highest) * (width - NAMES_WIDTH - NUMBERS_WIDTH);
-    const body = counts.flatMap(({ name, count, before = 0 }, index) => {
-      const y = (index + 0.5) * ROW_HEIGHT;
-      const [length, then] = [lengthOf(count), NAMES_WIDTH + lengthOf(before)];
-      return [
-        label({ x: NAMES_WIDTH - 6, y: y + 4, fill: INK, anchor: "end" }, name),
-        html`<rect x="${NAMES_WIDTH}" y="${px(y - BAR_HEIGHT / 2)}" width="${px(length)}" height="${BAR_HEIGHT}" fill="${MARK}"/>`,
-        ...(before > 0 ? [line(then, y - 10, then, y + 10, QUIET, 2)] : []),
-        label({ x: NAMES_WIDTH + length + 8, y: y + 4, fill: INK }, countText(count)),
-      ];
-    });
-    return { height: counts.length * ROW_HEIGHT, body };
-  };
-}
-
-const MOST_ROWS = 200;
-
-/** Undefined where no publication can be compared with the one before. */
-function fieldsFigure({ changed, compared, fields }: FieldNews): Figure | undefined {
-  if (compared === 0) return undefined;
-  const rows = changed.toReversed().flatMap(rowsOf);
-  const more = rows.length - MOST_ROWS;
-  const inHow =
-    compared === 1 ? "in the last publication" : `in the last ${countText(compared)} publications`;
-  return {
-    finding: findingOf(changed, inHow),
-    description: `${fields === undefined ? "Fields" : `The events have ${plural(fields, "field")}, which`} are compared between publications; names that look like data are not repeated.${more > 0 ? ` ${countText(more)} more changes are not shown.` : ""}`,
-    chart: undefined,
-    table:
-      rows.length === 0
-        ? undefined
-        : {
-            label: "Changed fields",
-            columns: [
-              { title: "published, UTC" },
-              { title: "what" },
-              { title: "field", kind: "long" },
-              { title: "type" },
-            ],
-            rows: rows.slice(0, MOST_ROWS),
-          },
-  };
-}
-
-function findingOf(changed: readonly ChangedFields[], inHow: string): string {
-  const sum = (kind: "added" | "gone" | "retyped"): number =>
-    changed.reduce((count, { changes }) => count + changes[kind].length, 0);
-  const [added, gone, retyped] = [sum("added"), sum("gone"), sum("retyped")];
-  const parts = [
-    ...(added > 0 ? [`${countText(added)} new`] : []),
-    ...(gone > 0 ? [`${countText(gone)} gone`] : []),
-    ...(retyped > 0 ? [`${countText(retyped)} with another type`] : []),
+  return [
+    details(
+      table(label, snapshots, [
+        ["snapshot", ({ snapshotId }) => snapshotId],
+        ["reason", ({ reason }) => reason],
+        ["explanation", ({ explanation }) => explanation, "long"],
+      ]),
+    ),
   ];
-  return parts.length === 0 ? `No field changed ${inHow}` : `Fields ${inHow}: ${parts.join(", ")}`;
-}
-
-function rowsOf({ publication, changes }: ChangedFields): readonly (readonly string[])[] {
-  const instant = minute(Date.parse(publication.published_at)).replace(" UTC", "");
-  const texts = (types: readonly JsonType[]): string => types.join(" or ");
-  const rows = [
-    ...changes.added.map((field) => ["new", shownPointer(field.pointer), texts(typesOf(field))]),
-    ...changes.gone.map((field) => ["gone", shownPointer(field.pointer), texts(typesOf(field))]),
-    ...changes.retyped.map(({ pointer, before, after }) => [
-      "type",
-      shownPointer(pointer),
-      `${texts(before)} → ${texts(after)}`,
-    ]),
-  ];
-  // Names that are not repeated make rows alike.
-  const alike = Map.groupBy(rows, (row) => JSON.stringify(row));
-  return [...alike.values()].map((same) => {
-    const [what = "", field = "", type = ""] = same[0] ?? [];
-    return [instant, same.length === 1 ? what : `${what}, ${countText(same.length)} times`, field, type];
-  });
 }

@@ -6,10 +6,11 @@ import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
 import { age, minute, plural } from "../output/words.ts";
-import { accountSection, type CommandsFor } from "./account-section.ts";
-import { type ReportedAccount, type RequestLimit, readAccount } from "./data/account-report.ts";
+import { accountSection, type CommandsFor, type ReportedAccount, readAccount } from "./account-section.ts";
+import type { RequestLimit } from "./figures/usage-figures.ts";
+import { PATTERNS } from "./page/chart.ts";
 import { table } from "./page/figure.ts";
-import { Html, html, PATTERNS } from "./page/html.ts";
+import { Html, html } from "./page/html.ts";
 
 interface PageOptions {
   /** As a person named it. */
@@ -79,17 +80,19 @@ function withWholeDates(title: string): readonly Html[] {
 function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
   const found = accounts.map((one) => ("damage" in one ? one : one.status));
   const { columns, rows } = statusTable(found, nowMs);
-  // The state comes first: on a phone each account is a card, read from its top.
-  const order = ["account", "last outcome", "readers see", "as of", "held", "running"].map((title) =>
-    columns.indexOf(title),
-  );
-  const linked = rows.map((cells) => {
-    const [account = "", ...others] = order.map((index) => cells[index] ?? "");
-    return [html`<a href="#account-${account}">${account}</a>`, ...others];
+  const cell = (row: (typeof rows)[number], title: string): string => row[columns.indexOf(title)] ?? "";
+  const linked = (row: (typeof rows)[number]): Html => {
+    const account = cell(row, "account");
+    return html`<a href="#account-${account}">${account}</a>`;
+  };
+  // The state comes first: on a phone each account is a card, read from its top, whose lines begin with a title.
+  const titled = ["last outcome", "readers see", "as of", "held", "running"].map((title) => {
+    const line = (row: (typeof rows)[number]): Html | null =>
+      cell(row, title) === "" ? null : html`<span class="title">${title}: </span>${cell(row, title)}`;
+    return [title, line] as const;
   });
-  const titled = order.map((index) => ({ title: columns[index] ?? "" }));
-  return html`<div class="overview">${table({ label: "All accounts", columns: titled, rows: linked, hasCards: true })}</div>
-`;
+  const { content } = table("All accounts", rows, [["account", linked], ...titled]);
+  return html`<div class="overview">${content}</div>\n`;
 }
 
 /** The page in one line: what needs a person, else how much there is and how old it is. */
@@ -119,7 +122,7 @@ function trouble(one: ReportedAccount): string | undefined {
   if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
   const held = publishableOf(one.status).length;
   if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
-  const last = one.runs.at(-1);
+  const last = one.lastRun;
   if (last?.outcome === "FAILED")
     return `The last run failed${last.error_code === null ? "" : ` (${last.error_code})`}`;
   return one.status.head === null ? NOTHING : undefined;
@@ -165,10 +168,12 @@ a { color: var(--mark); }
 pre { margin-top: .25rem; padding: .5rem .75rem; background: var(--paper); border: 1px solid var(--grid); border-radius: .375rem; white-space: pre-wrap; font: .8125rem/1.5 ui-monospace, monospace; }
 figure { margin-top: 2.75rem; break-inside: avoid; }
 figcaption p { margin-top: .25rem; }
-svg { display: block; margin-top: 1rem; height: auto; }
-svg text { font-family: inherit; font-variant-numeric: tabular-nums; }
-.wide { width: 100%; }
-.narrow { display: none; width: 100%; max-width: 26rem; }
+.chart { margin-top: .5rem; padding: .75rem 0; font-size: .75rem; font-variant-numeric: tabular-nums; }
+.chart svg { overflow: visible; }
+.chart > svg { display: block; width: calc(100% - 3.5rem); margin: .5rem .625rem .625rem 2.875rem; }
+.chart > p { margin-left: 2.875rem; color: var(--quiet); }
+.legend { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: 0 0 .75rem 2.875rem; }
+.legend svg { vertical-align: -.125em; }
 details { margin-top: .75rem; }
 summary { width: fit-content; cursor: pointer; color: var(--quiet); font-size: .875rem; }
 .scroll { margin-top: .5rem; overflow-x: auto; }
@@ -176,28 +181,27 @@ table { border-collapse: collapse; font-size: .8125rem; line-height: 1.4; font-v
 th, td { padding: .375rem 1.25rem .375rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--grid); font-weight: 400; white-space: nowrap; }
 thead th { color: var(--quiet); }
 .number { text-align: right; }
+.title { display: none; color: var(--quiet); }
 .long { min-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid); }
 @media (max-width: 40rem) {
   main { padding-top: 1.5rem; }
   h1 { font-size: 1.5rem; }
-  .wide { display: none; }
-  .narrow { display: block; }
+  .extra { display: none; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .overview thead { display: none; }
   .overview tr { display: block; padding: .75rem 0; border-bottom: 1px solid var(--grid); }
   .overview th, .overview td { display: block; padding: 0; border: 0; white-space: normal; overflow-wrap: anywhere; }
   .overview th { font-size: 1rem; font-weight: 600; }
   .overview td:empty { display: none; }
-  .overview td::before { content: attr(data-title) ": "; color: var(--quiet); }
+  .title { display: inline; }
 }
 @media print {
   :root { color-scheme: light; ${LIGHT} }
   @page { margin: 15mm; }
   body { font-size: .875rem; }
   main { max-width: none; padding: 0; }
-  .wide { display: block; }
-  .narrow { display: none; }
+  .extra { display: inline; }
   .note, tr { break-inside: avoid; }
   h2, h3, figcaption { break-after: avoid; }
   details:not([open]) { display: none; }

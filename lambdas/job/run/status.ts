@@ -43,7 +43,7 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     head: head ?? null,
     lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
     held: await heldSnapshots(store),
-    runs: (await lastRuns(store, LAST_RUNS)).runs,
+    runs: await lastRuns(store, LAST_RUNS),
     fieldChanges: head && (await newsOf(store, head)),
   };
 }

@@ -1,6 +1,6 @@
 // A warehouse in memory with as many days of an account as a test wants: publications, runs, held snapshots.
 
-import type { RequestLimit } from "../../../bin/cli/report/data/account-report.ts";
+import type { RequestLimit } from "../../../bin/cli/report/figures/usage-figures.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";

@@ -2,85 +2,53 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
-import { changeCounts, minute, plural } from "../../output/words.ts";
-import type { LastPublications } from "../data/account-report.ts";
-import type { Figure } from "../page/figure.ts";
-import { html } from "../page/html.ts";
-import {
-  type Chart,
-  INK,
-  label,
-  MARK,
-  niceScale,
-  type Panel,
-  panels,
-  px,
-  type Scale,
-  type Shape,
-  strip,
-  symbol,
-} from "../page/plot.ts";
+import { changeCounts, plural } from "../../output/words.ts";
+import { bars, chart, niceScale, type Panel, type Shape, symbol } from "../page/chart.ts";
+import { type Figure, instantCell, table } from "../page/figure.ts";
+import { type Html, html } from "../page/html.ts";
+
+/** @param isAll whether the log has no earlier ones */
+export function publicationsFigure(publications: readonly Publication[], isAll: boolean): Figure | undefined {
+  const head = publications.at(-1);
+  if (head === undefined) return undefined;
+  const isFirst = publications.length === 1;
+  const count = countText(publications.length);
+  const { lowest } = eventsScale(publications);
+  // A line that does not begin at zero shows small differences as large ones.
+  const beginning = lowest === 0 ? "" : `, on a scale that begins at ${countText(lowest)} and not at zero`;
+  return {
+    finding: `${plural(head.events, "event")}${isFirst ? " in the first publication" : `, ${difference(publications, head)}`}`,
+    description: isFirst
+      ? "The next publication begins a chart of events over publications, and of what each one added, changed and removed."
+      : `The last publication: ${changeCounts(head)}. The line is the number of events that readers see, by publication${isAll ? "" : ` (the last ${count})`}${beginning}; the bars are what each publication added, changed and removed, on scales of their own.`,
+    chart: isFirst ? undefined : publicationsChart(publications, head),
+    table: table(isAll ? "All publications" : `The last ${count} publications`, publications.toReversed(), [
+      ["published, UTC", ({ published_at }) => instantCell(published_at)],
+      ["by", ({ action, pinned }) => (pinned ? `${action}, pinned` : action)],
+      ["events", ({ events }) => events, "number"],
+      ["added", ({ added }) => added, "number"],
+      ["changed", ({ changed }) => changed, "number"],
+      ["removed", ({ removed }) => removed, "number"],
+      ["number", ({ publication }) => Number(publication), "number"],
+      ["snapshot", ({ snapshot_id }) => snapshot_id],
+    ]),
+  };
+}
 
 const DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Undefined where nothing is published. */
-export function publicationsFigure({ shown, total }: LastPublications): Figure | undefined {
-  const head = shown.at(-1);
-  if (head === undefined) return undefined;
-  const isFirst = shown.length === 1;
-  return {
-    finding: `${plural(head.events, "event")}${isFirst ? " in the first publication" : `, ${difference(shown, head)}`}`,
-    description: isFirst
-      ? "The next publication begins a chart of events over publications, and of what each one added, changed and removed."
-      : `The last publication: ${changeCounts(head)}. The line is the number of events that readers see, by publication${oldest(shown, total)}${beginning(eventsScale(shown))}; the bars are what each publication added, changed and removed, on scales of their own.`,
-    chart: isFirst ? undefined : publicationsChart(shown),
-    table: {
-      label: total === shown.length ? "All publications" : `The last ${countText(shown.length)} publications`,
-      columns: [
-        { title: "published, UTC" },
-        { title: "by" },
-        { title: "events", kind: "number" },
-        { title: "added", kind: "number" },
-        { title: "changed", kind: "number" },
-        { title: "removed", kind: "number" },
-        { title: "number", kind: "number" },
-        { title: "snapshot" },
-      ],
-      rows: shown.toReversed().map(rowOf),
-    },
-  };
-}
-
-function rowOf({ publication, action, pinned, ...of }: Publication): readonly string[] {
-  const counts = [of.events, of.added, of.changed, of.removed, Number(publication)].map(countText);
-  const instant = minute(Date.parse(of.published_at)).replace(" UTC", "");
-  return [instant, pinned ? `${action}, pinned` : action, ...counts, of.snapshot_id];
-}
-
-/** A line that does not begin at zero shows small differences as large ones. */
-function beginning({ lowest }: Scale): string {
-  return lowest === 0 ? "" : `, on a scale that begins at ${countText(lowest)} and not at zero`;
-}
-
 /** Against what readers saw 30 days before the head, or as early as is known. */
-function difference(shown: readonly Publication[], head: Publication): string {
+function difference(publications: readonly Publication[], head: Publication): string {
   const since = Date.parse(head.published_at) - DAYS * DAY_MS;
-  const then = shown.findLast(({ published_at }) => Date.parse(published_at) <= since);
+  const then = publications.findLast(({ published_at }) => Date.parse(published_at) <= since);
   if (then) return `${compared(head.events, then.events)} ${DAYS} days before`;
-  const [first = head] = shown;
+  const [first = head] = publications;
   const when = Number(first.publication) === 1 ? "at the first publication" : "at the oldest one shown";
   return `${compared(head.events, first.events)} ${when}`;
 }
 
-function oldest(shown: readonly Publication[], total: number): string {
-  return total === shown.length ? "" : ` (the last ${countText(shown.length)} of ${countText(total)})`;
-}
-
-/** More dots than this would hide the line. */
-const MOST_DOTS = 60;
-
-function eventsScale(publications: readonly Publication[]): Scale {
+function eventsScale(publications: readonly Publication[]): Panel["scale"] {
   return niceScale(
     publications.map(({ events }) => events),
     4,
@@ -88,54 +56,53 @@ function eventsScale(publications: readonly Publication[]): Scale {
   );
 }
 
-/** Events over publications, and below them what each publication added, changed and removed. */
-function publicationsChart(publications: readonly Publication[]): Chart {
-  const look = html`fill="${MARK}"`;
-  const used = ACTIONS.filter((one) => publications.some(({ action }) => action === one));
-  const counts = (kind: "added" | "changed" | "removed"): Panel =>
-    strip(
-      kind,
-      publications.map((publication) => (publication.base_snapshot_id === null ? null : publication[kind])),
-    );
-  const events: Panel = {
-    height: 150,
-    legend: used.every((action) => action === "run")
-      ? []
-      : used.map((action) => ({ name: action, symbol: symbol(SHAPES[action], look) })),
-    scale: eventsScale(publications),
-    marks: ({ x, y }) => {
-      const steps = publications.map(({ events: count }, index) => {
-        const place = index + 1;
-        return index === 0 ? `M${px(x(place))},${px(y(count))}` : `H${px(x(place))}V${px(y(count))}`;
-      });
-      const dots = publications.flatMap(({ events: count, action }, index) => {
-        const isDrawn =
-          publications.length <= MOST_DOTS || action !== "run" || index === publications.length - 1;
-        return isDrawn ? [symbol(SHAPES[action], look, x(index + 1), y(count))] : [];
-      });
-      const last = publications.at(-1)?.events ?? 0;
-      const at = { x: x(publications.length), y: y(last) - 9, fill: INK, anchor: "end" } as const;
-      return [
-        html`<path d="${steps.join("")}" fill="none" stroke="${MARK}" stroke-width="2"/>`,
-        ...dots,
-        label({ ...at, look: html`font-size="13" font-weight="600"` }, countText(last)),
-      ];
-    },
-  };
-  return panels(
-    [events, counts("added"), counts("changed"), counts("removed")],
-    publications.map(({ published_at }) => Date.parse(published_at)),
-  );
-}
-
-/** In the order of the legend. */
-const ACTIONS = ["run", "accept", "rollback"] as const;
+/** More dots than this would hide the line. */
+const MOST_DOTS = 60;
 
 const SHAPES: Readonly<Record<Publication["action"], Shape>> = {
   run: "circle",
   accept: "diamond",
   rollback: "triangle-down",
 };
+
+/** Events over publications, and below them what each publication added, changed and removed. */
+function publicationsChart(publications: readonly Publication[], head: Publication): Html {
+  const drawn = (action: Publication["action"]): Html => symbol(SHAPES[action], html`fill="var(--mark)"`);
+  const used = (["run", "accept", "rollback"] as const).filter((one) =>
+    publications.some(({ action }) => action === one),
+  );
+  const last = publications.length - 1;
+  const height = 150;
+  const events: Panel = {
+    height,
+    legend: used.every((action) => action === "run")
+      ? []
+      : used.map((action) => ({ name: action, symbol: drawn(action) })),
+    scale: eventsScale(publications),
+    marks: ({ x, y, at }) => {
+      const steps = publications.map(({ events: count }, place) =>
+        place === 0 ? `M0.5,${y(count)}` : `H${place + 0.5}V${y(count)}`,
+      );
+      return [
+        html`<svg viewBox="0 0 ${publications.length} ${height}" height="${height}" preserveAspectRatio="none"><path d="${steps.join("")}" fill="none" stroke="var(--mark)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>`,
+        ...publications.flatMap(({ events: count, action }, place) => {
+          const isDrawn = publications.length <= MOST_DOTS || action !== "run" || place === last;
+          return isDrawn ? [at(place, count, drawn(action))] : [];
+        }),
+        html`<text x="${x(last)}" y="${y(head.events) - 9}" fill="var(--ink)" text-anchor="end" font-size="13" font-weight="600">${countText(head.events)}</text>`,
+      ];
+    },
+  };
+  const counts = (["added", "changed", "removed"] as const).map((kind) => ({
+    title: kind,
+    height: 36,
+    ...bars(publications.map((one) => (one.base_snapshot_id === null ? null : one[kind]))),
+  }));
+  return chart(
+    [events, ...counts],
+    publications.map(({ published_at }) => Date.parse(published_at)),
+  );
+}
 
 /** `3 % more than`, `12 fewer than`, `as many as`: what it is compared with follows. */
 export function compared(now: number, before: number): string {

@@ -4,93 +4,67 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { reasonOf } from "../../output/describe-status.ts";
-import { minute, plural } from "../../output/words.ts";
-import type { AccountReport } from "../data/account-report.ts";
-import type { Figure } from "../page/figure.ts";
+import { chart, niceScale, type Shape, symbol } from "../page/chart.ts";
+import { type Figure, instantCell, table } from "../page/figure.ts";
 import { type Html, html } from "../page/html.ts";
-import {
-  type Chart,
-  FAILED,
-  GRID,
-  HELD,
-  line,
-  MARK,
-  niceScale,
-  panels,
-  QUIET,
-  type Shape,
-  type Space,
-  symbol,
-} from "../page/plot.ts";
 
-/** What follows the number of attempts. */
-const ENDED: Readonly<Record<Outcome, string>> = {
-  PUBLISHED: "published",
-  HELD: "held",
-  FAILED: "failed",
-  SKIPPED: "skipped",
-  SUPERSEDED: "superseded",
-  HANDED_OVER: "handed over",
-  DRY_RUN: "as a dry run",
+interface OutcomeLook {
+  /** What follows the number of attempts. */
+  readonly ended: string;
+  /** Each outcome has its own; colour only helps. */
+  readonly shape: Shape;
+  /** Of the page. */
+  readonly colour: "mark" | "held" | "failed" | "quiet";
+}
+
+/** In the order of a legend: the good one first. */
+const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
+  PUBLISHED: { ended: "published", shape: "circle", colour: "mark" },
+  HELD: { ended: "held", shape: "square", colour: "held" },
+  FAILED: { ended: "failed", shape: "cross", colour: "failed" },
+  SKIPPED: { ended: "skipped", shape: "triangle-down", colour: "quiet" },
+  SUPERSEDED: { ended: "superseded", shape: "diamond", colour: "quiet" },
+  HANDED_OVER: { ended: "handed over", shape: "triangle-right", colour: "mark" },
+  DRY_RUN: { ended: "as a dry run", shape: "plus", colour: "quiet" },
 };
 
-/** Undefined where there is none. */
-export function runsFigure({ runs }: Pick<AccountReport, "runs">): Figure | undefined {
+/** @param runs oldest first */
+export function runsFigure(runs: readonly RunLogEntry[]): Figure | undefined {
   const last = runs.at(-1);
   if (last === undefined) return undefined;
+  const isOnly = runs.length === 1;
   const unit = timeUnit(runs);
   const hasMessages = runs.some(({ error_message }) => error_message !== null);
   const took = durationText(median(runs.map(({ seconds }) => seconds)) * 1000);
   return {
     finding: findingOf(runs),
-    description:
-      runs.length === 1
-        ? `It took ${took}.`
-        : `How many ${unit.name} each attempt of a run took, in the order of their ends. Half of them took ${took} or less; the last one took ${durationText(last.seconds * 1000)}.`,
-    chart: runs.length === 1 ? undefined : runsChart(runs),
-    table: {
-      label: runs.length === 1 ? "The attempt" : `The last ${countText(runs.length)} attempts`,
-      columns: [
-        { title: "started, UTC" },
-        { title: "outcome" },
-        { title: "reason" },
-        { title: "took", kind: "number" },
-        { title: "events", kind: "number" },
-        { title: "by" },
-        ...(hasMessages ? [{ title: "message", kind: "long" } as const] : []),
-      ],
-      rows: runs
-        .toReversed()
-        .map((run) => [...rowOf(run), ...(hasMessages ? [run.error_message ?? ""] : [])]),
-    },
+    description: isOnly
+      ? `It took ${took}.`
+      : `How many ${unit.name} each attempt of a run took, in the order of their ends. Half of them took ${took} or less; the last one took ${durationText(last.seconds * 1000)}.`,
+    chart: isOnly ? undefined : runsChart(runs, unit.seconds),
+    table: table(isOnly ? "The attempt" : `The last ${countText(runs.length)} attempts`, runs.toReversed(), [
+      ["started, UTC", ({ started_at }) => instantCell(started_at)],
+      ["outcome", ({ outcome }) => outcome],
+      ["reason", reasonOf],
+      ["took", ({ seconds }) => durationText(seconds * 1000), "number"],
+      ["events", ({ events }) => events, "number"],
+      ["by", ({ trigger, attempt }) => (attempt === 1 ? trigger : `${trigger}, attempt ${attempt}`)],
+      ...(hasMessages
+        ? [["message", ({ error_message }: RunLogEntry) => error_message, "long"] as const]
+        : []),
+    ]),
   };
 }
 
-function rowOf(run: RunLogEntry): readonly string[] {
-  const { outcome, trigger, seconds, events, attempt } = run;
-  return [
-    minute(Date.parse(run.started_at)).replace(" UTC", ""),
-    outcome,
-    reasonOf(run),
-    durationText(seconds * 1000),
-    events === null ? "" : countText(events),
-    attempt === 1 ? trigger : `${trigger}, attempt ${attempt}`,
-  ];
-}
-
-/** `28 of the last 30 attempts published; 1 held, 1 failed`. */
+/** `The last 30 attempts of runs: 28 published, 1 held, 1 failed`. */
 function findingOf(runs: readonly RunLogEntry[]): string {
-  const counts = OUTCOMES_SHOWN.map(
-    (outcome) => [outcome, runs.filter((run) => run.outcome === outcome).length] as const,
-  ).filter(([, count]) => count > 0);
-  const [[first, most] = ["PUBLISHED", 0] as const, ...others] = counts;
-  if (others.length === 0) {
-    return runs.length === 1
-      ? `The only attempt of a run: ${ENDED[first]}`
-      : `The last ${plural(runs.length, "attempt")} of runs: all ${ENDED[first]}`;
-  }
-  const rest = others.map(([outcome, count]) => `${countText(count)} ${ENDED[outcome]}`).join(", ");
-  return `The last ${plural(runs.length, "attempt")} of runs: ${countText(most)} ${ENDED[first]}, ${rest}`;
+  const counts = Object.entries(OUTCOMES)
+    .map(([name, { ended }]) => ({ ended, count: runs.filter(({ outcome }) => outcome === name).length }))
+    .filter(({ count }) => count > 0);
+  const of = runs.length === 1 ? "The only attempt of a run" : `The last ${runs.length} attempts of runs`;
+  if (counts.length > 1)
+    return `${of}: ${counts.map(({ count, ended }) => `${countText(count)} ${ended}`).join(", ")}`;
+  return `${of}: ${runs.length === 1 ? "" : "all "}${counts[0]?.ended}`;
 }
 
 function median(values: readonly number[]): number {
@@ -98,60 +72,35 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** Each outcome has its own shape; colour only helps. */
-const LOOKS: Readonly<Record<Outcome, { readonly shape: Shape; readonly colour: string }>> = {
-  PUBLISHED: { shape: "circle", colour: MARK },
-  HELD: { shape: "square", colour: HELD },
-  FAILED: { shape: "cross", colour: FAILED },
-  SKIPPED: { shape: "triangle-down", colour: QUIET },
-  SUPERSEDED: { shape: "diamond", colour: QUIET },
-  HANDED_OVER: { shape: "triangle-right", colour: MARK },
-  DRY_RUN: { shape: "plus", colour: QUIET },
-};
-
-/** Outcomes in the order of a legend: the good one first. */
-const OUTCOMES_SHOWN = [
-  "PUBLISHED",
-  "HELD",
-  "FAILED",
-  "SKIPPED",
-  "SUPERSEDED",
-  "HANDED_OVER",
-  "DRY_RUN",
-] as const satisfies readonly Outcome[];
-
-interface TimeUnit {
-  readonly name: "seconds" | "minutes" | "hours";
-  readonly seconds: number;
-}
-
 /** In which durations are easy to read. */
-function timeUnit(runs: readonly RunLogEntry[]): TimeUnit {
-  const longest = Math.max(0, ...runs.map(({ seconds }) => seconds));
+function timeUnit(runs: readonly RunLogEntry[]): { readonly name: string; readonly seconds: number } {
+  const longest = Math.max(...runs.map(({ seconds }) => seconds));
   if (longest >= 7_200) return { name: "hours", seconds: 3_600 };
   return longest >= 120 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
 }
 
 /** How long each attempt of a run took, and how it ended. */
-function runsChart(runs: readonly RunLogEntry[]): Chart {
-  const unit = timeUnit(runs);
-  const took = runs.map(({ seconds }) => seconds / unit.seconds);
-  const outcomes = OUTCOMES_SHOWN.filter((outcome) => runs.some((run) => run.outcome === outcome));
-  const drawn = (outcome: Outcome, x = 0, y = 0): Html => {
-    const { shape, colour } = LOOKS[outcome];
-    return symbol(shape, html`fill="none" stroke="${colour}" stroke-width="1.75"`, x, y);
-  };
-  const panel = {
-    height: 150,
-    legend: outcomes.map((outcome) => ({ name: outcome, symbol: drawn(outcome) })),
-    scale: niceScale([0, ...took], 4, 0.1),
-    marks: ({ x, y }: Space): readonly Html[] => [
-      ...took.map((value, index) => line(x(index + 1), y(0), x(index + 1), y(value), GRID)),
-      ...runs.map(({ outcome }, index) => drawn(outcome, x(index + 1), y(took[index] ?? 0))),
+function runsChart(runs: readonly RunLogEntry[], unitSeconds: number): Html {
+  const took = runs.map(({ seconds }) => seconds / unitSeconds);
+  const drawn = ({ shape, colour }: OutcomeLook): Html =>
+    symbol(shape, html`fill="none" stroke="var(--${colour})" stroke-width="1.75"`);
+  return chart(
+    [
+      {
+        height: 150,
+        legend: Object.entries(OUTCOMES)
+          .filter(([name]) => runs.some(({ outcome }) => outcome === name))
+          .map(([name, look]) => ({ name, symbol: drawn(look) })),
+        scale: niceScale([0, ...took], 4, 0.1),
+        marks: ({ x, y, at }) => [
+          ...took.map(
+            (value, place) =>
+              html`<line x1="${x(place)}" x2="${x(place)}" y1="${y(0)}" y2="${y(value)}" stroke="var(--grid)"/>`,
+          ),
+          ...runs.map(({ outcome }, place) => at(place, took[place] ?? 0, drawn(OUTCOMES[outcome]))),
+        ],
+      },
     ],
-  };
-  return panels(
-    [panel],
     runs.map(({ started_at }) => Date.parse(started_at)),
   );
 }

@@ -3,78 +3,56 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import { windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
-import { runInstant } from "../../../../lambdas/job/storage/layout.ts";
-import { minute, plural, throttledText } from "../../output/words.ts";
-import type {
-  AccountReport,
-  RequestLimit,
-  SnapshotState,
-  StorageUse,
-  StoredSnapshot,
-} from "../data/account-report.ts";
-import type { Figure } from "../page/figure.ts";
+import type { Status } from "../../../../lambdas/job/run/status.ts";
+import { type Limit, windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
+import { FOLDERS, runInstant } from "../../../../lambdas/job/storage/layout.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";
+import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
+import { plural, throttledText } from "../../output/words.ts";
+import { bars, chart, niceScale } from "../page/chart.ts";
+import { type Figure, instantCell, table } from "../page/figure.ts";
 import { type Html, html } from "../page/html.ts";
-import {
-  bar,
-  type Chart,
-  DOTTED,
-  HATCHED,
-  HELD,
-  MARK,
-  niceScale,
-  type Panel,
-  panels,
-  QUIET,
-  type Space,
-  strip,
-} from "../page/plot.ts";
 
-const REQUESTS_HEIGHT = 100;
-/** Up to so many times the most that was used, the budget is drawn. */
-const NEAR = 1.25;
+export interface RequestLimit {
+  readonly requestsPerMinute: Limit;
+  readonly limitWindowSeconds: number;
+}
 
-/** Undefined where no attempt sent a request. */
-export function requestsFigure({ runs, limit }: Pick<AccountReport, "runs" | "limit">): Figure | undefined {
+/**
+ * Undefined where no attempt sent a request.
+ * @param runs oldest first
+ */
+export function requestsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
   const sent = runs.filter(({ requests }) => (requests ?? 0) > 0);
   const last = sent.at(-1);
   if (last === undefined) return undefined;
-  const allowed = sent.map((run) => allowedFor(run, limit));
-  const most = Math.max(...sent.map(({ requests }) => requests ?? 0));
-  // The scale is that of what was used, so a budget that is far above has no line.
-  const limits = allowed.map((count) => (count !== null && count <= NEAR * most ? count : null));
-  const counts = strip(
-    "requests",
-    sent.map(({ requests }) => requests),
-    { height: REQUESTS_HEIGHT, limits },
-  );
-  const refusals = [
-    ...refused("429: too many requests", sent, "throttled"),
-    ...refused("requests sent again", sent, "retries"),
-  ];
+  const isOnly = sent.length === 1;
+  const panels = (
+    [
+      { title: "requests", height: 100, column: "requests" },
+      { title: "429: too many requests", height: 36, column: "throttled" },
+      { title: "requests sent again", height: 36, column: "retries" },
+    ] as const
+  ).filter(({ column }) => sent.some((run) => (run[column] ?? 0) > 0));
   return {
     finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
-    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit, limits)}`,
-    chart:
-      sent.length === 1
-        ? undefined
-        : panels(
-            [counts, ...refusals],
-            sent.map(({ started_at }) => Date.parse(started_at)),
-          ),
-    table: {
-      label: sent.length === 1 ? "Its requests" : "The requests of each attempt",
-      columns: [
-        { title: "started, UTC" },
-        { title: "requests", kind: "number" },
-        { title: "allowed", kind: "number" },
-        { title: "429", kind: "number" },
-        { title: "sent again", kind: "number" },
-        { title: "logins", kind: "number" },
-        { title: "received", kind: "number" },
-      ],
-      rows: sent.map((run, index) => rowOf(run, allowed[index] ?? null)).reverse(),
-    },
+    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit)}`,
+    chart: isOnly
+      ? undefined
+      : chart(
+          panels.map(({ column, ...panel }) => ({ ...panel, ...bars(sent.map((run) => run[column])) })),
+          sent.map(({ started_at }) => Date.parse(started_at)),
+        ),
+    table: table(isOnly ? "Its requests" : "The requests of each attempt", sent.toReversed(), [
+      ["started, UTC", ({ started_at }) => instantCell(started_at)],
+      ["requests", ({ requests }) => requests, "number"],
+      ["allowed", (run) => allowedFor(run, limit), "number"],
+      ["429", ({ throttled }) => throttled, "number"],
+      ["sent again", ({ retries }) => retries, "number"],
+      ["logins", ({ logins }) => logins, "number"],
+      ["received", ({ bytes }) => (bytes === null ? null : sizeText(bytes)), "number"],
+    ]),
   };
 }
 
@@ -94,17 +72,10 @@ function shareText(run: RunLogEntry, limit: RequestLimit): string {
     : `, ${percent}\u00a0% of the budget of that time`;
 }
 
-function limitText(
-  { requestsPerMinute, limitWindowSeconds }: RequestLimit,
-  limits: readonly (number | null)[],
-): string {
+function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
   if (requestsPerMinute === "unlimited") return "No limit is set.";
   const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
-  const budget = `90 % of ${countText(requestsPerMinute)} a minute${window}`;
-  const [drawn] = limits.filter((limit) => limit !== null);
-  return drawn === undefined
-    ? `The budget of today, ${budget}, allows far more than was used.`
-    : `The lines are what the budget of today allows in that time: ${budget}.`;
+  return `The budget of today is 90 % of ${countText(requestsPerMinute)} a minute${window}.`;
 }
 
 function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
@@ -117,101 +88,102 @@ function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): str
   return `${throttledText(run, requestsPerMinute)} (${sentAgain}).`;
 }
 
-function refused(
-  title: string,
-  runs: readonly RunLogEntry[],
-  column: "throttled" | "retries",
-): readonly Panel[] {
-  const counts = runs.map((run) => run[column]);
-  return counts.some((count) => (count ?? 0) > 0) ? [strip(title, counts)] : [];
-}
+/** What a snapshot is to readers. Each has its own pattern; colour only helps. */
+const LOOKS = {
+  "what readers see": html`fill="var(--mark)" stroke="var(--mark)"`,
+  "published before": html`fill="url(#hatched)" stroke="var(--mark)"`,
+  held: html`fill="url(#dotted)" stroke="var(--held)"`,
+  retired: html`fill="none" stroke="var(--mark)"`,
+  "not published": html`fill="none" stroke="var(--quiet)"`,
+} as const satisfies Record<string, Html>;
 
-function rowOf(run: RunLogEntry, allowed: number | null): readonly string[] {
-  const { requests, throttled, retries, logins, bytes } = run;
-  const counts = [requests, allowed, throttled, retries, logins].map((count) =>
-    count === null ? "" : countText(count),
-  );
-  return [
-    minute(Date.parse(run.started_at)).replace(" UTC", ""),
-    ...counts,
-    bytes === null ? "" : sizeText(bytes),
-  ];
+interface StoredSnapshot {
+  readonly snapshotId: string;
+  readonly state: keyof typeof LOOKS;
+  /** As it is stored. */
+  readonly bytes: number;
 }
 
 const MOST = 120;
 
 /** Undefined where there is no snapshot. */
-export function storageFigure({ snapshots, changesBytes, stagedBytes }: StorageUse): Figure | undefined {
-  if (snapshots.length === 0) return undefined;
-  const total = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
+export async function storageFigure(
+  store: AccountStore,
+  { head, held }: Status,
+  publications: readonly Publication[],
+): Promise<Figure | undefined> {
+  const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));
+  const oldestKnown = publications[0]?.snapshot_id ?? "";
+  const stateOf = ({ snapshotId, isRetired }: SnapshotFiles): StoredSnapshot["state"] => {
+    if (snapshotId === head?.snapshot_id) return "what readers see";
+    if (isRetired) return "retired";
+    if (held.some((one) => one.snapshotId === snapshotId)) return "held";
+    // Those before the publications that were read are most likely published.
+    return published.has(snapshotId) || snapshotId < oldestKnown ? "published before" : "not published";
+  };
+  // Of some only marks are left.
+  const found = (await listSnapshots(store)).filter(({ snapshotId, files }) => {
+    const marks = [store.keys.held(snapshotId), store.keys.retired(snapshotId)];
+    return files.some(({ key }) => !marks.includes(key));
+  });
+  if (found.length === 0) return undefined;
+  const snapshots = found.map((one): StoredSnapshot => ({ ...one, state: stateOf(one) }));
   const shown = snapshots.slice(-MOST);
+  const isOnly = shown.length === 1;
   const unit = sizeUnit(Math.max(...shown.map(({ bytes }) => bytes)));
   const others = (["held", "retired"] as const).flatMap((state) => {
     const count = snapshots.filter((snapshot) => snapshot.state === state).length;
     return count === 0 ? [] : [`${count === snapshots.length ? "all" : countText(count)} ${state}`];
   });
-  const which = others.length === 0 ? "" : `: ${others.join(", ")}`;
-  const newest = shown.length < snapshots.length ? `, the newest ${MOST}` : "";
+  const total = sizeText(sum(snapshots));
+  const changes = sizeText(sum(await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`))));
+  const fetched = sizeText(sum(await Array.fromAsync(store.list(store.keys.runs))));
   return {
-    finding: `${plural(snapshots.length, "snapshot")} ${snapshots.length === 1 ? "takes" : "take"} ${sizeText(total)}${which}`,
-    description: `Size as it is stored, in ${unit.name}, by snapshot${newest}. Lists of changes take another ${sizeText(changesBytes)}, fetched work ${sizeText(stagedBytes)}.`,
-    chart: shown.length === 1 ? undefined : snapshotsChart(shown),
-    table: {
-      label: shown.length === 1 ? "The snapshot" : `Storage of ${plural(shown.length, "snapshot")}`,
-      columns: [{ title: "snapshot" }, { title: "is" }, { title: "size", kind: "number" }],
-      rows: shown.toReversed().map(({ snapshotId, state, bytes }) => [snapshotId, state, sizeText(bytes)]),
-    },
+    finding: `${plural(snapshots.length, "snapshot")} ${snapshots.length === 1 ? "takes" : "take"} ${total}${others.length === 0 ? "" : `: ${others.join(", ")}`}`,
+    description: `Size as it is stored, in ${unit.name}, by snapshot${shown.length < snapshots.length ? `, the newest ${MOST}` : ""}. Lists of changes take another ${changes}, fetched work ${fetched}.`,
+    chart: isOnly ? undefined : snapshotsChart(shown, unit.bytes),
+    table: table(
+      isOnly ? "The snapshot" : `Storage of ${plural(shown.length, "snapshot")}`,
+      shown.toReversed(),
+      [
+        ["snapshot", ({ snapshotId }) => snapshotId],
+        ["is", ({ state }) => state],
+        ["size", ({ bytes }) => sizeText(bytes), "number"],
+      ],
+    ),
   };
 }
 
-/** Each state has its own pattern; colour only helps. */
-const LOOKS: Readonly<Record<SnapshotState, { readonly fill: string; readonly stroke: string }>> = {
-  "what readers see": { fill: MARK, stroke: MARK },
-  "published before": { fill: HATCHED, stroke: MARK },
-  held: { fill: DOTTED, stroke: HELD },
-  retired: { fill: "none", stroke: MARK },
-  "not published": { fill: "none", stroke: QUIET },
-};
-
-const STATES = ["what readers see", "published before", "held", "retired", "not published"] as const;
-
-interface SizeUnit {
-  readonly name: string;
-  readonly bytes: number;
+function sum(files: readonly { readonly bytes: number }[]): number {
+  return files.reduce((all, { bytes }) => all + bytes, 0);
 }
 
-const UNITS: readonly SizeUnit[] = [
+/** How large each snapshot is as it is stored, and what it is to readers. */
+function snapshotsChart(snapshots: readonly StoredSnapshot[], unitBytes: number): Html {
+  const sizes = snapshots.map(({ bytes }) => bytes / unitBytes);
+  const looks = snapshots.map(({ state }) => LOOKS[state]);
+  const legend = Object.entries(LOOKS)
+    .filter(([, look]) => looks.includes(look))
+    .map(([name, look]) => ({
+      name,
+      symbol: html`<rect x="-5" y="-5" width="10" height="10" ${look}/>`,
+    }));
+  const scale = niceScale([0, ...sizes], 3, 0.1);
+  return chart(
+    [{ height: 110, legend, ...bars(sizes, scale, (place) => looks[place] ?? html``) }],
+    snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0),
+  );
+}
+
+const UNITS = [
   { name: "GiB", bytes: 1024 ** 3 },
   { name: "MiB", bytes: 1024 ** 2 },
   { name: "KiB", bytes: 1024 },
 ];
 
 /** In which sizes up to this one are easy to read. */
-function sizeUnit(bytes: number): SizeUnit {
+function sizeUnit(bytes: number): (typeof UNITS)[number] {
   return UNITS.find((unit) => bytes >= unit.bytes) ?? { name: "bytes", bytes: 1 };
-}
-
-/** How large each snapshot is as it is stored, and what it is to readers. */
-function snapshotsChart(snapshots: readonly StoredSnapshot[]): Chart {
-  const unit = sizeUnit(Math.max(0, ...snapshots.map(({ bytes }) => bytes)));
-  const sizes = snapshots.map(({ bytes }) => bytes / unit.bytes);
-  const states = STATES.filter((state) => snapshots.some((snapshot) => snapshot.state === state));
-  const look = (state: SnapshotState): Html =>
-    html`fill="${LOOKS[state].fill}" stroke="${LOOKS[state].stroke}"`;
-  const panel = {
-    height: 110,
-    legend: states.map((name) => ({
-      name,
-      symbol: html`<rect x="-5" y="-5" width="10" height="10" ${look(name)}/>`,
-    })),
-    scale: niceScale([0, ...sizes], 3, 0.1),
-    marks: (space: Space): readonly Html[] =>
-      snapshots.map(({ state }, index) => bar(space, index + 1, sizes[index] ?? 0, look(state))),
-  };
-  return panels(
-    [panel],
-    snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0),
-  );
 }
 
 /** A number of bytes as people read it: `1.2 MiB`. */

@@ -1,7 +1,8 @@
-// A figure of the page: its finding, what is shown, the chart for wide and for narrow screens, and the table behind it.
+// A figure of the page: its finding, what is shown, the chart, and the table behind it.
 
-import { Html, html } from "./html.ts";
-import { type Chart, svg } from "./plot.ts";
+import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { minute } from "../../output/words.ts";
+import { type Html, html } from "./html.ts";
 
 export interface Figure {
   /** In one sentence. */
@@ -9,66 +10,71 @@ export interface Figure {
   /** What the chart shows and in which unit, and what else is worth a sentence. */
   readonly description: string;
   /** Undefined where there is too little to draw. */
-  readonly chart: Chart | undefined;
+  readonly chart?: Html | undefined;
   /** Undefined where the finding says everything. */
-  readonly table: TableContent | undefined;
+  readonly table?: Table | undefined;
 }
 
-/** What the page has room for, and a phone of 360 pixels. */
-const [WIDE, NARROW] = [720, 328];
 /** So few rows need not be opened. */
 const OPEN_ROWS = 6;
 
-export function figure({ finding, description, chart, table: content }: Figure): Html {
-  const drawings = chart ? [svg(chart, WIDE, "wide", finding), svg(chart, NARROW, "narrow", finding)] : [];
-  const isOpen = chart === undefined && (content?.rows.length ?? 0) <= OPEN_ROWS;
+export function figure({ finding, description, chart, table: behind }: Figure): Html {
+  const drawn = chart ? html`<div class="chart" role="img" aria-label="${finding}">\n${chart}</div>\n` : "";
   return html`<figure>
 <figcaption><h3>${finding}</h3>
 <p class="quiet">${description}</p></figcaption>
-${drawings}${content ? details(content, isOpen) : ""}</figure>
+${drawn}${behind ? details(behind, chart === undefined && behind.length <= OPEN_ROWS) : ""}</figure>
 `;
 }
 
-function details(content: TableContent, isOpen: boolean): Html {
-  return html`<details${isOpen ? new Html(" open") : ""}><summary>${content.label}</summary>
-${table(content)}
+export function details({ label, content }: Table, isOpen = false): Html {
+  return html`<details${isOpen ? html` open` : ""}><summary>${label}</summary>
+${content}
 </details>
 `;
 }
 
-/** A table of the page. Wide ones scroll by themselves, not the page. */
-interface Column {
-  readonly title: string;
-  /** Numbers stand on the right, long texts are broken. */
-  readonly kind?: "number" | "long";
-}
-
-interface TableContent {
+interface Table {
   /** For people who do not see the page. */
   readonly label: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly (string | Html)[])[];
-  /** On a phone each row is a card, whose lines begin with the titles of the columns. */
-  readonly hasCards?: true;
+  /** How many rows it has. */
+  readonly length: number;
+  readonly content: Html;
 }
 
-export function table({ label, columns, rows, hasCards }: TableContent): Html {
-  const head = columns.map(({ title, kind }) => html`<th scope="col"${classOf(kind)}>${title}</th>`);
+/** Numbers stand on the right, long texts are broken. Null is an empty cell. */
+type Column<T> = readonly [
+  title: string,
+  cellOf: (row: T) => string | number | null | Html,
+  kind?: "number" | "long",
+];
+
+/** A wide one scrolls by itself, not the page. */
+export function table<T>(label: string, rows: readonly T[], columns: readonly Column<T>[]): Table {
+  const head = columns.map(([title, , kind]) => html`<th scope="col"${classOf(kind)}>${title}</th>`);
   const body = rows.map((row) => {
-    const cells = row.map((cell, index) =>
-      index === 0
-        ? html`<th scope="row"${classOf(columns[index]?.kind)}>${cell}</th>`
-        : html`<td${hasCards ? html` data-title="${columns[index]?.title ?? ""}"` : ""}${classOf(columns[index]?.kind)}>${cell}</td>`,
-    );
+    const cells = columns.map(([, cellOf, kind], index) => {
+      const cell = cellOf(row) ?? "";
+      const shown = typeof cell === "number" ? countText(cell) : cell;
+      return index === 0
+        ? html`<th scope="row"${classOf(kind)}>${shown}</th>`
+        : html`<td${classOf(kind)}>${shown}</td>`;
+    });
     return html`<tr>${cells}</tr>\n`;
   });
-  return html`<div class="scroll" role="group" aria-label="${label}" tabindex="0"><table>
+  const content = html`<div class="scroll" role="group" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${body}</tbody>
 </table></div>`;
+  return { label, length: rows.length, content };
 }
 
-function classOf(kind: Column["kind"]): Html {
-  return kind === undefined ? new Html("") : html` class="${kind}"`;
+/** An instant of a log, in a column whose title says that it is in UTC. */
+export function instantCell(instant: string): string {
+  return minute(Date.parse(instant)).replace(" UTC", "");
+}
+
+function classOf(kind: Column<never>[2]): Html {
+  return kind === undefined ? html`` : html` class="${kind}"`;
 }

@@ -9,21 +9,14 @@ import { type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 /** Reads that are under way at the same time. */
 const AT_ONCE = 8;
 
-interface LastRuns {
-  /** Newest first. */
-  readonly runs: readonly RunLogEntry[];
-  /** Of the whole log. */
-  readonly total: number;
-}
-
 /** Enough to find the newest ones among, whether or not the files have their times from when they were written. */
 const LOOKED_AT = 200;
 
 /**
- * In the order in which they ended, as each says itself: files that were copied have other times. Reads few files of a long
- * log. Throws `STORE_CORRUPT` for a damaged one.
+ * Newest first, by when they ended, as each says itself: files that were copied have other times. Reads few files of a
+ * long log. Throws `STORE_CORRUPT` for a damaged one.
  */
-export async function lastRuns(store: AccountStore, most: number): Promise<LastRuns> {
+export async function lastRuns(store: AccountStore, most: number): Promise<readonly RunLogEntry[]> {
   const listed = await Array.fromAsync(store.list(store.keys.runLogs));
   const files = listed.filter(({ key }) => isOfLayout(key));
   const newest = (order: (a: StoredKey, b: StoredKey) => number): readonly string[] =>
@@ -36,7 +29,7 @@ export async function lastRuns(store: AccountStore, most: number): Promise<LastR
   for (let at = 0; at < chosen.length; at += AT_ONCE) {
     runs.push(...(await Promise.all(chosen.slice(at, at + AT_ONCE).map((key) => readEntry(store, key)))));
   }
-  return { runs: runs.sort(byEnd).slice(-most).reverse(), total: files.length };
+  return runs.sort(byEnd).slice(-most).reverse();
 }
 
 async function readEntry(store: Store, key: string): Promise<RunLogEntry> {

@@ -31,7 +31,7 @@ function storeOf(
 }
 
 const ids = async (store: MemoryStore, most = 10): Promise<readonly string[]> =>
-  (await lastRuns(accountStore(store, "uk"), most)).runs.map(
+  (await lastRuns(accountStore(store, "uk"), most)).map(
     ({ run_id, attempt }) => `${run_id.slice(11, 13)}-${attempt}`,
   );
 

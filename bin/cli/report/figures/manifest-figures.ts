@@ -1,0 +1,154 @@
+// What the manifests of publications say: how many listed events are left out, and which fields of events are new, gone or
+// of other types.
+
+import { isDamage } from "../../../../lambdas/job/errors/sync-error.ts";
+import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import {
+  type FieldChanges,
+  fieldChanges,
+  shownPointer,
+  typesOf,
+} from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
+import type { JsonType } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
+import { plural } from "../../output/words.ts";
+import { type Figure, instantCell, table } from "../page/figure.ts";
+
+/** Each takes a read of a manifest, which may be large. */
+const MOST = 60;
+
+/** @param publications oldest first, up to the head */
+export async function manifestFigures(
+  store: AccountStore,
+  publications: readonly Publication[],
+): Promise<readonly Figure[]> {
+  const compared: ChangedFields[] = [];
+  let before: Manifest | undefined;
+  let after: Manifest | undefined;
+  for (const { base_snapshot_id: base, snapshot_id, published_at } of publications.slice(-MOST)) {
+    if (base === null) before = undefined;
+    else before = after?.snapshot_id === base ? after : await manifestIfWhole(store, base);
+    after = await manifestIfWhole(store, snapshot_id);
+    if (before && after) compared.push({ published_at, ...fieldChanges(before, after) });
+  }
+  return [
+    ...(after ? [leftOutFigure(after.counts, before?.counts)] : []),
+    ...(compared.length > 0 ? [fieldsFigure(compared, after?.fields.length)] : []),
+  ];
+}
+
+/** Undefined where retention has deleted it, or it is damaged: `check` reports damage. */
+async function manifestIfWhole(store: AccountStore, snapshotId: string): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(store, snapshotId);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
+}
+
+type Counts = Manifest["counts"];
+
+const REASONS: readonly (readonly [name: string, countOf: (counts: Counts) => number])[] = [
+  ["gone (404 or 410)", ({ gone }) => gone],
+  ["forbidden (403)", ({ forbidden }) => forbidden],
+  ["too large", ({ oversize }) => oversize],
+  ["nested too deep", ({ too_deep }) => too_deep],
+  ["without a valid uuid", ({ rejected, oversize, too_deep }) => rejected - oversize - too_deep],
+];
+
+/** @param before of the snapshot that the head is compared with; undefined where that is gone */
+function leftOutFigure(now: Counts, before: Counts | undefined): Figure {
+  const counts = REASONS.map(([name, countOf]) => ({
+    name,
+    now: countOf(now),
+    before: before ? countOf(before) : null,
+  })).filter((one) => one.now + (one.before ?? 0) > 0);
+  const missing = now.listed - now.events;
+  const listed = `${countText(now.listed)} listed events`;
+  return {
+    finding:
+      missing === 0
+        ? `None of ${listed} is left out`
+        : `${countText(missing)} of ${listed} ${missing === 1 ? "is" : "are"} left out`,
+    description:
+      counts.length === 0
+        ? "Every event of the list has its details in what readers see."
+        : "Listed events without a row in what readers see, by reason, and in the snapshot before.",
+    table:
+      counts.length === 0
+        ? undefined
+        : table("Left out by reason", counts, [
+            ["reason", ({ name }) => name],
+            ["now", (one) => one.now, "number"],
+            ["before", (one) => one.before, "number"],
+          ]),
+  };
+}
+
+/** From the snapshot before a publication to its own. */
+interface ChangedFields extends FieldChanges {
+  readonly published_at: string;
+}
+
+const MOST_ROWS = 200;
+
+/**
+ * @param compared one for each publication that could be compared with the one before
+ * @param fields of the head; undefined where its manifest cannot be read
+ */
+function fieldsFigure(compared: readonly ChangedFields[], fields: number | undefined): Figure {
+  const rows = compared.toReversed().flatMap(rowsOf);
+  const more = rows.length - MOST_ROWS;
+  const kinds = [
+    [compared.flatMap(({ added }) => added), "new"],
+    [compared.flatMap(({ gone }) => gone), "gone"],
+    [compared.flatMap(({ retyped }) => retyped), "with another type"],
+  ] as const;
+  const parts = kinds.flatMap(([{ length }, what]) => (length > 0 ? [`${countText(length)} ${what}`] : []));
+  const where =
+    compared.length === 1
+      ? "in the last publication"
+      : `in the last ${countText(compared.length)} publications`;
+  return {
+    finding: parts.length === 0 ? `No field changed ${where}` : `Fields ${where}: ${parts.join(", ")}`,
+    description: `${fields === undefined ? "Fields" : `The events have ${plural(fields, "field")}, which`} are compared between publications; names that look like data are not repeated.${more > 0 ? ` ${countText(more)} more changes are not shown.` : ""}`,
+    table:
+      rows.length === 0
+        ? undefined
+        : table("Changed fields", rows.slice(0, MOST_ROWS), [
+            ["published, UTC", ([instant]) => instant],
+            ["what", ([, what]) => what],
+            ["field", ([, , field]) => field, "long"],
+            ["type", ([, , , type]) => type],
+          ]),
+  };
+}
+
+type FieldRow = readonly [instant: string, what: string, field: string, type: string];
+
+function rowsOf({ published_at, added, gone, retyped }: ChangedFields): readonly FieldRow[] {
+  const instant = instantCell(published_at);
+  const texts = (types: readonly JsonType[]): string => types.join(" or ");
+  const rows = [
+    ...added.map((field) => ({ what: "new", pointer: field.pointer, type: texts(typesOf(field)) })),
+    ...gone.map((field) => ({ what: "gone", pointer: field.pointer, type: texts(typesOf(field)) })),
+    ...retyped.map(({ pointer, before, after }) => ({
+      what: "type",
+      pointer,
+      type: `${texts(before)} → ${texts(after)}`,
+    })),
+  ];
+  // Names that are not repeated make rows alike.
+  const alike = Map.groupBy(rows, ({ what, pointer, type }) =>
+    JSON.stringify([what, shownPointer(pointer), type]),
+  );
+  return [...alike.values()].flatMap((same) =>
+    same.slice(0, 1).map(({ what, pointer, type }): FieldRow => {
+      const times = same.length === 1 ? "" : `, ${countText(same.length)} times`;
+      return [instant, what + times, shownPointer(pointer), type];
+    }),
+  );
+}
