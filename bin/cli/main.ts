@@ -6,46 +6,47 @@ import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { systemBrowser } from "./authorize/system-browser.ts";
-import { acceptCommand, rollbackCommand } from "./commands/accept-and-rollback.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
-import { checkCommand } from "./commands/check.ts";
-import { columnsCommand } from "./commands/columns.ts";
+import { checkCommand, verifyCommand } from "./commands/check-and-verify.ts";
+import { columnsCommand, discoverCommand } from "./commands/columns.ts";
+import { DECISIONS } from "./commands/decisions.ts";
 import { diffCommand } from "./commands/diff.ts";
-import { discoverCommand } from "./commands/discover.ts";
 import { initCommand } from "./commands/init.ts";
-import { queryCommand } from "./commands/query.ts";
-import { removeCommand } from "./commands/remove.ts";
+import { queryCommand, viewsCommand } from "./commands/query.ts";
 import { reportCommand } from "./commands/report.ts";
-import { retireCommand } from "./commands/retire.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
-import { verifyCommand } from "./commands/verify.ts";
-import { viewsCommand } from "./commands/views.ts";
-import { longName, OPTIONS, type OptionName, type OptionValues } from "./options/options.ts";
-import {
-  allAccounts,
-  type GivenOptions,
-  helpOption,
-  isGiven,
-  namedConfig,
-  PROGRAM_NAME,
-  readOptions,
-  refusePastedArguments,
-  wantsJson,
-} from "./options/read-options.ts";
-import { openSettingsFile } from "./options/settings-file.ts";
+import { helpOption, longName, OPTIONS, type OptionName } from "./options/options.ts";
+import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import { failureJson } from "./output/run-report.ts";
 import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
-import type { CommandContext, CommandSpec, ProcessContext } from "./wiring/command.ts";
+import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
+
+/** In the order of `--help`. */
+export const COMMANDS: readonly CommandOfList[] = [
+  initCommand,
+  checkCommand,
+  discoverCommand,
+  runCommand,
+  verifyCommand,
+  statusCommand,
+  diffCommand,
+  reportCommand,
+  queryCommand,
+  viewsCommand,
+  columnsCommand,
+  ...DECISIONS,
+  authorizeCommand,
+];
 
 /** The command line of a process: its arguments, environment, streams and signals. Returns the exit code. */
 export function commandLine(process: NodeJS.Process, elapsedMs: () => number): Promise<number> {
   const { env, stdout, stderr } = process;
   return main(process.argv.slice(2), env, {
-    stdout: Terminal.in(env, stdout),
-    stderr: Terminal.in(env, stderr),
+    stdout: new Terminal(stdout, env),
+    stderr: new Terminal(stderr, env),
     signal: stopSignals({ process, elapsedMs }),
     cwd: process.cwd(),
     stdin: () => process.stdin,
@@ -59,80 +60,30 @@ export async function main(
   environment: NodeJS.ProcessEnv,
   context: ProcessContext,
 ): Promise<number> {
+  const { stdout, stderr } = context;
   let exitCode: number = EXIT.done;
-  let failureJson: CommandSpec<never>["failureJson"];
-  const answerInJson = (code: string | null, message: string): void => {
-    // What a command has begun to print is its own to end.
-    if (failureJson && context.stdout.isEmpty && wantsJson(args, environment))
-      context.stdout.json(failureJson(code, message));
-  };
   const program = new Command(PROGRAM_NAME)
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
     .configureOutput({
-      writeOut: (text) => context.stdout.text(text),
-      writeErr: (text) => context.stderr.text(text),
-      outputError: (text) => context.stderr.message(onlyHosts(text.trimEnd())),
+      writeOut: (text) => stdout.text(text),
+      writeErr: (text) => stderr.text(text),
+      outputError: (text) => stderr.message(onlyHosts(text.trimEnd())),
     })
     .exitOverride();
-  const add = <Name extends OptionName>(spec: CommandSpec<Name>): void => {
-    if (spec.name === args[0] && spec.options.some((name) => name === "json"))
-      failureJson = spec.failureJson ?? ((code, message) => ({ error_code: code, error_message: message }));
-    const command = commandOf(program, spec);
+  for (const spec of COMMANDS) {
+    const command = addCommand(program, spec);
     command.action(async () => {
-      const given = command.opts<GivenOptions>();
-      const usesFile = spec.options.some((name) => name === "config");
-      const { cwd } = context;
-      const configPath = namedConfig(given, environment);
-      const file = usesFile && !spec.makesConfig ? openSettingsFile(configPath, cwd) : undefined;
-      const valuesOf = (over: GivenOptions): OptionValues<Name> =>
-        readOptions(spec.options, { ...given, ...over }, environment, file, { ofAll: spec.ofAll, cwd });
-      const isSet = (name: "all" | "json"): boolean =>
-        spec.options.some((each) => each === name) && readOptions([name], given, environment)[name];
-      const commandContext = {
-        ...context,
-        proxies: readProxies(environment),
-        configPath,
-        // An empty variable counts as not set.
-        secrets: {
-          password: environment["BRAND_PASSWORD"] || undefined,
-          clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
-        },
-        isGiven: (name: OptionName) => isGiven(name, given, environment),
-        valuesFor: <Each extends OptionName>(names: readonly Each[], account: string) =>
-          readOptions<Each | "account">(["account", ...names], { ...given, account }, environment, file, {
-            cwd,
-          }),
-      };
-      const accounts = isSet("all") ? allAccounts(file, given, environment) : undefined;
-      if (accounts !== undefined) {
-        const all = { accounts, isJson: isSet("json"), valuesOf: (account: string) => valuesOf({ account }) };
-        exitCode = await eachAccount(spec, all, commandContext);
-        return;
-      }
-      const result = ({ json }: AccountResult): void => {
-        if (isSet("json")) context.stdout.json(json);
-      };
-      const [argument = "", second] = command.args;
-      exitCode = await spec.execute(valuesOf({}), { ...commandContext, result }, argument, second);
+      const given = new GivenOptions(command.opts(), environment, context.cwd);
+      exitCode = await start(spec, command.args, given, environment, context);
     });
+  }
+  const answerInJson = (code: string | null, message: string): void => {
+    const spec = COMMANDS.find(({ name }) => name === args[0]);
+    // What a command has begun to print is its own to end.
+    if (!spec?.options.includes("json") || !stdout.isEmpty || !wantsJson(args, environment)) return;
+    stdout.json(spec.failureJson?.(code, message) ?? { error_code: code, error_message: message });
   };
-  add(initCommand);
-  add(checkCommand);
-  add(discoverCommand);
-  add(runCommand);
-  add(verifyCommand);
-  add(statusCommand);
-  add(diffCommand);
-  add(reportCommand);
-  add(acceptCommand);
-  add(rollbackCommand);
-  add(queryCommand);
-  add(viewsCommand);
-  add(columnsCommand);
-  add(retireCommand);
-  add(removeCommand);
-  add(authorizeCommand);
   try {
     refusePastedArguments(args);
     await program.parseAsync(args.map(asArgumentIfSql), { from: "user" });
@@ -149,21 +100,54 @@ export async function main(
   }
 }
 
-function commandOf<Name extends OptionName>(program: Command, spec: CommandSpec<Name>): Command {
+function addCommand(program: Command, spec: CommandOfList): Command {
   const command = program
     .command(spec.name)
     .description(spec.summary)
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
   for (const name of [...spec.options, ...(spec.ofEach ?? [])])
     command.addOption(helpOption(name, spec.name));
-  if (spec.argument) {
-    const { name, description, isOptional } = spec.argument;
-    command.argument(isOptional ? `[${name}]` : `<${name}>`, description);
-  }
-  if (spec.secondArgument) {
-    command.argument(`[${spec.secondArgument.name}]`, spec.secondArgument.description);
-  }
+  for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   return command;
+}
+
+async function start(
+  spec: CommandOfList,
+  [first = "", second]: readonly string[],
+  onCommandLine: GivenOptions,
+  environment: NodeJS.ProcessEnv,
+  context: ProcessContext,
+): Promise<number> {
+  const readsFile = spec.options.includes("config") && !spec.makesConfig;
+  const given = readsFile ? onCommandLine.withFile() : onCommandLine;
+  const isSet = (name: "all" | "json"): boolean => spec.options.includes(name) && given.read([name])[name];
+  const commandContext = {
+    ...context,
+    given,
+    proxies: readProxies(environment),
+    // An empty variable counts as not set.
+    secrets: {
+      password: environment["BRAND_PASSWORD"] || undefined,
+      clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
+    },
+  };
+  const accounts = isSet("all") ? given.allAccounts() : undefined;
+  const isJson = isSet("json");
+  if (accounts !== undefined) return eachAccount(spec, accounts, isJson, commandContext);
+  const result = ({ json }: AccountResult): void => {
+    if (isJson) context.stdout.json(json);
+  };
+  return spec.execute({ ...commandContext, result }, first, second);
+}
+
+/** Whether the result is JSON; also known where another option is wrong. */
+function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  if (args.includes("--json")) return true;
+  try {
+    return new GivenOptions({}, environment, "").read(["json"]).json;
+  } catch {
+    return false;
+  }
 }
 
 const LONG_NAMES: ReadonlySet<string> = new Set((Object.keys(OPTIONS) as OptionName[]).map(longName));
@@ -178,24 +162,19 @@ function asArgumentIfSql(arg: string): string {
   return isSql ? ` ${arg}` : arg;
 }
 
-interface Accounts<Name extends OptionName> {
-  readonly accounts: readonly string[];
-  readonly isJson: boolean;
-  readonly valuesOf: (account: string) => OptionValues<Name>;
-}
-
 interface Ended extends AccountResult {
   readonly account: string;
   readonly exitCode: number;
 }
 
 /** `--all`: one account after the other. What ends one does not end the others. Returns the exit code that weighs most. */
-async function eachAccount<Name extends OptionName>(
-  spec: CommandSpec<Name>,
-  { accounts, isJson, valuesOf }: Accounts<Name>,
+async function eachAccount(
+  spec: CommandOfList,
+  accounts: readonly string[],
+  isJson: boolean,
   context: Omit<CommandContext, "result">,
 ): Promise<number> {
-  const { stdout, stderr, signal } = context;
+  const { stdout, stderr, signal, given } = context;
   const forPeople = isJson ? stderr : stdout;
   const failed = (code: string | null, message: string): AccountResult => ({
     json: (spec.failureJson ?? failureJson)(code, message),
@@ -210,12 +189,12 @@ async function eachAccount<Name extends OptionName>(
     }
     forPeople.line(`account ${account}`);
     let found = failed(null, UNEXPECTED);
-    const result = (given: AccountResult): void => {
-      found = given;
+    const result = (of: AccountResult): void => {
+      found = of;
     };
     let exitCode: number;
     try {
-      exitCode = await spec.execute(valuesOf(account), { ...context, result }, "");
+      exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
     } catch (error) {
       exitCode = reportError(error, context);
       if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));

@@ -1,15 +1,18 @@
 // A real process of the laptop's job that kills itself with SIGKILL at a point that a test names.
 
 import { parseArgs } from "node:util";
-import { localRunPorts } from "../../bin/cli/wiring/service-ports.ts";
+import { isGone, thisProcess } from "../../bin/cli/wiring/this-process.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
-import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { run } from "../../lambdas/job/run/run.ts";
+import type { RunPorts } from "../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
+import { serviceOpener } from "../../lambdas/job/run/service-opener.ts";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
+import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
-import type { Store } from "../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../lambdas/job/storage/store.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 
 const { values } = parseArgs({
@@ -46,19 +49,22 @@ const settings: RunSettings = {
 
 const directory = values.warehouse;
 const store = crashing(new DirectoryStore({ directory, random: systemRandom }));
-const logger = new LogLines();
-const ports = localRunPorts({
-  warehouse: { store, catalog: new DuckdbCatalog({ store, directory }) },
-  credentials: new FileCredentials(values.credentials, logger),
-  settings,
-  logger,
+const shared = { clock: systemClock, random: systemRandom, logger: new LogLines(), version: VERSION };
+const ports: RunPorts = {
+  ...shared,
+  store: accountStore(store, settings.account),
+  catalog: new DuckdbCatalog({ store, directory }),
+  process: thisProcess(),
+  isGone,
+  openService: serviceOpener(settings, {
+    ...shared,
+    credentials: new FileCredentials(values.credentials, shared.logger),
+  }),
   onProgress: ({ done }) => {
     if (done === Number(values.done)) die();
   },
-  onWait: () => undefined,
-  proxies: readProxies({}),
   signal: new AbortController().signal,
-});
+};
 const result = await run(ports, settings, { trigger: "manual" });
 process.stdout.write(`survived: ${JSON.stringify(result.row)}\n`);
 

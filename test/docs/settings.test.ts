@@ -4,21 +4,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { settingsJsonSchema } from "../../bin/build/settings-declaration.ts";
-import { acceptCommand, rollbackCommand } from "../../bin/cli/commands/accept-and-rollback.ts";
-import { authorizeCommand } from "../../bin/cli/commands/authorize.ts";
-import { checkCommand } from "../../bin/cli/commands/check.ts";
-import { columnsCommand } from "../../bin/cli/commands/columns.ts";
-import { diffCommand } from "../../bin/cli/commands/diff.ts";
-import { discoverCommand } from "../../bin/cli/commands/discover.ts";
-import { initCommand } from "../../bin/cli/commands/init.ts";
-import { queryCommand } from "../../bin/cli/commands/query.ts";
-import { removeCommand } from "../../bin/cli/commands/remove.ts";
-import { reportCommand } from "../../bin/cli/commands/report.ts";
-import { retireCommand } from "../../bin/cli/commands/retire.ts";
-import { runCommand } from "../../bin/cli/commands/run.ts";
-import { statusCommand } from "../../bin/cli/commands/status.ts";
-import { verifyCommand } from "../../bin/cli/commands/verify.ts";
-import { viewsCommand } from "../../bin/cli/commands/views.ts";
+import { COMMANDS } from "../../bin/cli/main.ts";
 import {
   defaultText,
   longName,
@@ -33,25 +19,6 @@ import {
 } from "../../lambdas/job/settings-file/settings-schema.ts";
 
 const PAGE = "../../docs/settings.md";
-
-const COMMANDS = [
-  initCommand,
-  checkCommand,
-  discoverCommand,
-  runCommand,
-  verifyCommand,
-  statusCommand,
-  reportCommand,
-  queryCommand,
-  viewsCommand,
-  columnsCommand,
-  diffCommand,
-  acceptCommand,
-  rollbackCommand,
-  authorizeCommand,
-  retireCommand,
-  removeCommand,
-];
 
 const OF_THE_SERVICE = ["check", "discover", "run", "verify"];
 

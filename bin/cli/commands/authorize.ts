@@ -15,14 +15,14 @@ import { AUTHORIZE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
 import { openCredentials, openTokens } from "../wiring/open-credentials.ts";
 
 const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const authorizeCommand = command({
   name: "authorize",
   summary: "log in at the identity provider once, in a browser, and store the tokens (method oauth)",
   options: OPTIONS,
@@ -64,7 +64,7 @@ export const authorizeCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     return EXIT.done;
   },
   failureJson: () => ({ ok: false }),
-};
+});
 
 function givenAuthUrl({ authUrl }: Values): string {
   if (authUrl !== undefined) return authUrl;

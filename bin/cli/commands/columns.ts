@@ -1,47 +1,156 @@
-// `columns`: the columns of one's own, of each account: where they come from, and in how many events they have a value.
+// Columns of your own. `discover` shows which fields events have, and the options that make columns of them; `columns` says
+// of each column that is there where it comes from, and in how many events it has a value.
 
-import { resolve } from "node:path";
-import { DUCKDB, typedValue } from "../../../lambdas/job/catalog/views/views.ts";
+import {
+  createView,
+  type Dialect,
+  DUCKDB,
+  eventsTypedSql,
+  TRINO,
+  typedValue,
+} from "../../../lambdas/job/catalog/views/views.ts";
+import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
+import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { ResultRow } from "../output/format-result.ts";
-import { formatTable } from "../output/format-result.ts";
+import { formatTable, type ResultRow } from "../output/format-result.ts";
+import { reportSkipped } from "../output/run-report.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { plural } from "../output/words.ts";
+import type { QueryOptions } from "../query/query.ts";
 import { verifyTables } from "../query/verify-tables.ts";
-import type { CommandSpec } from "../wiring/command.ts";
-import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
-import { needDuckDB } from "./query.ts";
+import { command } from "../wiring/command.ts";
+import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
+import { withService } from "../wiring/service-ports.ts";
+import { withDuckDB } from "./query.ts";
 
-const OPTIONS = ["config", "warehouse", "json"] as const;
-
-export const columnsCommand: CommandSpec<(typeof OPTIONS)[number]> = {
-  name: "columns",
-  summary: "list the columns of your own: name, pointer, type, and in how many events they have a value",
-  options: OPTIONS,
-  example: "columns --warehouse ./warehouse",
-  execute: async (values, { cwd, stdout, stderr, signal }) => {
-    if (isS3(values.warehouse)) {
+export const discoverCommand = command({
+  name: "discover",
+  summary: "read a sample of the events, show their fields, and suggest columns",
+  options: [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"],
+  example: "discover --base-url https://service.example --limit 200",
+  execute: async (values, context) => {
+    if (values.sql && values.json) {
       throw new SyncError(
         "CONFIG_INVALID",
-        "columns counts the values of a warehouse on this computer. For one in S3, query events_typed in Athena.",
+        "--json and --sql are two forms of the result. Leave one of them out.",
       );
     }
-    const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);
-    await refuseMissingWarehouse(store, values, cwd);
+    const found = await withService(values, context, ({ ports, settings }) =>
+      discover(ports, settings, values.limit ?? DEFAULT_SAMPLE),
+    );
+    if ("outcome" in found) return reportSkipped(context, found);
+    const line = `ok          ${plural(found.fields.length, "field")} of ${plural(found.events, "event")}`;
+    context.result({ json: asJson(found), line });
+    if (values.sql) context.stdout.text(typedView(found, isS3(values.warehouse) ? TRINO : DUCKDB));
+    else if (!values.json) print(found, context.stdout);
+    return EXIT.done;
+  },
+});
+
+function asJson({ fields, suggestions }: Discovery): object {
+  return {
+    fields: fields.map((field) => {
+      const types = [...typesOf(field)].sort();
+      return { pointer: field.pointer, types, count: field.count };
+    }),
+    suggestions: suggestions.map(liftText),
+  };
+}
+
+function print(discovery: Discovery, terminal: Terminal): void {
+  const { listed, events, fields, isComplete } = discovery;
+  if (events === 0) {
+    terminal.line("The service lists no events, so there is nothing to discover yet.");
+    return;
+  }
+  const rows = fields.map((field) => [
+    field.pointer,
+    typesOf(field).join(", "),
+    `${Math.round((field.count / events) * 100)} %`,
+  ]);
+  terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }, { maxWidth: 60 }));
+  terminal.lines([
+    `${countText(events)} of ${countText(listed)} listed events were read${unread(discovery)}.${isComplete ? "" : " They have more fields than these."}`,
+    ...advice(discovery),
+  ]);
+}
+
+/** Why a sample of 50 is 47 events. */
+function unread({ leftOut }: Discovery): string {
+  const parts = Object.entries(leftOut).map(
+    ([reason, count]) => `${countText(count)} ${UNREAD[reason] ?? reason}`,
+  );
+  return parts.length === 0 ? "" : `; of the rest of the sample ${parts.join(", ")}`;
+}
+
+const UNREAD: Readonly<Record<string, string>> = {
+  gone: "are gone (404 or 410)",
+  forbidden: "are refused (403)",
+  oversize: "are too large",
+  too_deep: "are nested too deep",
+};
+
+function advice(discovery: Discovery): readonly string[] {
+  const { columns, suggestions } = discovery;
+  const other = columns.length === 0 ? "" : "other ";
+  const options = inLines(liftOptions(discovery));
+  if (suggestions.length === 0) {
+    const none = `No ${other}field that at least half of the events have fits into a column.`;
+    if (!columns.some(({ type }) => type !== undefined)) return [none];
+    return [none, "The columns that there are, with types for the view events_typed:", ...options];
+  }
+  return [
+    columns.length === 0
+      ? "Columns of your own: start run with the options that you want of these. Later runs use the columns without the options:"
+      : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, start run with the options of those first, then with the new ones that you want:`,
+    ...options,
+  ];
+}
+
+/** Each on a line of its own, to be pasted into one command. */
+function inLines(options: readonly string[]): readonly string[] {
+  return options.map((option, index) => `  ${option}${index === options.length - 1 ? "" : " \\"}`);
+}
+
+/** All columns that there are, then the suggested ones. */
+function liftOptions({ columns, suggestions }: Discovery): readonly string[] {
+  const present = columns.map(({ name, pointers: [pointer = "POINTER"], type }) => ({ name, pointer, type }));
+  return [...present, ...suggestions].map((column) => `--lift ${shellWord(liftText(column))}`);
+}
+
+/** The view as it is once a run has these columns. */
+function typedView(discovery: Discovery, dialect: Dialect): string {
+  const { columns, suggestions } = discovery;
+  const typed = [...columns, ...suggestions].map(({ name, type = "VARCHAR" }) => ({ name, type }));
+  // In one line each: what follows a line break would be SQL.
+  const options = liftOptions(discovery).map((option) => `--   ${option.replaceAll(/\s+/g, " ")}\n`);
+  const needs = suggestions.length === 0 ? "" : `-- After a run with these columns:\n${options.join("")}`;
+  return `${needs}${createView("events_typed", eventsTypedSql(typed, dialect))}`;
+}
+
+export const columnsCommand = command({
+  name: "columns",
+  summary: "list the columns of your own: name, pointer, type, and in how many events they have a value",
+  options: ["config", "warehouse", "json"],
+  example: "columns --warehouse ./warehouse",
+  execute: async (values, context) => {
+    const { stdout, signal } = context;
+    const inS3 =
+      "columns counts the values of a warehouse on this computer. For one in S3, query events_typed in Athena.";
+    const { store, views } = await openLocalWarehouse(values, context, inS3);
     const columns = await readColumns(store);
-    await needDuckDB();
-    const { query } = await import("../query/query.ts");
-    const { directory } = views;
+    const { query } = await withDuckDB();
+    const verify: QueryOptions["verify"] = (use) =>
+      verifyTables({ store, directory: views.directory, signal, ...use });
     const counted =
-      columns.length === 0
-        ? []
-        : (
-            await query(views, countsSql(columns), {
-              signal,
-              verify: (use) => verifyTables({ store, directory, signal, ...use }),
-            })
-          ).rows;
+      columns.length === 0 ? [] : (await query(views, countsSql(columns), { signal, verify })).rows;
     const found = counted.flatMap((row) => columnsOf(row, columns));
     if (values.json) stdout.json({ columns: found });
     else if (found.length === 0)
@@ -52,7 +161,7 @@ export const columnsCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       );
     return EXIT.done;
   },
-};
+});
 
 const HEADER = ["account", "name", "pointer", "type", "events", "filled", "misfits"] as const;
 

@@ -9,7 +9,7 @@ import { PLACE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatResult } from "../output/format-result.ts";
 import { changeCounts } from "../output/words.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
@@ -20,12 +20,14 @@ const DEFAULT_ROWS = 100;
 /** What is shown is collected first: only at the end it is known that no file is damaged. */
 const MOST_ROWS = 100_000;
 
-export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const diffCommand = command({
   name: "diff",
   summary:
     "show what publishing a snapshot would change, or what differs between two: added events are only in the first",
-  argument: { name: "a", description: 'the snapshot: its id, or "held" for the newest held one' },
-  secondArgument: { name: "b", description: "the other one; without it the snapshot that readers see" },
+  arguments: [
+    ["<a>", 'the snapshot: its id, or "held" for the newest held one'],
+    ["[b]", "the other one; without it the snapshot that readers see"],
+  ],
   options: OPTIONS,
   example: "diff held --account uk",
   execute: async (values, context, a, b) => {
@@ -33,7 +35,7 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const format = formOf(values);
     if (limit > MOST_ROWS) throw tooMany(limit);
     const store = accountStore((await openWarehouse(values, context)).store, account);
-    await refuseMissingWarehouse(store, values, context.cwd);
+    await refuseMissingWarehouse(store, values);
     await refuseUnknownAccount(store);
     const first = new FirstChanges(limit);
     const { signal } = context;
@@ -50,7 +52,7 @@ export const diffCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (format !== "table" || rows.length > 0) await print(format, rows, values, context);
     return EXIT.done;
   },
-};
+});
 
 async function print(
   format: TextFormat,

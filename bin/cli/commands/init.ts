@@ -18,13 +18,13 @@ import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-f
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError, isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { type Answers, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
-import type { OptionValues } from "../options/options.ts";
-import { commandLineText, readOptions } from "../options/read-options.ts";
-import { openSettingsFile, SETTINGS_FILE } from "../options/settings-file.ts";
+import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
+import { commandLineText, GivenOptions } from "../options/read-options.ts";
+import { SETTINGS_FILE } from "../options/settings-file.ts";
 import { EXIT } from "../output/exit-code.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-credentials.ts";
-import { checkCommand, exitCodeOf, tryAccount } from "./check.ts";
+import { tryAccount } from "./check-and-verify.ts";
 
 const OPTIONS = [
   "config",
@@ -40,18 +40,19 @@ const OPTIONS = [
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const initCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const initCommand = command({
   name: "init",
   summary: "ask for an account's address and credentials, write the files that keep them, and try them",
   options: OPTIONS,
   makesConfig: true,
   example: "init",
   execute: async (values, context) => {
-    const { stderr, cwd, configPath } = context;
+    const { stderr } = context;
     const written = await withAnswers(context, (answers) => write(values, context, answers));
     stderr.lines([`Written: ${written.settings} and ${written.credentials}, which only you may read.`]);
-    const file = openSettingsFile(configPath, cwd);
-    const checked = readOptions(checkCommand.options, { account: written.account }, {}, file, { cwd });
+    const { account, settings: config } = written;
+    const given = new GivenOptions({ account, config }, {}, context.cwd).withFile();
+    const checked = given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
     const next = (command: string): string => commandLineText([command], ["config", "account"], checked);
     const steps = values.json ? stderr : context.stdout;
     if (written.login.method === "oauth") {
@@ -63,13 +64,17 @@ export const initCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       return EXIT.done;
     }
     const trial = { ...context, stdout: steps, result: (): void => undefined };
-    let checks = await tryAccount(checked, trial);
-    for (let tries = 1; tries < TRIES && isRefused(written, checks) && context.stdin().isTTY; tries += 1) {
+    let tried = await tryAccount(checked, trial);
+    for (
+      let tries = 1;
+      tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
+      tries += 1
+    ) {
       const password = await withAnswers(context, (answers) => askPassword(answers, undefined));
       await replace(written.credentials, credentialsText({ ...written.login, password }));
-      checks = await tryAccount(checked, trial);
+      tried = await tryAccount(checked, trial);
     }
-    const exitCode = exitCodeOf(checks);
+    const { checks, exitCode } = tried;
     const wrong = isRefused(written, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
@@ -85,7 +90,7 @@ export const initCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     return exitCode;
   },
   failureJson: () => ({ ok: false }),
-};
+});
 
 /** A service may lock an account after some more. */
 const TRIES = 3;
@@ -104,10 +109,11 @@ interface Written {
 }
 
 async function write(values: Values, context: CommandContext, answers: Answers): Promise<Written> {
-  const { cwd, configPath: title = SETTINGS_FILE, isGiven, secrets } = context;
+  const { cwd, given, secrets } = context;
+  const title = given.configPath ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const before = settingsBefore(path, title);
-  const account = await answers.get(isGiven("account") ? values.account : undefined, {
+  const account = await answers.get(given.has("account") ? values.account : undefined, {
     name: "--account",
     words: "Account, a name of your own",
     fallback: "default",

@@ -1,6 +1,7 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has, and what helps where it fails or is empty.
+// `views`: the same tables for other programs, after the warehouse was moved or copied.
 
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
 import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -10,7 +11,7 @@ import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { OptionValues, ResultFormat } from "../options/options.ts";
@@ -23,41 +24,36 @@ import { OutFile } from "../query/out-file.ts";
 import type { QueryOptions } from "../query/query.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
-import { openDirectory, refuseMissingWarehouse } from "../wiring/open-warehouse.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
+import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 
 const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;
 const OPTIONS = [...PRINTED_OPTIONS, "file"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const queryCommand = command({
   name: "query",
   summary:
     "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs, events_typed, event_history",
-  argument: {
-    name: "sql",
-    description:
+  arguments: [
+    [
+      "[sql]",
       "statements in DuckDB's SQL that only read, or - for standard input; json_extract_scalar is defined as in Athena",
-    isOptional: true,
-  },
+    ],
+  ],
   options: OPTIONS,
   example: `query "SELECT uuid, event_date FROM events LIMIT 5"`,
   execute: async (values, context, argument) => {
-    if (isS3(values.warehouse)) {
-      throw new SyncError(
-        "CONFIG_INVALID",
-        "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.",
-      );
-    }
     const form = formOf(values);
-    await needDuckDB();
     const { signal, cwd, stdin, stdout, stderr } = context;
     const again = commandLineText(["query", "-"], PRINTED_OPTIONS, values);
     const sql = await readSql({ argument, file: values.file, again, cwd, stdin, signal });
-    const { store, views } = openDirectory(resolve(cwd, values.warehouse), stderr);
+    const inS3 =
+      "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.";
+    const { store, views } = await openLocalWarehouse(values, context, inS3);
     const { directory } = views;
-    await refuseMissingWarehouse(store, values, context.cwd);
+    const { queryRows } = await withDuckDB();
     const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
     const statusOf = (account: string): string =>
       commandLineText(["status", "--account", account], ["config", "warehouse"], values);
@@ -69,7 +65,6 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       },
       hint: (accounts, message) => fieldHint(store, accounts, message),
     };
-    const { queryRows } = await import("../query/query.ts");
     if (values.out === undefined) {
       if (form === "parquet") throw noText();
       await queryRows(views, sql, options, async (result) => {
@@ -87,10 +82,27 @@ export const queryCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     );
     return EXIT.done;
   },
-};
+});
 
-/** An optional dependency, loaded for `query` and `columns` alone. */
-export async function needDuckDB(): Promise<void> {
+export const viewsCommand = command({
+  name: "views",
+  summary:
+    "write views.sql again after the warehouse was moved or copied; needs no address and no credentials",
+  options: ["config", "warehouse", "json"],
+  example: "views --warehouse ./warehouse",
+  execute: async (values, context) => {
+    const inS3 = `${VIEWS_FILE} belongs to a warehouse on this computer. The tables of one in S3 are in Athena.`;
+    const { views } = await openLocalWarehouse(values, context, inS3);
+    await views.refresh();
+    const file = join(views.directory, VIEWS_FILE);
+    if (values.json) context.stdout.json({ file });
+    else context.stdout.lines([`${file} names the files where they lie now.`]);
+    return EXIT.done;
+  },
+});
+
+/** DuckDB is an optional dependency, loaded for `query` and `columns` alone. */
+export async function withDuckDB(): Promise<typeof import("../query/query.ts")> {
   await import("@duckdb/node-api").catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
     const install = `npm install --global @duckdb/node-api@${packageJson.optionalDependencies["@duckdb/node-api"]}`;
@@ -100,6 +112,7 @@ export async function needDuckDB(): Promise<void> {
       { cause: error },
     );
   });
+  return await import("../query/query.ts");
 }
 
 /** `json` is an array of objects, `line` what `--json` prints. */

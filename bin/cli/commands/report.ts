@@ -8,21 +8,19 @@ import { PLACE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { OutFile } from "../query/out-file.ts";
-import type { RequestLimit } from "../report/figures/usage-figures.ts";
 import { makeReport } from "../report/report-page.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseUnknownAccount, warehouseAccounts } from "../wiring/open-warehouse.ts";
 
-const OPTIONS = [...PLACE_OPTIONS, "out", "json"] as const;
 const LIMIT_OPTIONS = ["requestsPerMinute", "limitWindowSeconds"] as const;
 
 const DEFAULT_FILE = "report.html";
 
-export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const reportCommand = command({
   name: "report",
   summary:
     "make one HTML page of events, runs, requests, fields and storage; without --account for all accounts",
-  options: OPTIONS,
+  options: [...PLACE_OPTIONS, "out", "json"],
   ofAll: true,
   ofEach: LIMIT_OPTIONS,
   example: "report --out report.html",
@@ -30,19 +28,19 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     const nowMs = systemClock.now();
     const { cwd, stdout, stderr } = context;
     const { store } = await openWarehouse(values, context);
-    const all = await warehouseAccounts(store, values, context);
-    const isOne = context.isGiven("account");
+    const all = await warehouseAccounts(store, values);
+    const isOne = context.given.has("account");
     if (isOne && !all.includes(values.account))
       await refuseUnknownAccount(accountStore(store, values.account));
     const file = await OutFile.in(resolve(cwd, values.out ?? DEFAULT_FILE), {
-      warehouse: isS3(values.warehouse) ? undefined : resolve(cwd, values.warehouse),
+      warehouse: isS3(values.warehouse) ? undefined : values.warehouse,
       failure: "STORE_FAILED",
     });
     try {
       const { page, damaged } = await makeReport({
         store,
         accounts: isOne ? [values.account] : all,
-        limitOf: (account) => limitOf(account, context),
+        limitOf: (account) => context.given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
         warehouse: values.warehouse,
         nowMs,
         commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
@@ -60,8 +58,4 @@ export const reportCommand: CommandSpec<(typeof OPTIONS)[number]> = {
       await file.discard();
     }
   },
-};
-
-function limitOf(account: string, { valuesFor }: CommandContext): RequestLimit {
-  return valuesFor(LIMIT_OPTIONS, account);
-}
+});

@@ -15,11 +15,11 @@ import {
 } from "../../../lambdas/job/storage/store.ts";
 import { Notifier } from "../notify/notifier.ts";
 import type { OptionValues } from "../options/options.ts";
-import { givenSettings, NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
+import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-credentials.ts";
-import { servicePorts } from "../wiring/service-ports.ts";
+import { withService } from "../wiring/service-ports.ts";
 
 const OPTIONS = [
   ...SERVICE_OPTIONS,
@@ -34,7 +34,7 @@ const OPTIONS = [
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const runCommand = command({
   name: "run",
   summary: "make a snapshot of all listed events and publish it",
   options: OPTIONS,
@@ -60,32 +60,32 @@ export const runCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     return exitCode;
   },
   failureJson,
-};
+});
 
 async function started(
   values: Values,
   context: CommandContext,
 ): Promise<{ result: RunResult; store: Store }> {
-  const settings = givenSettings(values);
   if (values.limit !== undefined && !values.dryRun) {
     throw new SyncError("CONFIG_INVALID", "--limit needs --dry-run: a published snapshot is never partial.");
   }
-  const { ports, warehouse, credentials, display } = await servicePorts(values, settings, context);
-  await credentials.read();
-  const { store, directory } = warehouse;
-  const nowMs = systemClock.now();
-  await directory?.tidy(nowMs, display);
-  if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, display);
-  const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-  const isUnattended = !context.stdin().isTTY;
-  const result = await run({ ...ports, isUnattended }, settings, {
-    trigger: "manual",
-    fresh: values.fresh,
-    overDamaged: values.overDamaged,
-    ...dryRun,
-  }).finally(() => display.end());
-  if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
-  return { result, store };
+  return withService(values, context, async ({ ports, settings, warehouse, credentials, logger }) => {
+    await credentials.read();
+    const { store, directory } = warehouse;
+    const nowMs = systemClock.now();
+    await directory?.tidy(nowMs, logger);
+    if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, logger);
+    const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
+    const isUnattended = !context.stdin().isTTY;
+    const result = await run({ ...ports, isUnattended }, settings, {
+      trigger: "manual",
+      fresh: values.fresh,
+      overDamaged: values.overDamaged,
+      ...dryRun,
+    });
+    if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
+    return { result, store };
+  });
 }
 
 /** Nothing can be resumed after that time, and no table reads these files. */

@@ -34,7 +34,7 @@ import {
   throttledText,
   whereText,
 } from "../output/words.ts";
-import type { CommandContext, CommandSpec } from "../wiring/command.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
 import {
   damagedAccountText,
   openWarehouse,
@@ -46,7 +46,7 @@ const OPTIONS = [...PLACE_OPTIONS, "maxAge", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
+export const statusCommand = command({
   name: "status",
   summary:
     "show how old the data is, what is held and what the last runs did; without --account for all accounts",
@@ -56,10 +56,10 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
   execute: async (values, context) => {
     const nowMs = systemClock.now();
     const { store } = await openWarehouse(values, context);
-    const isOne = context.isGiven("account");
+    const isOne = context.given.has("account");
     const found = isOne
       ? [await statusOfOne(store, values, nowMs)]
-      : await statusOfAll(store, await warehouseAccounts(store, values, context), nowMs);
+      : await statusOfAll(store, await warehouseAccounts(store, values), nowMs);
     if (values.json) {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
@@ -67,7 +67,7 @@ export const statusCommand: CommandSpec<(typeof OPTIONS)[number]> = {
     if (isOne) await nameDamaged(accountStore(store, values.account), context);
     return report(context, found, nowMs, values);
   },
-};
+});
 
 async function statusOfOne(store: Store, { account, config }: Values, nowMs: number): Promise<AccountStatus> {
   const [found] = await statusOfAll(store, [account], nowMs);
@@ -110,7 +110,7 @@ function asJson(one: AccountStatus, values: Values): object {
 
 /** A warehouse with one account is described as that account is. */
 function print(
-  { stdout, valuesFor }: CommandContext,
+  { stdout, given }: CommandContext,
   found: readonly AccountStatus[],
   nowMs: number,
   values: Values,
@@ -118,8 +118,8 @@ function print(
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) {
     const { account } = only;
-    const limit = valuesFor(["requestsPerMinute"], account);
-    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, ...limit, account }));
+    const limit = given.ofAccount(account).read(["account", "requestsPerMinute"]);
+    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
     return;
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));

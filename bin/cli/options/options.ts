@@ -1,6 +1,7 @@
 // The command line's options: the settings that have one, and what holds for one start of a command only, so that no
 // settings file has it. And what they are to a run.
 
+import { Option } from "commander";
 import * as z from "zod";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
@@ -11,14 +12,17 @@ import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/setti
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 import {
   ACCOUNT_SETTINGS,
+  plainText,
   type Setting,
   SHARED_SETTINGS,
 } from "../../../lambdas/job/settings-file/settings.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
-export interface OptionSpec extends Pick<Setting, "schema" | "default" | "as"> {
-  /** In the syntax of commander; without a placeholder it is a switch. */
+export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
+  /** What its text is read as; default: as it stands. */
+  readonly as?: Setting["as"] | "switch";
+  /** In the syntax of commander. */
   readonly flag: string;
   /** As for a setting, or by command where it means something else for each. */
   readonly help: string | Readonly<Record<string, string>>;
@@ -31,7 +35,6 @@ export type TextFormat = Exclude<ResultFormat, "parquet">;
 
 /** In the order of their severity. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const HOURS = "expected a number of hours above 0";
 /** No message repeats it: it may be a password in the wrong place. */
@@ -205,9 +208,20 @@ export function defaultText(name: OptionName): string | undefined {
   return shown === "" ? undefined : shown;
 }
 
-/** A switch. */
+/** The option as `--help` of a command shows it. */
+export function helpOption(name: OptionName, command: string): Option {
+  const { flag, help, as }: OptionSpec = OPTIONS[name];
+  const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
+  const shown = as === "switch" ? undefined : defaultText(name);
+  const fallback = shown === undefined ? "" : `, default ${shown}`;
+  const option = new Option(flag, `${text} (${variableName(name)}${fallback})`);
+  if (as === "texts" || as === "columns")
+    option.argParser((given, before: readonly string[] = []) => [...before, given]);
+  return option;
+}
+
 function flag<Help extends string>(name: string, help: Help) {
-  return { flag: name, schema: trueOrFalse, default: false, help } as const;
+  return { flag: name, schema: trueOrFalse, as: "switch", default: false, help } as const;
 }
 
 /** `expected error, warn, info or debug`. */

@@ -8,11 +8,9 @@ import { Option } from "commander";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import { placeBeside, STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
-import { plainText } from "../../../lambdas/job/settings-file/settings.ts";
+import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import {
-  defaultText,
   longName,
   OPTIONS,
   type OptionName,
@@ -20,89 +18,121 @@ import {
   type OptionValues,
   variableName,
 } from "./options.ts";
-import { PLACES, SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
-
-/** The option as `--help` of a command shows it. */
-export function helpOption(name: OptionName, command: string): Option {
-  const { flag, help, as }: OptionSpec = OPTIONS[name];
-  const shown = isSwitch(name) ? undefined : defaultText(name);
-  const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
-  const option = new Option(
-    flag,
-    `${text} (${variableName(name)}${shown === undefined ? "" : `, default ${shown}`})`,
-  );
-  if (as === "texts" || as === "columns")
-    option.argParser((given, before: readonly string[] = []) => [...before, given]);
-  return option;
-}
+import { absolute, openSettingsFile, SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 /** A value from commander; several texts for a repeatable option. */
 type GivenValue = string | boolean | readonly string[] | undefined;
-/** By the long name of the option in camel case. */
-export type GivenOptions = Readonly<Record<string, GivenValue>>;
 
-/**
- * The values of a command's options, by name: option beats environment beats settings file beats default. Throws
- * `CONFIG_INVALID` for the first that is wrong.
- * @param ofAll the command works on all accounts at once if none is given
- * @param cwd where the paths of places start from, which become absolute; without it they stay as they are
- */
-export function readOptions<Name extends OptionName>(
-  names: readonly Name[],
-  given: GivenOptions,
-  environment: NodeJS.ProcessEnv,
-  file?: SettingsFile,
-  { ofAll = false, cwd }: { readonly ofAll?: boolean | undefined; readonly cwd?: string } = {},
-): OptionValues<Name> {
-  const read = (name: OptionName, inFile: () => unknown): unknown => {
-    const text = givenText(name, given, environment);
+/** The options of one start of a command: option beats environment beats settings file beats default. */
+export class GivenOptions {
+  /** By the long name of the option in camel case. */
+  readonly #onCommandLine: Readonly<Record<string, GivenValue>>;
+  readonly #environment: NodeJS.ProcessEnv;
+  /** Where the paths of places start from, which become absolute. */
+  readonly #cwd: string;
+  readonly #file: SettingsFile | undefined;
+
+  constructor(
+    onCommandLine: Readonly<Record<string, GivenValue>>,
+    environment: NodeJS.ProcessEnv,
+    cwd: string,
+    file?: SettingsFile,
+  ) {
+    this.#onCommandLine = onCommandLine;
+    this.#environment = environment;
+    this.#cwd = cwd;
+    this.#file = file;
+  }
+
+  /** With the settings file that is named, or the one in the current directory. */
+  withFile(): GivenOptions {
+    const file = openSettingsFile(this.configPath, this.#cwd);
+    return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
+  }
+
+  ofAccount(account: string): GivenOptions {
+    return new GivenOptions({ ...this.#onCommandLine, account }, this.#environment, this.#cwd, this.#file);
+  }
+
+  /** Whether the option or its variable names a value. */
+  has(name: OptionName): boolean {
+    return this.#text(name) !== undefined;
+  }
+
+  /** The settings file that is named. Throws `CONFIG_INVALID` where the text is no path. */
+  get configPath(): string | undefined {
+    const text = this.#text("config");
+    return text && String(parseOption("config", text));
+  }
+
+  /**
+   * The values by name. Throws `CONFIG_INVALID` for the first that is wrong.
+   * @param ofAll the command works on all accounts at once if none is given
+   */
+  read<Name extends OptionName>(names: readonly Name[], ofAll = false): OptionValues<Name> {
+    const file = this.#file;
+    const isOfAll = ofAll && !this.has("account");
+    const account = names.some((name) => name === "account")
+      ? this.#value("account", () => (file && !isOfAll ? onlyAccount(file, names) : undefined))
+      : undefined;
+    const chosen = typeof account === "string" && !isOfAll ? account : undefined;
+    const values = names.map((name) => {
+      if (name === "config") return [name, file];
+      if (name === "account") return [name, account];
+      return [name, this.#value(name, () => file && fileValue(name, file, chosen))];
+    });
+    return absolute(Object.fromEntries(values) as OptionValues<Name>, join(this.#cwd, SETTINGS_FILE));
+  }
+
+  /**
+   * The accounts that `--all` means; undefined where `--account` wins, because one of them is an option and the other a
+   * variable. Throws `CONFIG_INVALID` if both are the one or the other, without a file, and if the credentials of all
+   * accounts would come on standard input.
+   */
+  allAccounts(): readonly string[] | undefined {
+    const isOption = (name: "all" | "account"): boolean => this.#onCommandLine[name] !== undefined;
+    if (this.has("account")) {
+      if (isOption("all") === isOption("account")) {
+        throw new SyncError(
+          "CONFIG_INVALID",
+          "--all and --account (BRAND_ALL and BRAND_ACCOUNT) cannot be used together: leave one out.",
+        );
+      }
+      if (isOption("account")) return undefined;
+    }
+    if (this.#value("credentials", () => undefined) === STANDARD_INPUT) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "--all cannot be used with --credentials -, because standard input has the credentials of one account. Name each account's credentials in the settings file.",
+      );
+    }
+    if (this.#file !== undefined) return this.#file.accounts;
+    throw new SyncError(
+      "CONFIG_INVALID",
+      "--all needs a settings file with the accounts, and there is no brand-events.json here. Write one, or name one with --config.",
+    );
+  }
+
+  #value(name: OptionName, inFile: () => unknown): unknown {
+    const text = this.#text(name);
     if (text !== undefined) return parseOption(name, text);
     const { default: fallback }: OptionSpec = OPTIONS[name];
     return inFile() ?? fallback;
-  };
-  const fromAnywhere = (name: OptionName, value: unknown): unknown =>
-    PLACES.some((place) => place === name) && cwd !== undefined && typeof value === "string"
-      ? placeBeside(join(cwd, SETTINGS_FILE), value)
-      : value;
-  const isOfAll = ofAll && !isGiven("account", given, environment);
-  const hasAccount = names.some((name) => name === "account");
-  const account = hasAccount
-    ? read("account", () => (file && !isOfAll ? onlyAccount(file, names) : undefined))
-    : undefined;
-  const chosen = typeof account === "string" && !isOfAll ? account : undefined;
-  const values = names.map((name) => {
-    if (name === "config") return [name, file];
-    if (name === "account") return [name, account];
-    return [
-      name,
-      fromAnywhere(
-        name,
-        read(name, () => file && fileValue(name, file, chosen)),
-      ),
-    ];
-  });
-  return Object.fromEntries(values) as OptionValues<Name>;
-}
-
-/** Whether the option or its variable names a value. */
-export function isGiven(name: OptionName, given: GivenOptions, environment: NodeJS.ProcessEnv): boolean {
-  return givenText(name, given, environment) !== undefined;
-}
-
-/** Whether the result is JSON; also known where another option is wrong. */
-export function wantsJson(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
-  if (args.includes("--json")) return true;
-  try {
-    return readOptions(["json"], {}, environment).json;
-  } catch {
-    return false;
   }
-}
 
-/** The settings file that is named. Throws `CONFIG_INVALID` where the text is no path. */
-export function namedConfig(given: GivenOptions, environment: NodeJS.ProcessEnv): string | undefined {
-  const text = givenText("config", given, environment);
-  return text && String(parseOption("config", text));
+  /** Of the option or its variable; undefined if neither is given. */
+  #text(name: OptionName): GivenText | undefined {
+    const option = new Option(OPTIONS[name].flag);
+    const given = this.#onCommandLine[option.attributeName()];
+    // Commander keeps `--no-pin` as the absence of a pin that is there by default.
+    const value = option.negate ? given === false || undefined : given;
+    if (value !== undefined) {
+      return [`--${longName(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)];
+    }
+    const variable = variableName(name);
+    const fromEnvironment = this.#environment[variable];
+    return fromEnvironment ? [variable, fromEnvironment] : undefined;
+  }
 }
 
 /**
@@ -126,39 +156,6 @@ function fileValue(
   );
 }
 
-/**
- * The accounts that `--all` means; undefined where `--account` wins, because one of them is an option and the other a
- * variable. Throws `CONFIG_INVALID` if both are the one or the other, without a file, and if the credentials of all
- * accounts would come on standard input.
- */
-export function allAccounts(
-  file: SettingsFile | undefined,
-  given: GivenOptions,
-  environment: NodeJS.ProcessEnv,
-): readonly string[] | undefined {
-  const isOption = (name: "all" | "account"): boolean => given[name] !== undefined;
-  if (isGiven("account", given, environment)) {
-    if (isOption("all") === isOption("account")) {
-      throw new SyncError(
-        "CONFIG_INVALID",
-        "--all and --account (BRAND_ALL and BRAND_ACCOUNT) cannot be used together: leave one out.",
-      );
-    }
-    if (isOption("account")) return undefined;
-  }
-  if (readOptions(["credentials"], given, environment).credentials === STANDARD_INPUT) {
-    throw new SyncError(
-      "CONFIG_INVALID",
-      "--all cannot be used with --credentials -, because standard input has the credentials of one account. Name each account's credentials in the settings file.",
-    );
-  }
-  if (file !== undefined) return file.accounts;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    "--all needs a settings file with the accounts, and there is no brand-events.json here. Write one, or name one with --config.",
-  );
-}
-
 function onlyAccount({ title, accounts }: SettingsFile, names: readonly OptionName[]): string | undefined {
   const [only, ...others] = accounts;
   if (others.length === 0) return only;
@@ -171,43 +168,17 @@ function onlyAccount({ title, accounts }: SettingsFile, names: readonly OptionNa
 
 type GivenText = readonly [source: string, text: string];
 
-/** Of an option or its variable; undefined if neither is given. */
-function givenText(
-  name: OptionName,
-  given: GivenOptions,
-  environment: NodeJS.ProcessEnv,
-): GivenText | undefined {
-  const value = givenValue(name, given);
-  if (value !== undefined) {
-    return [`--${longName(name)}`, typeof value === "object" ? JSON.stringify(value) : String(value)];
-  }
-  const variable = variableName(name);
-  const fromEnvironment = environment[variable];
-  return fromEnvironment ? [variable, fromEnvironment] : undefined;
-}
-
-/** Commander keeps `--no-pin` as the absence of a pin that is there by default. */
-function givenValue(name: OptionName, given: GivenOptions): GivenValue {
-  const camelCase = (words: string): string =>
-    words.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const [, absent] = /^no-(.*)$/.exec(longName(name)) ?? [];
-  if (absent === undefined) return given[camelCase(longName(name))];
-  return given[camelCase(absent)] === false ? true : undefined;
-}
-
 /** Throws `CONFIG_INVALID` naming the option or variable, what was expected and what came. */
 function parseOption(name: OptionName, [source, text]: GivenText): unknown {
   const { schema, as }: OptionSpec = OPTIONS[name];
   refusePastedCredentials(`${source}: the value`, text);
   try {
-    return parseSetting(schema, isSwitch(name) ? (SWITCH[text] ?? text) : READERS[as ?? "text"](text));
+    return parseSetting(schema, READERS[as ?? "text"](text));
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
     throw new SyncError("CONFIG_INVALID", `${source}: ${error.message}`, { cause: error });
   }
 }
-
-const isSwitch = (name: OptionName): boolean => !OPTIONS[name].flag.includes("<");
 
 const SWITCH: Readonly<Record<string, boolean>> = {
   true: true,
@@ -221,6 +192,7 @@ const SWITCH: Readonly<Record<string, boolean>> = {
 /** What a text is for the schema of its option. */
 const READERS: Readonly<Record<NonNullable<OptionSpec["as"]> | "text", (text: string) => unknown>> = {
   text: (text) => text,
+  switch: (text) => SWITCH[text] ?? text,
   number: (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
   words: (text) => text.split(",").map((each) => each.trim()),
   texts: (text) => jsonTexts(text, 'JSON Pointers, such as ["/date"]'),

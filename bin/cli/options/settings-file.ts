@@ -9,7 +9,7 @@ import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/sett
 export const SETTINGS_FILE = "brand-events.json";
 
 /** The settings that may be paths. */
-export const PLACES = ["warehouse", "credentials", "tokens"] as const;
+const PLACES: readonly string[] = ["warehouse", "credentials", "tokens"];
 
 export interface SettingsFile {
   /** Absolute. */
@@ -46,10 +46,11 @@ function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title
 }
 
 /** With paths that start from the file. */
-function absolute<Keys extends Pick<FileSettings, (typeof PLACES)[number]>>(keys: Keys, path: string): Keys {
-  const places = PLACES.flatMap((key) => {
-    const place = keys[key];
-    return place === undefined ? [] : [[key, placeBeside(path, place)]];
-  });
-  return { ...keys, ...Object.fromEntries(places) };
+export function absolute<Values extends object>(values: Values, file: string): Values {
+  const places = Object.entries(values).filter(([key]) => PLACES.includes(key));
+  const found = places.map(([key, place]) => [
+    key,
+    typeof place === "string" ? placeBeside(file, place) : place,
+  ]);
+  return { ...values, ...Object.fromEntries(found) };
 }

@@ -8,7 +8,7 @@ import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { BudgetUse } from "../../../lambdas/job/service/rate-limit/usage-window.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
-import { LOG_LEVELS, type LogLevel } from "../options/options.ts";
+import { LOG_LEVELS } from "../options/options.ts";
 import type { Terminal } from "./terminal.ts";
 import { plural } from "./words.ts";
 
@@ -22,7 +22,7 @@ const SHORT_WAIT_MS = 1_000;
 interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
-  readonly level: LogLevel;
+  readonly level: keyof Logger;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
@@ -124,7 +124,7 @@ export class Display implements Logger {
     return this.#wait ? waitText(this.#wait, this.#options.clock.monotonicMs(), this.#budget?.use()) : "";
   }
 
-  #log(level: LogLevel, message: string): void {
+  #log(level: keyof Logger, message: string): void {
     const { terminal, clock } = this.#options;
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();

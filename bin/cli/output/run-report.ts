@@ -1,12 +1,13 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import type { Skipped } from "../../../lambdas/job/run/lease/acquire-lease.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { describeHeld, heldJson } from "./describe-status.ts";
-import { exitCodeOfRun } from "./exit-code.ts";
+import { EXIT, exitCodeOfRun } from "./exit-code.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -25,6 +26,14 @@ export function reportRun(output: ResultOutput, result: RunResult, values: Repor
   if (!values.json) output.stdout.lines([...describe(result, values), ...nextStep(result, values)]);
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
   return exitCodeOfRun(result);
+}
+
+/** Where another process works on the account. Returns the exit code. */
+export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped): number {
+  const { outcome, reason, explanation } = skipped;
+  result({ json: skipped, line: `${outcome.padEnd(11)} ${reason}` });
+  stderr.message(`${outcome}: ${explanation}`);
+  return EXIT.skipped;
 }
 
 /** What a program, too, needs to decide. */

@@ -7,25 +7,20 @@ import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { Input } from "../authorize/read-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
+import type { GivenOptions } from "../options/read-options.ts";
 import type { Output, ResultOutput } from "../output/terminal.ts";
 
-export interface CommandSpec<Name extends OptionName> {
+interface CommandSpec<Name extends OptionName> {
   readonly name: string;
   readonly summary: string;
-  /** Arguments without a dash, as `--help` shows them: `<sql>`. */
-  readonly argument?: {
-    readonly name: string;
-    readonly description: string;
-    readonly isOptional?: true;
-  };
-  /** One more, which may be left out. */
-  readonly secondArgument?: { readonly name: string; readonly description: string };
+  /** Arguments without a dash, as `--help` shows them: `<sql>`, or `[sql]` where it may be left out. */
+  readonly arguments?: readonly (readonly [name: string, description: string])[];
   readonly options: readonly Name[];
   /** Makes or extends the settings file itself, so it is not read before. */
   readonly makesConfig?: true;
   /** Works on all accounts at once if none is given. */
   readonly ofAll?: true;
-  /** Options more, which may differ from account to account: `context.valuesFor` reads them. */
+  /** Options more, which may differ from account to account: `context.given` reads them. */
   readonly ofEach?: readonly OptionName[];
   /** What follows the name of the program. */
   readonly example: string;
@@ -33,11 +28,26 @@ export interface CommandSpec<Name extends OptionName> {
   readonly execute: (
     values: OptionValues<Name>,
     context: CommandContext,
-    argument: string,
-    secondArgument?: string,
+    ...args: readonly [first: string, second?: string]
   ) => Promise<number>;
   /** The line of JSON for a failure before the work began, where `--json` promises one. */
   readonly failureJson?: (code: string | null, message: string) => object;
+}
+
+/** One that stands in a list with others, which have other options. */
+export interface CommandOfList extends Omit<CommandSpec<OptionName>, "execute"> {
+  readonly execute: (
+    context: CommandContext,
+    ...args: readonly [first: string, second?: string]
+  ) => Promise<number>;
+}
+
+export function command<Name extends OptionName>(spec: CommandSpec<Name>): CommandOfList {
+  const { options, ofAll, execute } = spec;
+  return {
+    ...spec,
+    execute: (context, ...args) => execute(context.given.read(options, ofAll), context, ...args),
+  };
 }
 
 /** What the process gives. */
@@ -52,18 +62,10 @@ export interface ProcessContext extends Output {
 }
 
 export interface CommandContext extends ProcessContext, ResultOutput {
+  readonly given: GivenOptions;
   readonly proxies: Proxies;
-  /** The settings file that is named; undefined for the one in the current directory. */
-  readonly configPath: string | undefined;
   /** What only the environment may give: an option would stand in the list of processes. */
   readonly secrets: { readonly password: string | undefined; readonly clientSecret: string | undefined };
-  /** Whether a person gave this option, so that its value is no default. */
-  readonly isGiven: (name: OptionName) => boolean;
-  /** The values that hold for one account, for a command that works on several. */
-  readonly valuesFor: <Name extends OptionName>(
-    names: readonly Name[],
-    account: string,
-  ) => OptionValues<Name>;
 }
 
 /** What commands need of a warehouse, wherever it is. */

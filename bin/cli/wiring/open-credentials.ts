@@ -1,7 +1,6 @@
 // Where `--credentials` says the account's credentials are: in a file, in AWS Secrets Manager, or on standard input.
 
 import { realpath, rm } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import {
   FileCredentials,
@@ -16,15 +15,15 @@ import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/p
 import type { OptionValues } from "../options/options.ts";
 import type { CommandContext } from "./command.ts";
 
-/** Reads nothing yet. The AWS clients load only for a secret. A relative path starts from `cwd`. */
+/** Reads nothing yet. The AWS clients load only for a secret. */
 export async function openCredentials(
   place: string,
-  { cwd, proxies, stdin, signal }: Pick<CommandContext, "cwd" | "proxies" | "stdin" | "signal">,
+  { proxies, stdin, signal }: Pick<CommandContext, "proxies" | "stdin" | "signal">,
   logger: Logger,
 ): Promise<Credentials> {
   if (place === STANDARD_INPUT) return new InputCredentials({ input: stdin(), signal });
   const secretId = secretIdOf(place);
-  if (secretId === undefined) return new FileCredentials(resolve(cwd, place), logger);
+  if (secretId === undefined) return new FileCredentials(place, logger);
   const { secretCredentials } = await import("./aws-adapters.ts");
   return secretCredentials(secretId, proxies);
 }
@@ -35,7 +34,7 @@ export async function openCredentials(
  */
 export async function openTokens(
   { credentials, tokens }: OptionValues<"credentials" | "tokens">,
-  { cwd, proxies }: Pick<CommandContext, "cwd" | "proxies">,
+  { proxies }: Pick<CommandContext, "proxies">,
   logger?: Pick<Logger, "warn">,
 ): Promise<TokenStore> {
   const place = tokens ?? besideCredentials(credentials);
@@ -44,10 +43,9 @@ export async function openTokens(
     const { secretTokens } = await import("./aws-adapters.ts");
     return secretTokens(secretId, proxies);
   }
-  const file = resolve(cwd, place);
-  if (logger) await warnIfOthersMayRead(file, logger);
+  if (logger) await warnIfOthersMayRead(place, logger);
   // A renewal replaces the file, and must not replace a link to it.
-  return new FileTokenStore({ file: await realpath(file).catch(() => file) });
+  return new FileTokenStore({ file: await realpath(place).catch(() => place) });
 }
 
 /** `credentials/uk.json` → `credentials/uk.tokens.json`. */

@@ -1,6 +1,5 @@
 // Where `--warehouse` says the snapshots are: in a directory, or in S3 with tables in Glue.
 
-import { resolve } from "node:path";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
@@ -12,24 +11,38 @@ import type { OptionValues, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 
-/** The AWS clients load only for a warehouse in S3. A relative path starts from `cwd`. */
+/** The AWS clients load only for a warehouse in S3. */
 export async function openWarehouse(
   { warehouse, database }: OptionValues<(typeof WAREHOUSE_OPTIONS)[number]>,
-  { cwd, proxies, stderr }: Pick<CommandContext, "cwd" | "proxies" | "stderr">,
+  { proxies, stderr }: Pick<CommandContext, "proxies" | "stderr">,
 ): Promise<Warehouse> {
   if (isS3(warehouse)) {
     const { openS3Warehouse } = await import("./aws-adapters.ts");
     return openS3Warehouse(warehouse, database, proxies);
   }
-  const { store, views } = openDirectory(resolve(cwd, warehouse), stderr);
+  const { store, views } = openDirectory(warehouse, stderr);
   return { store, catalog: views, directory: store };
 }
 
-/** `directory` is absolute. An account that is damaged does not end a command of another one, and is named. */
-export function openDirectory(
-  directory: string,
-  stderr: Terminal,
-): { readonly store: DirectoryStore; readonly views: DuckdbCatalog } {
+interface LocalWarehouse {
+  readonly store: DirectoryStore;
+  readonly views: DuckdbCatalog;
+}
+
+/** For a command that works on this computer alone. Throws `CONFIG_INVALID`, with `inS3` for a warehouse there. */
+export async function openLocalWarehouse(
+  values: Place,
+  { stderr }: Pick<CommandContext, "stderr">,
+  inS3: string,
+): Promise<LocalWarehouse> {
+  if (isS3(values.warehouse)) throw new SyncError("CONFIG_INVALID", inS3);
+  const opened = openDirectory(values.warehouse, stderr);
+  await refuseMissingWarehouse(opened.store, values);
+  return opened;
+}
+
+/** An account that is damaged does not end a command of another one, and is named. */
+function openDirectory(directory: string, stderr: Terminal): LocalWarehouse {
   const store = new DirectoryStore({ directory, random: systemRandom });
   const onDamage = (damaged: DamagedAccount): void => stderr.message(damagedAccountText(damaged));
   return { store, views: new DuckdbCatalog({ store, directory, onDamage }) };
@@ -44,22 +57,17 @@ export function damagedAccountText({ account, damage }: DamagedAccount): string 
 export async function refuseMissingWarehouse(
   store: Store,
   place: Place,
-  cwd: string,
   code: ErrorCode = "CONFIG_INVALID",
 ): Promise<void> {
-  if ((await knownAccounts(store)).length === 0) throw missingWarehouse(place, cwd, code);
+  if ((await knownAccounts(store)).length === 0) throw missingWarehouse(place, code);
 }
 
 type Place = OptionValues<"warehouse">;
 
-export function missingWarehouse(
-  { warehouse }: Place,
-  cwd: string,
-  code: ErrorCode = "CONFIG_INVALID",
-): SyncError {
+export function missingWarehouse({ warehouse }: Place, code: ErrorCode = "CONFIG_INVALID"): SyncError {
   return new SyncError(
     code,
-    `There is no warehouse at ${isS3(warehouse) ? warehouse : resolve(cwd, warehouse)}. Check --warehouse, or make the first snapshot with run.`,
+    `There is no warehouse at ${warehouse}. Check --warehouse, or make the first snapshot with run.`,
   );
 }
 
@@ -80,9 +88,8 @@ export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
 export async function warehouseAccounts(
   store: Store,
   { config, warehouse }: OptionValues<"config" | "warehouse">,
-  { cwd }: Pick<CommandContext, "cwd">,
 ): Promise<readonly string[]> {
   const accounts = new Set([...(await knownAccounts(store)), ...(config?.accounts ?? [])]);
-  if (accounts.size === 0) throw missingWarehouse({ warehouse }, cwd);
+  if (accounts.size === 0) throw missingWarehouse({ warehouse });
   return [...accounts].sort();
 }

@@ -1,19 +1,21 @@
 // What a command that sends requests to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
-import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
-import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { serviceOpener, type TokenAccess } from "../../../lambdas/job/run/service-opener.ts";
+import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
-import type { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
-import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import type { OptionValues } from "../options/options.ts";
-import { AUTHORIZE_OPTIONS, type SERVICE_OPTIONS } from "../options/options.ts";
+import {
+  AUTHORIZE_OPTIONS,
+  givenSettings,
+  type OptionValues,
+  type RUN_OPTIONS,
+  type SERVICE_OPTIONS,
+} from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
@@ -21,84 +23,50 @@ import { openCredentials, openTokens } from "./open-credentials.ts";
 import { openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
 
-interface ServicePorts {
+interface ServiceWork {
   readonly ports: RunPorts;
+  readonly settings: RunSettings;
   readonly warehouse: Warehouse;
+  /** Not read yet. */
   readonly credentials: Credentials;
-  /** End it before the result is printed. */
-  readonly display: Display;
+  readonly logger: Logger;
 }
 
-/** Reads no credentials yet, and sends nothing. */
-export async function servicePorts(
-  values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
-  settings: RunSettings,
+/** Sends nothing itself. Progress is shown until the work ends: then its result can be printed. */
+export async function withService<T>(
+  values: OptionValues<(typeof SERVICE_OPTIONS)[number]> &
+    Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>,
   context: CommandContext,
-): Promise<ServicePorts> {
+  work: (using: ServiceWork) => Promise<T>,
+): Promise<T> {
+  const settings = givenSettings(values);
   const { stderr, signal, proxies } = context;
   const display = new Display({ terminal: stderr, clock: systemClock, level: values.logLevel });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
-  const ports = localRunPorts({
-    warehouse,
+  const shared = { clock: systemClock, random: systemRandom, logger: display, version: VERSION };
+  const openService = serviceOpener(settings, {
+    ...shared,
     credentials,
     authorization: {
       tokens: () => openTokens(values, context, display),
       command: commandLineText(["authorize"], AUTHORIZE_OPTIONS, values),
     },
-    settings,
-    logger: display,
-    onProgress: (progress) => display.progress(progress),
     onWait: (wait) => display.waiting(wait),
-    onBudget: (budget) => display.within(budget),
-    signal,
     proxies,
   });
-  return { ports, warehouse, credentials, display };
-}
-
-/** What a run works with on a laptop: its warehouse and credentials, this machine, the network. */
-interface LocalRunPortsOptions {
-  readonly warehouse: Pick<Warehouse, "store" | "catalog">;
-  readonly credentials: Credentials;
-  readonly authorization?: TokenAccess;
-  readonly settings: RunSettings;
-  readonly logger: Logger;
-  readonly onProgress: (progress: Progress) => void;
-  readonly onWait: (wait: Wait | undefined) => void;
-  /** Called with what the requests will be sent within. */
-  readonly onBudget?: (budget: RateLimiter) => void;
-  readonly signal: AbortSignal;
-  readonly proxies: Proxies;
-}
-
-export function localRunPorts(options: LocalRunPortsOptions): RunPorts {
-  const { warehouse, credentials, authorization, settings, logger, onProgress, onWait, signal, proxies } =
-    options;
-  const openService = serviceOpener(settings, {
-    credentials,
-    authorization,
-    clock: systemClock,
-    random: systemRandom,
-    logger,
-    onWait,
-    proxies,
-    version: VERSION,
-  });
-  return {
+  const ports: RunPorts = {
+    ...shared,
     store: accountStore(warehouse.store, settings.account),
     catalog: warehouse.catalog,
-    clock: systemClock,
-    random: systemRandom,
-    logger,
     process: thisProcess(),
     isGone,
     openService: (rateLimiter) => {
-      options.onBudget?.(rateLimiter);
+      display.within(rateLimiter);
       return openService(rateLimiter);
     },
-    onProgress,
-    version: VERSION,
+    onProgress: (progress) => display.progress(progress),
     signal,
   };
+  return work({ ports, settings, warehouse, credentials, logger: display }).finally(() => display.end());
 }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { Notifier } from "../../../bin/cli/notify/notifier.ts";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
-import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
@@ -16,7 +16,7 @@ const NOTHING = { http: undefined, https: undefined, none: undefined };
 
 interface Given {
   readonly url: string;
-  readonly options?: GivenOptions;
+  readonly options?: Readonly<Record<string, string | readonly string[]>>;
   readonly proxies?: typeof NOTHING | { http: string; https: string; none: undefined };
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -29,10 +29,9 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   let waitedMs = 0;
   const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS];
   const address = { baseUrl: "https://service.example", account: "uk" };
+  const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
   const notifier = new Notifier({
-    values: readOptions(names, { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options }, {}, undefined, {
-      cwd: "/srv",
-    }),
+    values: new GivenOptions(onCommandLine, {}, "/srv").read(names),
     terminal: {
       message: (line) => {
         text += `${line}\n`;

@@ -1,7 +1,7 @@
 // Where a value comes from: option, environment variable, the account's key, the key for all, default, in this order.
 
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   AUTHORIZE_OPTIONS,
@@ -13,8 +13,7 @@ import {
   SERVICE_OPTIONS,
   variableName,
 } from "../../../bin/cli/options/options.ts";
-import { readOptions } from "../../../bin/cli/options/read-options.ts";
-import { openSettingsFile, type SettingsFile } from "../../../bin/cli/options/settings-file.ts";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
@@ -51,17 +50,19 @@ const KEYS = Object.entries({ ...ACCOUNT_SETTINGS, ...SHARED_SETTINGS }).flatMap
   "flag" in setting ? [key] : [],
 );
 
-async function fileWith(settings: object): Promise<SettingsFile | undefined> {
+async function withFile(
+  settings: object,
+  onCommandLine: object,
+  variables: Readonly<Record<string, string>>,
+): Promise<GivenOptions> {
   const cwd = await temporaryDirectory();
   writeFileSync(join(cwd, "brand-events.json"), JSON.stringify(settings));
-  return openSettingsFile(undefined, cwd);
+  return new GivenOptions({ ...onCommandLine }, variables, cwd).withFile();
 }
 
 /** As an option or a variable has it. */
 const textOf = (name: string, value: Value | undefined): string =>
   name === "require" ? JSON.stringify(value) : String(value);
-
-const defaultOf = (name: OptionName): unknown => readOptions([name], {}, {})[name];
 
 describe.each(Object.entries(VALUES) as [OptionName, readonly Value[]][])(
   "%s comes from",
@@ -71,16 +72,26 @@ describe.each(Object.entries(VALUES) as [OptionName, readonly Value[]][])(
     const environment = { [variableName(name)]: textOf(name, second) };
     const [own, common] = name === "database" ? [{}, third] : [{ [name]: third }, fourth];
 
+    test("its default", async () => {
+      const options = await withFile({ accounts: { uk: {}, us: {} } }, { account: "uk" }, {});
+
+      const values = options.read(["config", "account", name]);
+
+      expect(values[name]).toEqual(
+        new GivenOptions({}, {}, dirname(values.config?.path ?? "")).read([name])[name],
+      );
+    });
+
     test.each<[string, object, Record<string, string>, object, object, unknown]>([
       ["the option, before all others", options, environment, own, { [name]: common }, first],
       ["the variable, before the file", {}, environment, own, { [name]: common }, second],
       ["the key of the account", {}, {}, own, { [name]: common }, third],
       ["the key for all accounts", {}, {}, {}, { [name]: common }, common],
-      ["its default", {}, {}, {}, {}, defaultOf(name)],
     ])("%s", async (_, given, variables, ofAccount, atTop, expected) => {
-      const file = await fileWith({ ...atTop, accounts: { uk: ofAccount, us: {} } });
+      const settings = { ...atTop, accounts: { uk: ofAccount, us: {} } };
+      const options = await withFile(settings, { ...given, account: "uk" }, variables);
 
-      const values = readOptions(["config", "account", name], { ...given, account: "uk" }, variables, file);
+      const values = options.read(["config", "account", name]);
 
       expect(values[name]).toEqual(expected);
     });
@@ -92,9 +103,9 @@ test.each<[string, object, Record<string, string>, object, unknown]>([
   ["the variable", {}, { BRAND_LIFT: '["b=/b"]' }, [{ name: "c", pointer: "/c" }], "b"],
   ["the file", {}, {}, [{ name: "c", pointer: "/c" }], "c"],
 ])("the columns come from %s", async (_, given, variables, lifted, expected) => {
-  const file = await fileWith({ lifted, accounts: { uk: {} } });
+  const options = await withFile({ lifted, accounts: { uk: {} } }, given, variables);
 
-  const { lifted: found } = readOptions(["config", "account", "lifted"], { ...given }, variables, file);
+  const { lifted: found } = options.read(["config", "account", "lifted"]);
 
   expect(found).toEqual([{ name: expected, pointer: `/${expected}` }]);
 });
@@ -128,11 +139,12 @@ test("paths start from the file, other places stay", async () => {
     JSON.stringify({ warehouse: "data", accounts: { uk: places, us: {} } }),
   );
   const names = ["config", "account", "warehouse", "credentials", "tokens"] as const;
-  const file = openSettingsFile(join(cwd, "brand-events.json"), "/elsewhere");
+  const config = join(cwd, "brand-events.json");
+  const options = new GivenOptions({ config }, {}, "/elsewhere").withFile();
 
-  const uk = readOptions(names, { account: "uk" }, {}, file);
-  const us = readOptions(names, { account: "us" }, {}, file);
+  const uk = options.ofAccount("uk").read(names);
+  const us = options.ofAccount("us").read(names);
 
   expect(uk).toMatchObject({ ...places, credentials: join(cwd, "..", "uk.json") });
-  expect(us).toMatchObject({ warehouse: join(cwd, "data"), credentials: "./credentials.json" });
+  expect(us).toMatchObject({ warehouse: join(cwd, "data"), credentials: "/elsewhere/credentials.json" });
 });

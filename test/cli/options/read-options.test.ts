@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RUN_OPTIONS } from "../../../bin/cli/options/options.ts";
-import { commandLineText, readOptions } from "../../../bin/cli/options/read-options.ts";
-import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
+import { commandLineText, GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const NAMES = ["config", "account", ...RUN_OPTIONS] as const;
@@ -17,7 +16,7 @@ test.each([
   const cwd = await temporaryDirectory();
   const settings = { require: ["/date", "/it's"], accounts: { uk: {} } };
   writeFileSync(join(cwd, "brand-events.json"), JSON.stringify(settings));
-  const values = readOptions(NAMES, given, {}, openSettingsFile(undefined, cwd));
+  const values = new GivenOptions(given, {}, cwd).withFile().read(NAMES);
 
   const text = commandLineText(["run"], NAMES, values);
 

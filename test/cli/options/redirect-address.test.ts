@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { canListenOn } from "../../../bin/cli/authorize/receive-answer.ts";
-import { readOptions } from "../../../bin/cli/options/read-options.ts";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 
 const redirectAddress = (redirectUri: string): string =>
-  readOptions(["redirectUri"], { redirectUri }, {}).redirectUri;
+  new GivenOptions({ redirectUri }, {}, "/").read(["redirectUri"]).redirectUri;
 
 test.each([
   ["http://127.0.0.1:8912/callback", true],

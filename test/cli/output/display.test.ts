@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { LogLevel } from "../../../bin/cli/options/options.ts";
 import { Display } from "../../../bin/cli/output/display.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import {
   RateLimiter,
   type RateLimiterOptions,
@@ -15,7 +15,7 @@ function shown(options: {
   /** Of a terminal. */
   readonly columns?: number;
   readonly budget?: Partial<RateLimiterOptions>;
-  readonly level?: LogLevel;
+  readonly level?: keyof Logger;
 }): {
   display: Display;
   clock: ManualClock;

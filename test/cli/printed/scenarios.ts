@@ -48,14 +48,14 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/commands/remove.ts remove",
+    place: "bin/cli/commands/decisions.ts remove",
     said: async (world) => {
       await world.run();
       return everything(await world.command(["remove", "uk", ...world.place.slice(0, 2)]));
     },
   },
   {
-    place: "bin/cli/commands/retire.ts retire",
+    place: "bin/cli/commands/decisions.ts retire",
     said: async (world) => {
       const { stdout } = await world.run("--json");
       await world.run();

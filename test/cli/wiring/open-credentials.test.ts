@@ -3,6 +3,7 @@
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { openTokens } from "../../../bin/cli/wiring/open-credentials.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
@@ -20,13 +21,14 @@ it.each([
 ])("with the credentials %s and --tokens %s they are in %s", async (credentials, tokens, file) => {
   const cwd = await temporaryDirectory();
 
-  const store = await openTokens({ credentials, tokens }, { cwd, proxies });
+  const places = new GivenOptions({ credentials, tokens }, {}, cwd).read(["credentials", "tokens"]);
+  const store = await openTokens(places, { proxies });
 
   expect(store.place).toBe(`the file ${join(cwd, file)}`);
 });
 
 it("with credentials in a secret the option is asked for", async () => {
-  const opening = openTokens({ credentials: "secretsmanager:uk", tokens: undefined }, { cwd: "/", proxies });
+  const opening = openTokens({ credentials: "secretsmanager:uk", tokens: undefined }, { proxies });
 
   await expect(opening).rejects.toMatchObject({
     code: "CONFIG_INVALID",
@@ -39,13 +41,13 @@ it("a renewal replaces the file that a link leads to, not the link", async () =>
   await mkdir(join(cwd, "shared"));
   await writeFile(join(cwd, "shared/uk.tokens.json"), "{}", { mode: 0o600 });
   await symlink(join(cwd, "shared/uk.tokens.json"), join(cwd, "uk.tokens.json"));
-  const where = { credentials: "uk.json", tokens: undefined };
+  const where = { credentials: join(cwd, "uk.json"), tokens: undefined };
 
-  const store = await openTokens(where, { cwd, proxies });
+  const store = await openTokens(where, { proxies });
   const stored = await store.read();
   await store.replace(stored.kind === "none" ? undefined : stored.version, sampleTokens("1"));
 
-  const direct = await openTokens({ ...where, tokens: "shared/uk.tokens.json" }, { cwd, proxies });
+  const direct = await openTokens({ ...where, tokens: join(cwd, "shared/uk.tokens.json") }, { proxies });
   expect(await direct.read()).toMatchObject({ kind: "tokens" });
   expect(store.place).toBe(direct.place);
 });
@@ -61,7 +63,7 @@ it.each([
   await chmod(file, mode);
   const log = new LogLines();
 
-  await openTokens({ credentials: "uk.json", tokens: undefined }, { cwd, proxies }, log);
+  await openTokens({ credentials: join(cwd, "uk.json"), tokens: undefined }, { proxies }, log);
 
   expect(log.lines).toEqual(warnings.map((text) => `warn ${text} ${file}: chmod 600 ${file} {}`));
 });
@@ -69,7 +71,7 @@ it.each([
 it("a file that is not there has no warning", async () => {
   const log = new LogLines();
 
-  await openTokens({ credentials: "/none/uk.json", tokens: undefined }, { cwd: "/", proxies }, log);
+  await openTokens({ credentials: "/none/uk.json", tokens: undefined }, { proxies }, log);
 
   expect(log.lines).toEqual([]);
 });

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
-import { type GivenOptions, readOptions } from "../../../bin/cli/options/read-options.ts";
-import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { fingerprint } from "../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import {
@@ -59,8 +58,8 @@ const liftTexts = ({ lifted }: Given): readonly string[] =>
 
 function byOptions(given: Given): RunSettings {
   const { lifted, ...others } = given;
-  const options: GivenOptions = { ...others, account: "uk", lift: liftTexts(given) };
-  return givenSettings(readOptions(OPTIONS, options, {}));
+  const options = { ...others, account: "uk", lift: liftTexts(given) };
+  return givenSettings(new GivenOptions(options, {}, "/").read(OPTIONS));
 }
 
 function byVariables(given: Given): RunSettings {
@@ -72,7 +71,9 @@ function byVariables(given: Given): RunSettings {
     BRAND_LIFT: JSON.stringify(liftTexts(given)),
   };
   // An empty variable counts as absent, so this pointer is an option.
-  return givenSettings(readOptions(OPTIONS, { detailPointer: given.detailPointer }, variables));
+  return givenSettings(
+    new GivenOptions({ detailPointer: given.detailPointer }, variables, "/").read(OPTIONS),
+  );
 }
 
 function byKeysOfAccount({ lifted, ...account }: Given): RunSettings {
@@ -87,7 +88,7 @@ function inSettingsFile(settings: object): RunSettings {
   const directory = mkdtempSync(join(tmpdir(), "brand-events-settings-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
-  return givenSettings(readOptions(OPTIONS, {}, {}, openSettingsFile("settings.json", directory)));
+  return givenSettings(new GivenOptions({ config: "settings.json" }, {}, directory).withFile().read(OPTIONS));
 }
 
 function byFunctionsFile({ lifted, ...account }: Given): RunSettings {

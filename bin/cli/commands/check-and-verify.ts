@@ -1,0 +1,115 @@
+// `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails. `verify`: fetches
+// random events of what readers see again, and says how many are still the same.
+
+import { type Check, check } from "../../../lambdas/job/run/check.ts";
+import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import {
+  type Verified,
+  verifiedCounts,
+  verifiedText,
+  verify,
+} from "../../../lambdas/job/run/verify/verify.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
+import { madeAtMs } from "../output/describe-status.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { failureJson, reportSkipped } from "../output/run-report.ts";
+import { age, plural } from "../output/words.ts";
+import { type CommandContext, command } from "../wiring/command.ts";
+import { credentialsWork } from "../wiring/open-credentials.ts";
+import { withService } from "../wiring/service-ports.ts";
+
+export const checkCommand = command({
+  name: "check",
+  summary: "try credentials, service and warehouse, and say how to fix what fails",
+  options: [...SERVICE_OPTIONS, "lifted", "deep", "all"],
+  example: "check --base-url https://service.example",
+  execute: async (values, context) => (await tryAccount(values, context)).exitCode,
+  failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
+});
+
+interface Tried {
+  /** They are printed as well. */
+  readonly checks: readonly Check[];
+  readonly exitCode: number;
+}
+
+export async function tryAccount(
+  values: OptionValues<(typeof SERVICE_OPTIONS)[number] | "lifted" | "deep">,
+  context: CommandContext,
+): Promise<Tried> {
+  let estimate = "";
+  const onEstimate = (text: string): void => {
+    estimate = `  ${text}`;
+  };
+  const checks = await withService(values, context, ({ ports, settings }) =>
+    check(ports, settings, { deep: values.deep, onEstimate }),
+  );
+  const ok = checks.every((one) => one.ok);
+  if (ok) await credentialsWork(values.credentials);
+  context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
+  if (!values.json) {
+    for (const { name, ok: isOk, code, remedy } of checks) {
+      const about = name === "list" ? estimate : remedy === null ? "" : `  ${remedy}`;
+      context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
+    }
+  }
+  return { checks, exitCode: exitCodeOf(checks) };
+}
+
+/** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */
+function inOneLine(checks: readonly Check[], estimate: string): string {
+  const failed = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
+  return (failed.length === 0 ? `ok        ${estimate}` : `FAILED      ${failed.join(", ")}`).trimEnd();
+}
+
+/** A lease that is taken says nothing bad of the settings, so whatever else fails weighs more. */
+function exitCodeOf(checks: readonly Check[]): number {
+  const failed = checks.filter(({ ok }) => !ok);
+  if (failed.length === 0) return EXIT.done;
+  if (failed.some(({ code }) => code === "CREDENTIALS_INVALID")) return EXIT.wrongInput;
+  return failed.every(({ name }) => name === "lease") ? EXIT.skipped : EXIT.failed;
+}
+
+export const verifyCommand = command({
+  name: "verify",
+  summary: "fetch random events again, and compare them with what readers see",
+  options: [...SERVICE_OPTIONS, "sample", "all"],
+  example: "verify --base-url https://service.example --sample 500",
+  execute: async (values, context) => {
+    const found = await withService(values, context, ({ ports, settings }) =>
+      verify(ports, settings, values.sample),
+    );
+    if ("outcome" in found) return reportSkipped(context, found);
+    context.result({ json: verifiedCounts(found), line: `ok          ${verifiedText(found)}` });
+    if (!values.json) context.stdout.lines(describe(found, systemClock.now()));
+    return EXIT.done;
+  },
+  failureJson,
+});
+
+function describe({ head, sample, counts, first }: Verified, nowMs: number): readonly string[] {
+  const madeAt = age(madeAtMs(head), nowMs);
+  const random = sample < head.events ? `${countText(sample)} random events` : "all events";
+  const lines = [
+    `${random} of the ${plural(head.events, "event")} that readers see (snapshot ${head.snapshot_id}, ${madeAt}), fetched again`,
+    `  ${verifiedText({ counts })}`,
+    ...named("changed", first.changed, counts.changed),
+    ...named("gone", first.gone, counts.gone),
+    ...named("forbidden", first.forbidden, counts.forbidden),
+    ...named("too large", first.oversize, counts.oversize),
+    ...named("too deep", first.too_deep, counts.too_deep),
+  ];
+  if (counts.same === sample) return lines;
+  const next = head.pinned
+    ? "The account is pinned: what the service has now is held until you accept it."
+    : "The next run brings what the service has now.";
+  return [...lines, `  ${next}`];
+}
+
+/** A line for each uuid. */
+function named(title: string, uuids: readonly string[], total: number): readonly string[] {
+  const more =
+    total > uuids.length ? [`  ${" ".repeat(9)}  and ${countText(total - uuids.length)} more`] : [];
+  return [...uuids.map((uuid, index) => `  ${(index === 0 ? title : "").padEnd(9)}  ${uuid}`), ...more];
+}

@@ -1,0 +1,198 @@
+// What a person decides about snapshots that are there, without a request to the service: `accept` and `rollback` publish
+// one, `retire` takes one out of the tables, `remove` a whole account with its files.
+
+import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import {
+  type AccountFiles,
+  countFiles,
+  removeAccount,
+} from "../../../lambdas/job/run/remove/remove-account.ts";
+import { retire } from "../../../lambdas/job/run/retire.ts";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { accountName } from "../../../lambdas/job/settings/values.ts";
+import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
+import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import { type AccountStore, accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
+import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+import { describeHead } from "../output/describe-status.ts";
+import { Display } from "../output/display.ts";
+import { EXIT } from "../output/exit-code.ts";
+import { failureJson, reportRun } from "../output/run-report.ts";
+import type { Output } from "../output/terminal.ts";
+import { plural } from "../output/words.ts";
+import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
+import {
+  missingWarehouse,
+  openWarehouse,
+  refuseMissingWarehouse,
+  refuseUnknownAccount,
+} from "../wiring/open-warehouse.ts";
+import { isGone, thisProcess } from "../wiring/this-process.ts";
+
+const PUBLISH_OPTIONS = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
+const ID = ["<id>", "the snapshot, as status and the table publications name it"] as const;
+
+const accept = command({
+  name: "accept",
+  summary: "publish a snapshot that is held, or one that was published before",
+  arguments: [ID],
+  options: [...PUBLISH_OPTIONS, "force"],
+  example: "accept 2026-11-21T06-00-00.000Z",
+  execute: ({ force, ...values }, context, snapshotId) =>
+    publish(values, context, { action: "accept", snapshotId, force, overDamaged: values.overDamaged }),
+  failureJson,
+});
+
+const rollback = command({
+  name: "rollback",
+  summary: "publish an older snapshot again, and hold later ones until an accept",
+  arguments: [ID],
+  options: [...PUBLISH_OPTIONS, "noPin"],
+  example: "rollback 2026-11-20T06-00-00.000Z",
+  execute: ({ noPin, ...values }, context, snapshotId) =>
+    publish(values, context, {
+      action: "rollback",
+      snapshotId,
+      pin: !noPin,
+      overDamaged: values.overDamaged,
+    }),
+  failureJson,
+});
+
+async function publish(
+  values: OptionValues<(typeof PUBLISH_OPTIONS)[number]>,
+  context: CommandContext,
+  request: AcceptOrRollback,
+): Promise<number> {
+  const warehouse = await openWarehouse(values, context);
+  const store = accountStore(warehouse.store, values.account);
+  await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
+  const ports = { ...shared(values, context), store, catalog: warehouse.catalog, version: VERSION };
+  const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
+  if (!values.json) context.stdout.lines(describeHead(await readHead(store), systemClock.now()));
+  return exitCode;
+}
+
+const retireCommand = command({
+  name: "retire",
+  summary: "take a damaged or bad snapshot out of the tables; without --yes only say what would happen",
+  arguments: [["<id>", "the snapshot, as check, status and the table publications name it"]],
+  options: [...PLACE_OPTIONS, "yes", "logLevel", "json"],
+  example: "retire 2026-11-21T06-00-00.000Z --yes",
+  execute: async (values, context, snapshotId) => {
+    const { store, catalog } = await openWarehouse(values, context);
+    const ports = { ...shared(values, context), store: accountStore(store, values.account), catalog };
+    const { ok, explanation } = await retire(ports, { snapshotId, yes: values.yes });
+    const again = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);
+    const lines = ok ? [explanation] : [explanation, `Nothing was changed. To retire it: ${again}`];
+    answer(values, context, { ok, explanation }, lines);
+    return ok ? EXIT.done : EXIT.wrongInput;
+  },
+  failureJson: () => ({ ok: false }),
+});
+
+const REMOVE_OPTIONS = [...WAREHOUSE_OPTIONS, "yes", "logLevel", "json"] as const;
+type RemoveValues = OptionValues<(typeof REMOVE_OPTIONS)[number]>;
+
+const remove = command({
+  name: "remove",
+  summary:
+    "take an account out of the warehouse and delete its files; without --yes only say what would be deleted",
+  arguments: [["<account>", "the account, as status names it"]],
+  options: REMOVE_OPTIONS,
+  example: "remove uk --yes",
+  execute: async (values, context, argument) => {
+    const account = parseAccount(argument);
+    const { store: all, catalog } = await openWarehouse(values, context);
+    const store = accountStore(all, account);
+    const files = await countFiles(store);
+    if (files.files === 0) throw await missingAccount(store, values);
+    if (files.refusedLink !== undefined) {
+      throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
+    }
+    if (!values.yes) {
+      answer(values, context, { ok: false }, describeRemoval(account, files, values));
+      return EXIT.wrongInput;
+    }
+    const ports = { ...shared(values, context), store, catalog, process: thisProcess(), isGone };
+    const result = await removeAccount(ports);
+    if (result !== "removed") {
+      answer(values, context, { ok: false }, []);
+      context.stderr.message(`${result.outcome}: ${result.explanation}`);
+      return EXIT.skipped;
+    }
+    answer(values, context, { ok: true }, [
+      `The account ${account} is removed: ${listed(files)}.`,
+      ...afterwards(files, values),
+      "Its credentials were not touched. Take it out of your settings too: otherwise its next run makes it again.",
+    ]);
+    return EXIT.done;
+  },
+  failureJson: () => ({ ok: false }),
+});
+
+export const DECISIONS: readonly CommandOfList[] = [accept, rollback, retireCommand, remove];
+
+function shared({ logLevel }: OptionValues<"logLevel">, { stderr, signal }: CommandContext) {
+  const logger = new Display({ terminal: stderr, clock: systemClock, level: logLevel });
+  return { clock: systemClock, random: systemRandom, logger, signal };
+}
+
+function answer(
+  { json }: OptionValues<"json">,
+  { stdout, stderr }: Output,
+  result: object,
+  lines: readonly string[],
+): void {
+  if (json) stdout.json(result);
+  (json ? stderr : stdout).lines(lines);
+}
+
+function parseAccount(text: string): string {
+  try {
+    return parseSetting(accountName, text);
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    throw new SyncError("CONFIG_INVALID", `The account: ${error.message}`, { cause: error });
+  }
+}
+
+async function missingAccount(store: AccountStore, values: RemoveValues): Promise<SyncError> {
+  await refuseUnknownAccount(store);
+  for await (const _removal of store.list(FOLDERS.publications)) {
+    return new SyncError(
+      "CONFIG_INVALID",
+      `The warehouse has no account ${store.account}, and no others. Check --warehouse.`,
+    );
+  }
+  return missingWarehouse(values);
+}
+
+function describeRemoval(account: string, files: AccountFiles, values: RemoveValues): readonly string[] {
+  return [
+    `remove ${account} would delete all of this account: ${listed(files)}, and its rows in all tables.`,
+    ...afterwards(files, values),
+    `Nothing was deleted. To delete it: ${commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values)}`,
+  ];
+}
+
+function listed({ publications, snapshots, files }: AccountFiles): string {
+  return `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
+}
+
+function afterwards({ foreign }: AccountFiles, { warehouse }: RemoveValues): readonly string[] {
+  const [first] = foreign;
+  const stay =
+    first === undefined
+      ? []
+      : [`Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`];
+  if (!isS3(warehouse)) return stay;
+  return [...stay, "The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."];
+}
