@@ -1,4 +1,4 @@
-// Makes tokens of the code that the browser brought, and stores them.
+// What the browser asks the identity provider for, and the tokens for the code that it brings back.
 
 import { createHash } from "node:crypto";
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
@@ -13,17 +13,16 @@ import {
   identityEndpoint,
   newTokens,
   TokenEndpoint,
-  type TokenEndpointOptions,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
 
 const TIMEOUT_MS = 30_000;
 
-interface CodeExchangeOptions {
+interface ExchangeOptions {
   readonly authUrl: URL;
   readonly credentials: OAuthCredentials;
-  readonly request: AuthorizationRequest;
+  readonly request: Pick<AuthorizationRequest, "redirectUri" | "codeVerifier">;
   readonly proxies: Proxies;
   readonly clock: Pick<Clock, "now">;
   /** The command that authorizes again, for the remedy. */
@@ -31,62 +30,44 @@ interface CodeExchangeOptions {
   readonly store: (tokens: OAuthTokens) => Promise<void>;
 }
 
-/** One request for each code: it is valid once. */
-export function codeExchange(options: CodeExchangeOptions): (code: string) => Promise<void> {
-  const { authUrl, credentials, request, proxies, clock, authorize, store } = options;
-  return async (code) => {
-    const secrets = new KnownSecrets();
-    secrets.know(credentials);
-    const proxy = proxyFor(authUrl, proxies);
-    const transport = secrets.watching(new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy }));
-    try {
-      const tokens = await exchangeCode({
-        authUrl,
-        transport,
-        headers: { "user-agent": `brand-events-sync/${VERSION}`, accept: "application/json" },
-        now: () => clock.now(),
-        credentials,
-        code: { code, redirect_uri: request.redirectUri, code_verifier: request.codeVerifier },
-        authorize,
-      });
-      await store(tokens);
-    } catch (error) {
-      throw secrets.maskedError(error);
-    } finally {
-      await transport.close();
-    }
-  };
-}
-
-interface ExchangeCodeOptions extends Omit<TokenEndpointOptions, "counters"> {
-  readonly credentials: OAuthCredentials;
-  /** What the person's browser brought back, and what proves that it was asked for here (RFC 7636 §4.5). */
-  readonly code: { readonly code: string; readonly redirect_uri: string; readonly code_verifier: string };
-  /** The command that authorizes again, for the remedy. */
-  readonly authorize: string;
-}
-
 /**
  * Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). One request: a code is
  * valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
  * `CREDENTIALS_INVALID` for a wrong client, `SERVICE_UNAVAILABLE`, `THROTTLED` or `UNEXPECTED_RESPONSE`.
  */
-export async function exchangeCode(options: ExchangeCodeOptions): Promise<OAuthTokens> {
-  const { credentials, code, authorize, now } = options;
-  const endpoint = new TokenEndpoint(options);
-  const obtainedAtMs = now();
-  const answer = await endpoint.ask(credentials, { grant_type: "authorization_code", ...code });
-  if (answer.kind === "invalid-grant") {
-    const why = "The identity provider does not accept the code: it has expired or was used already.";
-    throw authorizationExpired(why, authorize, { status: answer.status });
+export async function exchangeCode(code: string, options: ExchangeOptions): Promise<void> {
+  const { authUrl, credentials, request, proxies, clock, authorize, store } = options;
+  const secrets = new KnownSecrets();
+  secrets.know(credentials);
+  const proxy = proxyFor(authUrl, proxies);
+  const transport = secrets.watching(new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy }));
+  const headers = { "user-agent": `brand-events-sync/${VERSION}`, accept: "application/json" };
+  const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
+  try {
+    const obtainedAtMs = clock.now();
+    const answer = await endpoint.ask(credentials, {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: request.redirectUri,
+      // What proves that the code was asked for here (RFC 7636 §4.5).
+      code_verifier: request.codeVerifier,
+    });
+    if (answer.kind === "invalid-grant") {
+      const why = "The identity provider does not accept the code: it has expired or was used already.";
+      throw authorizationExpired(why, authorize, { status: answer.status });
+    }
+    if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
+    const { refreshToken } = answer.tokens;
+    if (refreshToken === undefined) {
+      const problem = "has no refresh_token, without which no run works unattended";
+      throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
+    }
+    await store(newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs));
+  } catch (error) {
+    throw secrets.maskedError(error);
+  } finally {
+    await transport.close();
   }
-  if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
-  const { refreshToken } = answer.tokens;
-  if (refreshToken === undefined) {
-    const problem = "has no refresh_token, without which no run works unattended";
-    throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
-  }
-  return newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs);
 }
 
 /** What the person's browser asks the identity provider for (docs/service-interface.md §3.4). */
@@ -101,17 +82,13 @@ export interface AuthorizationRequest {
   readonly codeVerifier: string;
 }
 
-interface AuthorizationRequestOptions {
-  /** Address of the identity provider. */
-  readonly authUrl: URL;
-  readonly clientId: string;
-  readonly redirectUri: string;
-  readonly random: Pick<Random, "token">;
-}
-
 /** Exactly the documented parameters, and those of RFC 6749 and RFC 7636 that protect the answer. */
-export function authorizationRequest(options: AuthorizationRequestOptions): AuthorizationRequest {
-  const { authUrl, clientId, redirectUri, random } = options;
+export function authorizationRequest(
+  authUrl: URL,
+  clientId: string,
+  redirectUri: string,
+  random: Pick<Random, "token">,
+): AuthorizationRequest {
   const state = random.token();
   // RFC 7636 §4.1: 43 to 128 characters.
   const codeVerifier = `${random.token()}-${random.token()}`;

@@ -105,28 +105,18 @@ function unavailable(error: string): readonly [ErrorCode, string] {
 /** Waits for the person's answer, and not for ever. */
 const WAIT_MINUTES = 10;
 
-interface WaitForAnswerOptions {
-  readonly clock: Pick<Clock, "sleep">;
-  readonly signal: AbortSignal;
-}
-
 /** Throws `AUTHORIZATION_EXPIRED` after ten minutes, and `INTERRUPTED` when the program is stopped. */
 export async function waitForAnswer<T>(
   answer: Promise<T>,
-  { clock, signal }: WaitForAnswerOptions,
+  { clock, signal }: Pick<PasteAnswerOptions, "clock" | "signal">,
 ): Promise<T> {
   const over = new AbortController();
-  const timeOut = clock
-    .sleep(WAIT_MINUTES * 60_000, AbortSignal.any([signal, over.signal]))
-    .then(() => tooLate())
-    .catch((error: unknown) => (signal.aborted ? stopped() : error));
+  const timeOut = clock.sleep(WAIT_MINUTES * 60_000, AbortSignal.any([signal, over.signal])).then(
+    () => Promise.reject(tooLate()),
+    () => Promise.reject(stopped()),
+  );
   try {
-    return await Promise.race([
-      answer,
-      timeOut.then((error) => {
-        throw error;
-      }),
-    ]);
+    return await Promise.race([answer, timeOut]);
   } finally {
     over.abort();
   }
@@ -170,7 +160,8 @@ async function pastedParameters(options: PasteAnswerOptions): Promise<URLSearchP
   const { request, input, terminal } = options;
   const answer = Promise.withResolvers<URLSearchParams>();
   // The terminal must not show a code, and cuts lines of more than 4,095 characters unless a program reads each key.
-  const reader = createInterface({ input, output: silent(), terminal: input.isTTY === true, historySize: 0 });
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input, output, terminal: input.isTTY === true, historySize: 0 });
   reader.on("line", (line) => {
     const parameters = parametersOf(line.trim(), new URL(request.redirectUri));
     if (parameters) answer.resolve(parameters);
@@ -194,10 +185,6 @@ function parametersOf(line: string, redirect: URL): URLSearchParams | undefined 
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `${redirect.protocol}//${line}`);
   const isOwn = url?.origin === redirect.origin && url.pathname === redirect.pathname;
   return isOwn && isAnswer(url.searchParams) ? url.searchParams : undefined;
-}
-
-function silent(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
 function noAddress(): SyncError {

@@ -1,15 +1,19 @@
-// The way with a browser on this machine: listens for the answer, and shows the person how it ended.
+// The way with a browser on this machine: listens on the redirect address, and shows the person how it ended.
 
-import type { IncomingHttpHeaders } from "node:http";
-import { createInterface } from "node:readline";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { CallbackListener, type Judge, type PageText } from "./callback-listener.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
-import { type Input, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
+import { judgeAnswers } from "./judge-answers.ts";
+import { type Input, isAnswer, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
+import { type PageText, resultPage, SAFE_HEADERS } from "./result-page.ts";
 import type { OpenBrowser } from "./system-browser.ts";
+
+/** An answer is an address: far shorter than the headers that Node accepts by default. */
+const MAX_HEADER_BYTES = 16_384;
 
 /** A browser asks for the page at once; one that was closed never does. */
 const SHOW_MS = 5_000;
@@ -36,31 +40,141 @@ interface ReceiveAnswerOptions {
 /**
  * Throws the error of the answer or of `exchange`, after the page has told it; `AUTHORIZATION_EXPIRED` after ten minutes;
  * `CONFIG_INVALID` where the redirect address is taken.
+ *
+ * The answer's request waits until the outcome is known. Then the browser is sent on to an address without code and state,
+ * so that neither stays in its history.
  * @param exchange makes tokens of the code and stores them
  */
 export async function receiveAnswer(
   options: ReceiveAnswerOptions,
   exchange: (code: string) => Promise<void>,
 ): Promise<void> {
-  const { request, terminal } = options;
-  const judge = judgeAnswers(options);
-  const listener = await CallbackListener.start(request.redirectUri, judge.judge);
+  const { request, takesWithoutState, terminal } = options;
+  const { state } = request;
+  const redirect = new URL(request.redirectUri);
+  const resultPath = `${redirect.pathname.replace(/\/$/, "")}/done`;
+  const over = new AbortController();
+  const judge = judgeAnswers({ ...options, state, over: over.signal });
+  const answer = Promise.withResolvers<URLSearchParams>();
+  const ended = Promise.withResolvers<void>();
+  const shown = Promise.withResolvers<void>();
+  let result: PageText | undefined;
+
+  const respond = async (
+    { method, url = "", headers }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const target = URL.parse(url, redirect.origin);
+    const isOwn = method === "GET" && target !== null && headers.host === redirect.host;
+    if (isOwn && target.pathname === redirect.pathname && isAnswer(target.searchParams)) {
+      const refusal = await judge(target.searchParams, headers);
+      if (refusal !== undefined) return sendPage(response, 403, refusedPage(refusal));
+      answer.resolve(target.searchParams);
+      await ended.promise;
+      response.writeHead(303, { ...SAFE_HEADERS, location: resultPath, "content-length": "0" }).end();
+    } else if (isOwn && target.pathname === resultPath && result !== undefined) {
+      response.once("close", () => shown.resolve());
+      sendPage(response, 200, result);
+    } else {
+      response
+        .writeHead(404, { ...SAFE_HEADERS, "content-type": "text/plain; charset=utf-8", connection: "close" })
+        .end("There is nothing here. The identity provider's answer is expected at another address.\n");
+    }
+  };
+  const show = async (page: PageText): Promise<void> => {
+    result = page;
+    ended.resolve();
+    const stop = AbortSignal.any([options.signal, over.signal]);
+    await Promise.race([shown.promise, options.clock.sleep(SHOW_MS, stop).catch(() => undefined)]);
+  };
+
+  const servers = await listen(redirect, (message, response) => void respond(message, response));
   try {
     announce(options);
-    const parameters = await waitForAnswer(listener.answer, options);
+    const parameters = await waitForAnswer(answer.promise, options);
     try {
-      await exchange(readAnswer(parameters, request.state));
+      await exchange(readAnswer(parameters, state));
     } catch (error) {
-      await shown(listener, failurePage(error), options);
+      await show(failurePage(error));
       throw error;
     }
-    const isUnsure = options.takesWithoutState && originOf(parameters, request.state) === "unknown";
+    const isUnsure = takesWithoutState && originOf(parameters, state) === "unknown";
     terminal.lines(isUnsure ? [ANSWERED, WITHOUT_STATE] : [ANSWERED]);
-    await shown(listener, DONE_PAGE, options);
+    await show(DONE_PAGE);
   } finally {
-    judge.end();
-    await listener.close();
+    over.abort();
+    await closed(servers);
   }
+}
+
+/** Throws `CONFIG_INVALID` where the address is taken. */
+async function listen(
+  redirect: URL,
+  respond: (message: IncomingMessage, response: ServerResponse) => void,
+): Promise<readonly Server[]> {
+  const { hostname, port } = redirect;
+  // A browser tries both addresses of this name, and another program must not hold one of them.
+  const hosts = hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname.replace(/^\[(.*)\]$/, "$1")];
+  const servers: Server[] = [];
+  try {
+    for (const host of hosts) {
+      const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, respond);
+      server.listen({ host, port: port === "" ? 80 : Number(port) });
+      const isOptional = host !== hosts[0];
+      if (await isListening(server, isOptional)) servers.push(server);
+    }
+    return servers;
+  } catch (error) {
+    await closed(servers);
+    throw notListening(redirect, error);
+  }
+}
+
+async function closed(servers: readonly Server[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      const end = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await end;
+    }),
+  );
+}
+
+/** False where this machine does not have the address at all, and can do without it. */
+async function isListening(server: Server, isOptional: boolean): Promise<boolean> {
+  try {
+    await once(server, "listening");
+    return true;
+  } catch (error) {
+    if (isOptional && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+function notListening(redirect: URL, error: unknown): SyncError {
+  const code = codeOf(error);
+  const why =
+    code === "EADDRINUSE"
+      ? "another program listens there. End it (another authorize may still wait)"
+      : code === "EACCES"
+        ? "this user may not listen on so low a port"
+        : `the system refuses it (${code})`;
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The answer cannot be received at ${redirect.href}: ${why}. Or give --redirect-uri with another address that the operator of the service has registered, or add --paste, which needs no port.`,
+    { fields: { errno: code } },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}
+
+function sendPage(response: ServerResponse, status: number, page: PageText): void {
+  response
+    .writeHead(status, { ...SAFE_HEADERS, "content-type": "text/html; charset=utf-8", connection: "close" })
+    .end(resultPage(page));
 }
 
 function announce({ request, openBrowser, terminal }: ReceiveAnswerOptions): void {
@@ -74,17 +188,6 @@ function announce({ request, openBrowser, terminal }: ReceiveAnswerOptions): voi
   void openBrowser?.(request.address).then((isOpen) => {
     if (!isOpen) terminal.lines(["No browser could be opened. Open the address above yourself."]);
   });
-}
-
-async function shown(
-  listener: CallbackListener,
-  page: PageText,
-  { clock, signal }: ReceiveAnswerOptions,
-): Promise<void> {
-  const over = new AbortController();
-  const limit = clock.sleep(SHOW_MS, AbortSignal.any([signal, over.signal])).catch(() => undefined);
-  await Promise.race([listener.show(page), limit]);
-  over.abort();
 }
 
 const ANSWERED = "The identity provider has answered.";
@@ -109,102 +212,6 @@ function failurePage(error: unknown): PageText {
   };
 }
 
-/** Which of the answers that reach the listener is the person's own: any page in the browser can send one (RFC 9700 §4.7). */
-interface JudgeOptions {
-  readonly request: AuthorizationRequest;
-  readonly takesWithoutState: boolean;
-  readonly input: Input | undefined;
-  readonly terminal: Pick<Terminal, "lines">;
+function refusedPage(why: string): PageText {
+  return { kind: "failed", title: "This is not the expected answer", paragraphs: [why] };
 }
-
-/** A question that a person has not answered yet, or has. */
-interface Asked {
-  readonly answer: string;
-  readonly isOwn: Promise<boolean>;
-  /** Its reason is why the answer is not taken. */
-  readonly withdrawn: AbortController;
-}
-
-/** `end` withdraws a question that is open. What is refused is told, each reason once, and ends nothing. */
-function judgeAnswers({ request, takesWithoutState, input, terminal }: JudgeOptions): {
-  readonly judge: Judge;
-  readonly end: () => void;
-} {
-  const told = new Set<string>();
-  let isOver = false;
-  let taken: string | undefined;
-  let asked: Asked | undefined;
-
-  const refuse = (why: string): PageText => {
-    if (!told.has(why) && !isOver) terminal.lines([why]);
-    told.add(why);
-    return { kind: "failed", title: "This is not the expected answer", paragraphs: [why] };
-  };
-  const take = (answer: string): PageText | undefined => {
-    taken ??= answer;
-    return taken === answer ? undefined : refuse(FOREIGN);
-  };
-  const ask = (answer: string, from: Input): Asked => {
-    terminal.lines(QUESTION);
-    const withdrawn = new AbortController();
-    return { answer, isOwn: isConfirmed(from, withdrawn.signal), withdrawn };
-  };
-
-  const judge: Judge = async (parameters, headers) => {
-    if (!mayBeNavigation(headers)) return refuse(NO_PAGE);
-    const answer = parameters.toString();
-    const origin = originOf(parameters, request.state);
-    if (origin === "foreign") return refuse(FOREIGN);
-    if (origin === "own") asked?.withdrawn.abort(FOREIGN);
-    if (origin === "own" || takesWithoutState || taken !== undefined) return take(answer);
-    if (input === undefined) return refuse(NO_TERMINAL);
-    if (asked !== undefined && asked.answer !== answer) {
-      asked.withdrawn.abort(SEVERAL);
-      return refuse(SEVERAL);
-    }
-    asked ??= ask(answer, input);
-    const mine = asked;
-    if (await mine.isOwn) return take(answer);
-    if (asked === mine) asked = undefined;
-    const { aborted, reason } = mine.withdrawn.signal;
-    return refuse(aborted ? String(reason) : NOT_CONFIRMED);
-  };
-  const end = (): void => {
-    isOver = true;
-    asked?.withdrawn.abort(NOT_CONFIRMED);
-  };
-  return { judge, end };
-}
-
-/**
- * What Fetch Metadata (W3C) shows to be a script, a frame, an image or a page that is only prepared brings no answer: the
- * person's browser goes to the address as a page. Older browsers send nothing of it. The site may be any: that of the
- * identity provider is another.
- */
-function mayBeNavigation(headers: IncomingHttpHeaders): boolean {
-  const { "sec-fetch-mode": mode = "navigate", "sec-fetch-dest": destination = "document" } = headers;
-  return mode === "navigate" && destination === "document" && headers["sec-purpose"] === undefined;
-}
-
-/** False once the question is withdrawn, and where the input ends. */
-async function isConfirmed(input: Input, withdrawn: AbortSignal): Promise<boolean> {
-  const reader = createInterface({ input });
-  withdrawn.addEventListener("abort", () => reader.close());
-  try {
-    for await (const line of reader) if (line.trim() !== "") return /^y(?:es)?$/i.test(line.trim());
-    return false;
-  } finally {
-    reader.close();
-  }
-}
-
-const WAITS_ON = "It was refused. The terminal keeps waiting for yours.";
-const NO_PAGE = `An answer came from inside another page, not from a page that the browser went to. ${WAITS_ON}`;
-const FOREIGN = `An answer came that does not belong to this authorization: its state is another one, or missing. It is from an earlier attempt, or from another page. ${WAITS_ON} Use the newest address only.`;
-const NO_TERMINAL = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
-const SEVERAL = `Two different answers without state came, and at least one is from another page. Both are refused, and the program keeps waiting. Close other pages and open the address again, or authorize again with --paste.`;
-const NOT_CONFIRMED = `An answer without state came, and was not confirmed. ${WAITS_ON}`;
-const QUESTION = [
-  "An answer came without state, so this program cannot tell whether it comes from your own login or from another page.",
-  "Have you just logged in at the identity provider and decided there? Then type yes and press Enter. After anything else the program keeps waiting.",
-];

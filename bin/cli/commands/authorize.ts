@@ -7,7 +7,7 @@ import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { parseAuthUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
-import { authorizationRequest, codeExchange } from "../authorize/code-exchange.ts";
+import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
 import { canListenOn, receiveAnswer } from "../authorize/receive-answer.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -36,21 +36,17 @@ export const authorizeCommand = command({
     const tokens = await openTokens(values, context);
     await refuseUnusable(tokens);
     const { signal, stdout, stderr: terminal } = context;
-    const request = authorizationRequest({
-      authUrl,
-      clientId: credentials.client_id,
-      redirectUri,
-      random: systemRandom,
-    });
-    const exchange = codeExchange({
-      authUrl,
-      credentials,
-      request,
-      proxies: context.proxies,
-      clock: systemClock,
-      authorize: commandLineText(["authorize"], [...AUTHORIZE_OPTIONS, "redirectUri"], values),
-      store: (granted) => storeAuthorized(tokens, granted),
-    });
+    const request = authorizationRequest(authUrl, credentials.client_id, redirectUri, systemRandom);
+    const exchange = (code: string): Promise<void> =>
+      exchangeCode(code, {
+        authUrl,
+        credentials,
+        request,
+        proxies: context.proxies,
+        clock: systemClock,
+        authorize: commandLineText(["authorize"], [...AUTHORIZE_OPTIONS, "redirectUri"], values),
+        store: (granted) => storeAuthorized(tokens, granted),
+      });
     const shared = { request, terminal, clock: systemClock, signal };
     if (paste) await exchange(await pasteAnswer({ ...shared, input: context.stdin() }));
     else {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
 import { authorizationRequest, exchangeCode } from "../../../bin/cli/authorize/code-exchange.ts";
 import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { AUTHORIZE } from "../../job/service/auth/oauth/authorized.ts";
 import { said } from "../../job/service/connection.ts";
@@ -13,12 +13,7 @@ import type { IdentityChange } from "../../simulator/identity/identity-settings.
 import { decide } from "../../simulator/identity/person.ts";
 
 const request = (authUrl: string) =>
-  authorizationRequest({
-    authUrl: new URL(authUrl),
-    clientId: "a client & more",
-    redirectUri: "http://127.0.0.1:8912/callback",
-    random: systemRandom,
-  });
+  authorizationRequest(new URL(authUrl), "a client & more", "http://127.0.0.1:8912/callback", systemRandom);
 
 test("the address has the documented parameters, state and an S256 challenge, and no secret", () => {
   const { address, state, codeVerifier } = request("https://login.example/sso");
@@ -63,25 +58,25 @@ async function exchange(
   await using provider = await IdentityProvider.start(identity);
   const authUrl = new URL(provider.url);
   const returned = new URL(await returnedTo(provider)).searchParams.get("code") ?? "";
-  const transport = new UndiciTransport({ connections: 1, timeoutMs: 5_000 });
+  let tokens: OAuthTokens | undefined;
   try {
-    const tokens = await exchangeCode({
+    await exchangeCode(given.code ?? returned, {
       authUrl,
-      transport,
-      headers: { "user-agent": "test" },
-      now: () => NOW_MS,
       credentials: {
         ...provider.credentials,
         client_secret: given.secret ?? provider.credentials.client_secret,
       },
-      code: { code: given.code ?? returned, redirect_uri: REDIRECT, code_verifier: VERIFIER },
+      request: { redirectUri: REDIRECT, codeVerifier: VERIFIER },
+      proxies: readProxies({}),
+      clock: { now: () => NOW_MS },
       authorize: AUTHORIZE,
+      store: async (granted) => {
+        tokens = granted;
+      },
     });
-    return { tokens, sent: sentTo(provider) };
+    return { ...(tokens ? { tokens } : {}), sent: sentTo(provider) };
   } catch (error) {
     return { error, sent: sentTo(provider) };
-  } finally {
-    await transport.close();
   }
 }
 

@@ -38,12 +38,7 @@ async function begin(
   } = {},
 ): Promise<Begun> {
   const redirectUri = options.redirectUri ?? (await freeRedirectUri());
-  const request = authorizationRequest({
-    authUrl: new URL("https://login.example"),
-    clientId: "c",
-    redirectUri,
-    random: systemRandom,
-  });
+  const request = authorizationRequest(new URL("https://login.example"), "c", redirectUri, systemRandom);
   const lines: string[] = [];
   const codes: string[] = [];
   const clock = new ManualClock(0);
@@ -97,6 +92,7 @@ async function browse(
   expect(response.headers["cache-control"]).toBe("no-store");
   const page = await ask(location);
   expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
   return { location, page: page.body };
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { resultPage } from "../../../bin/cli/authorize/callback-listener.ts";
+import { resultPage, SAFE_HEADERS } from "../../../bin/cli/authorize/result-page.ts";
 
-const { headers, body } = resultPage({
+const body = resultPage({
   kind: "failed",
   title: `<script>alert("1")</script>`,
   paragraphs: ["a & b", `</p><img src=x onerror='x'>`],
@@ -18,10 +18,9 @@ test("nothing is loaded, run, framed, stored or told to another page", () => {
   const style = /<style>([^<]*)<\/style>/.exec(body)?.[1] ?? "";
   const hash = createHash("sha256").update(style).digest("base64");
 
-  expect(headers).toEqual({
+  expect(SAFE_HEADERS).toEqual({
     "cache-control": "no-store",
     "content-security-policy": `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    "content-type": "text/html; charset=utf-8",
     "cross-origin-opener-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
