@@ -24,22 +24,26 @@ export function hasDamage({ world, account }: Model): boolean {
 
 /** A process has ended by itself. */
 export function checkFound(model: Model, facts: ProcessFacts, ended: Ended): void {
-  const { everDamaged } = model.world.objects;
   const error = ended.error ?? ended.result?.error;
-  if (
-    error?.code === "STORE_CORRUPT" &&
-    !everDamaged.has(String(error.fields["key"])) &&
-    !hasGone(model, facts, String(error.fields["key"]))
-  )
-    model.fail(`${facts.name} says that ${error.fields["key"]} is damaged`);
+  if (error?.code === "STORE_CORRUPT") checkNamed(model, facts, ended, error.message);
   if (ended.diff) checkDiff(model, facts, ended.diff);
   if (ended.verified) checkVerified(model, facts, ended.verified);
 }
 
+/** A person restores the file that the message names. A start of a run that is finished repeats what was found then. */
+function checkNamed(model: Model, facts: ProcessFacts, { result }: Ended, message: string): void {
+  const key = FILE.exec(message)?.[0] ?? "";
+  const fromMs = model.runsFromMs.get(result?.row.run_id ?? "") ?? facts.fromMs;
+  if (!model.world.objects.everDamaged.has(key) && !hasGone(model, { fromMs }, key))
+    model.fail(`${facts.name} says that a file is damaged which is not: ${message}`);
+}
+
+const FILE = /[\w./-]+[.]\w+/;
+
 /** Its files may go while it looks at them: they are removed, or were retired. `diff` takes any snapshot that is there. */
 function hasGone(
   { removedAtMs = 0, retiredAtMs, runsFromMs, world }: Model,
-  { fromMs }: ProcessFacts,
+  { fromMs }: Pick<ProcessFacts, "fromMs">,
   key: string,
 ): boolean {
   const [, , runId = ""] = key.split("/");
