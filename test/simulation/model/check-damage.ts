@@ -89,9 +89,8 @@ function checkVerified(
   const { content } = model.account.service;
   const { nowMs } = model.world.timeline;
   const tooLarge = oversizeBodies(model, start.id);
-  // The head of its beginning may be another one by now.
-  const heads = model.reader.log().map(({ snapshot_id }) => model.reader.rows(snapshot_id) ?? []);
-  const isPossible = heads.some((rows) => {
+  // The head of its beginning may be another one by now, or removed.
+  const isPossible = model.heads.some((rows) => {
     const most = { same: 0, changed: 0, gone: 0 };
     for (const { uuid, event } of rows) {
       const was = (kind: keyof typeof most, holds: Parameters<typeof content.wasEver>[3]): void => {

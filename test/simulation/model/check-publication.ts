@@ -36,6 +36,7 @@ function checkCounting(model: Model, key: string, own: SeenPublication, by: stri
     model.fail(`${key} names a snapshot that is not there`);
     return;
   }
+  model.heads.push(rows);
   if (rows.length !== own.events)
     model.fail(`${key} says ${own.events} events, and there are ${rows.length}`);
   checkBase(model, own, log.slice(0, -1), by);

@@ -31,7 +31,7 @@ import {
   clockErrorMs,
 } from "./check-visibility.ts";
 import type { Login, ProcessFacts } from "./process-facts.ts";
-import { Reader } from "./reader.ts";
+import { Reader, type SeenRow } from "./reader.ts";
 import { Visibility } from "./visibility.ts";
 import { watchRequest } from "./watch-request.ts";
 
@@ -51,6 +51,8 @@ export class Model implements RequestObserver, PartitionObserver {
   removedAtMs: number | undefined;
   /** Of each publication that ever counted its action and its run. */
   readonly published = new Set<string>();
+  /** The rows of each snapshot that ever was the head. */
+  readonly heads: (readonly SeenRow[])[] = [];
   /** Changes were given up as lost. */
   hasLost = false;
   /** When a snapshot was marked as retired first. */
