@@ -37,7 +37,11 @@ export function drawPlan(seed: number): Plan {
   for (let n = columns.is(0.2) ? columns.between(1, 3) : 0; n > 0; n -= 1)
     items.push(drawColumns(columns, columns.pick(setting.accounts), lastMs));
   const damage = new Chance(seed, "damage");
-  if (damage.is(0.15)) items.push(...drawDamage(damage, accounts.pick(setting.accounts), lastMs + HOUR_MS));
+  if (damage.is(0.15)) {
+    const nightly = new Chance(seed, "nightly");
+    const damaged = drawDamage(damage, accounts.pick(setting.accounts), lastMs + HOUR_MS);
+    items.push(...damaged.map((item) => drawNightly(nightly, item)));
+  }
   const crowd = new Chance(seed, "pair");
   if (crowd.is(0.08)) items.push(...drawPair(crowd, crowd.pick(setting.accounts), lastMs + HOUR_MS));
   const all = items.filter((item): item is Start => item.kind === "start");
@@ -118,6 +122,12 @@ function drawRare(chance: Chance, { accounts }: Setting, start: Start): Start {
         ])
       : retire;
   return { ...start, account, command: rare };
+}
+
+/** The schedule meets damage too, and its run is started again after it has failed. */
+function drawNightly(chance: Chance, item: Item): Item {
+  if (item.kind !== "start" || item.command.name !== "run" || chance.is(0.8)) return item;
+  return { ...item, by: "schedule", command: { name: "run", fresh: false, isDry: false } };
 }
 
 /** In the order of time: seconds apart, so that they overlap, or hours and days. */
