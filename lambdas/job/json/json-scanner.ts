@@ -18,22 +18,21 @@ interface Member {
 }
 
 interface ScanOptions {
-  /** How deep what is skipped may be nested, and how many children an object or array may have that is walked. */
+  /** How deep what is skipped may be nested. */
   readonly maxDepth: number;
-  readonly maxChildren: number;
   /** Each character is one byte of UTF-8 (a text decoded as Latin-1), so keys are still to be decoded. */
   readonly isUtf8: boolean;
 }
 
-const PLAIN: ScanOptions = { maxDepth: Infinity, maxChildren: Infinity, isUtf8: false };
-/** What is larger than this is no list of events; to walk it would take minutes or gigabytes. */
-const LIST: ScanOptions = { maxDepth: 1_000, maxChildren: 1_000_000, isUtf8: true };
+const PLAIN: ScanOptions = { maxDepth: Infinity, isUtf8: false };
+/** What is deeper than this is no list of events; to walk it would take minutes or gigabytes. */
+const LIST: ScanOptions = { maxDepth: 1_000, isUtf8: true };
 
 /**
  * A JSON text that is still UTF-8, searched where it is: a list may be a quarter of a gigabyte. Decoded as Latin-1, each
  * byte is one character: Node.js keeps such a string outside the heap, its characters have the positions of the bytes, and
  * values in it are found as fast as in any other. Its methods throw `OversizeJson` for a text that is deeper than 1,000
- * levels, or wider than a million children.
+ * levels.
  */
 export class JsonDocument {
   readonly bytes: Buffer;
@@ -42,19 +41,6 @@ export class JsonDocument {
   constructor(bytes: Buffer) {
     this.bytes = bytes;
     this.#text = bytes.toString("latin1");
-  }
-
-  elements(array: Pick<Span, "start">): Generator<Span, undefined> {
-    return elements(this.#text, array, LIST);
-  }
-
-  members(object: Pick<Span, "start">): Generator<Member, undefined> {
-    return members(this.#text, object, LIST);
-  }
-
-  /** @param count of the children of an array or object that was walked without these generators */
-  checkWidth(count: number): void {
-    if (count > LIST.maxChildren) throw tooWide(LIST);
   }
 
   afterWhite(start: number): number {
@@ -121,17 +107,12 @@ function childAt(text: string, parent: Span, token: string): Span | undefined {
   }
 }
 
-/** The elements of the array at `array`, in order. Throws `OversizeJson`. */
-export function* elements(
-  text: string,
-  array: Pick<Span, "start">,
-  options = PLAIN,
-): Generator<Span, undefined> {
+/** The elements of the array at `array`, in order. */
+export function* elements(text: string, array: Pick<Span, "start">): Generator<Span, undefined> {
   let start = afterWhite(text, after(OPEN_ARRAY, "an array", text, array.start));
   if (text.charCodeAt(start) === CLOSE_ARRAY) return;
-  for (let count = 1; ; count += 1) {
-    if (count > options.maxChildren) throw tooWide(options);
-    const end = afterValue(text, start, options);
+  for (;;) {
+    const end = afterValue(text, start, PLAIN);
     yield { start, end };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_ARRAY) return;
@@ -139,18 +120,13 @@ export function* elements(
   }
 }
 
-/** The members of the object at `object`, in order, duplicates included. Throws `OversizeJson`. */
-export function* members(
-  text: string,
-  object: Pick<Span, "start">,
-  options = PLAIN,
-): Generator<Member, undefined> {
+/** The members of the object at `object`, in order, duplicates included. */
+export function* members(text: string, object: Pick<Span, "start">): Generator<Member, undefined> {
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
-  for (let count = 1; ; count += 1) {
-    if (count > options.maxChildren) throw tooWide(options);
-    const { key, start } = keyAt(text, keyStart, options);
-    const end = afterValue(text, start, options);
+  for (;;) {
+    const { key, start } = keyAt(text, keyStart, PLAIN);
+    const end = afterValue(text, start, PLAIN);
     yield { key, value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
@@ -258,10 +234,6 @@ function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): s
   } catch {
     throw new MalformedJson("a well-formed string", position); // JSON.parse's own error quotes the text
   }
-}
-
-function tooWide({ maxChildren }: ScanOptions): OversizeJson {
-  return new OversizeJson(`has more than ${maxChildren.toLocaleString("en")} entries in one array or object`);
 }
 
 /** The text is not JSON. The message gives the place and never quotes the text. */

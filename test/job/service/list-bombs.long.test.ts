@@ -52,7 +52,7 @@ describe("a list that is a bomb", () => {
     [
       "with many keys beside the list",
       gzipped('{"data":{"events":[],', filled('"":0,', 24 * MIB), '"":0}}'),
-      "has more than 1,000,000 entries",
+      "has more than 4 MiB beside its entries",
     ],
     [
       "that is somewhere else",
@@ -78,7 +78,7 @@ describe("a list that is a bomb", () => {
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", isRetryable: false });
     expect(error).toHaveProperty(
       "message",
-      "The list of events (GET /v1/events) has more than 1,000,000 entries in one array or object, and is not read " +
+      "The list of events (GET /v1/events) has more than 1,000,000 entries, and is not read " +
         "further. Nothing was published. Check that --base-url is the service itself and --list-pointer leads to the " +
         "events; if so, ask the service's operator.",
     );

@@ -1,7 +1,7 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
 import { redactKey } from "../../errors/shown-text.ts";
-import { type JsonDocument, MalformedJson, type Span } from "../../json/json-scanner.ts";
+import { type JsonDocument, MalformedJson } from "../../json/json-scanner.ts";
 import { UnusableBody } from "../requests/failure.ts";
 
 const MAX_DEPTH = 3;
@@ -9,16 +9,15 @@ const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
 /**
- * For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. A value whose end is still to come is
- * described as far as it goes.
- * @param depth of the value in the whole text
+ * For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. A text that is cut off is described as far as
+ * it goes; what is between its tokens is not checked.
  */
 export function describeValue(json: JsonDocument, start = json.afterWhite(0), depth = 0): string {
   switch (json.characterAt(start)) {
     case "{":
-      return describeChildren(json, json.members({ start }), new Shape(false, depth));
+      return `{${describeChildren(json, start, depth)}}`;
     case "[":
-      return describeChildren(json, json.elements({ start }), new Shape(true, depth));
+      return `[${describeChildren(json, start, depth)}]`;
     case '"':
       return "string";
     case "t":
@@ -31,61 +30,32 @@ export function describeValue(json: JsonDocument, start = json.afterWhite(0), de
   }
 }
 
-function describeChildren(
-  json: JsonDocument,
-  children: Iterable<Span | { readonly key: string; readonly value: Span }>,
-  shape: Shape,
-): string {
-  if (shape.isDeep) return shape.text();
+function describeChildren(json: JsonDocument, parent: number, depth: number): string {
+  const isArray = json.characterAt(parent) === "[";
+  const shown: string[] = [];
+  let count = 0;
+  let isWhole = true;
+  let at = json.afterWhite(parent + 1);
+  if (depth >= MAX_DEPTH) return "…";
   try {
-    for (const child of children) {
-      const { key, value } = "value" in child ? child : { key: "", value: child };
-      shape.add(key, () => describeValue(json, value.start, shape.depth + 1));
-      if (shape.count > MAX_COUNTED) break;
+    while (json.characterAt(at) !== (isArray ? "]" : "}") && count <= MAX_COUNTED) {
+      if (count > 0) at = json.afterWhite(at + 1); // the comma
+      const { key, start } = isArray ? { key: "", start: at } : json.keyAt(at);
+      if (start === json.bytes.length) break;
+      count += 1;
+      if (count === 1 || (!isArray && count <= MAX_KEYS)) {
+        const value = describeValue(json, start, depth + 1);
+        shown.push(isArray ? value : `${redactKey(key)}: ${value}`);
+      }
+      at = json.afterWhite(json.afterValue(start));
     }
   } catch (error) {
     if (!(error instanceof MalformedJson && error.isCutOff)) throw error;
-    return shape.text(true);
+    isWhole = false;
   }
-  return shape.text();
-}
-
-/** The shape of an array or object, from its children one by one. */
-export class Shape {
-  readonly depth: number;
-  readonly isDeep: boolean;
-  count = 0;
-  readonly #isArray: boolean;
-  readonly #shown: string[] = [];
-
-  constructor(isArray: boolean, depth: number) {
-    this.#isArray = isArray;
-    this.depth = depth;
-    this.isDeep = depth >= MAX_DEPTH;
-  }
-
-  get #mostShown(): number {
-    return this.#isArray ? 1 : MAX_KEYS;
-  }
-
-  /** @param key of a child of an object */
-  add(key: string, describe: () => string): void {
-    this.count += 1;
-    if (this.isDeep || this.count > this.#mostShown) return;
-    this.#shown.push(this.#isArray ? describe() : `${redactKey(key)}: ${describe()}`);
-  }
-
-  /** @param isCutOff more children follow, which are not counted */
-  text(isCutOff = false): string {
-    const inside = this.isDeep ? "…" : this.#shown.join(", ") + more(this.count, this.#mostShown, isCutOff);
-    return this.#isArray ? `[${inside}]` : `{${inside}}`;
-  }
-}
-
-function more(count: number, shown: number, isCutOff: boolean): string {
-  if (isCutOff && count < MAX_COUNTED) return `, … more than ${count} in all`;
-  if (count > MAX_COUNTED || isCutOff) return `, … more than ${MAX_COUNTED} in all`;
-  return count > shown ? `, … ${count} in all` : "";
+  if (count > MAX_COUNTED) shown.push(`… more than ${MAX_COUNTED} in all`);
+  else if (count > shown.length) shown.push(`… ${isWhole ? "" : "at least "}${count} in all`);
+  return shown.join(", ");
 }
 
 /** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */

@@ -32,7 +32,7 @@ export interface ApiRequest<T> {
 }
 
 /** Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
-interface BodyReader<T> {
+export interface BodyReader<T> {
   add(piece: Uint8Array): void;
   /** The result, once the whole body was added. */
   end(headers: HttpResponse["headers"]): T;

@@ -1,6 +1,9 @@
 // Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come.
 
+import { SyncError } from "../../../errors/sync-error.ts";
+import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { ListedEvent, ListedEvents } from "../../event-service.ts";
+import { isObject, parseBody } from "../shape.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;
@@ -84,6 +87,17 @@ export class EventTexts implements ListedEvents {
     return left.chunk.compare(right.chunk, otherStart, otherEnd, start, end);
   }
 
+  /** From now on only those at these indices, in this order. No other is added. */
+  select(indices: Uint32Array): void {
+    const places = new Uint32Array(indices.length * WORDS);
+    for (const [to, from] of indices.entries()) {
+      places.set(this.#places.subarray(from * WORDS, (from + 1) * WORDS), to * WORDS);
+    }
+    this.#prefixes = Float64Array.from(indices, (from) => this.#prefixes[from] ?? 0);
+    this.#places = places;
+    this.#length = indices.length;
+  }
+
   #record(index: number): { readonly chunk: Buffer; readonly offset: number; readonly end: number } {
     const place = index * WORDS;
     const chunk = this.#chunks[this.#places[place] ?? 0];
@@ -125,4 +139,58 @@ function prefixOf(uuid: string): number {
   for (let at = 0; at < PREFIX_BYTES; at += 1)
     prefix = prefix * 256 + (at < uuid.length ? uuid.charCodeAt(at) : 0);
   return prefix;
+}
+
+/** The entries of one list on a page: events, and a count of those without a valid uuid. */
+export class ListEntries {
+  /** Where in the page the list is. */
+  readonly path: readonly string[];
+  /** In the page's order. */
+  readonly events = new EventTexts();
+  /** How many entries have no valid uuid. */
+  rejected = 0;
+  /** Why these entries cannot be used. It counts only if they turn out to be the list: a later one may replace them. */
+  problem: SyncError | undefined;
+  readonly #maxEntries: number;
+
+  constructor(path: readonly string[], maxEntries: number) {
+    this.path = path;
+    this.#maxEntries = maxEntries;
+  }
+
+  get length(): number {
+    return this.events.length + this.rejected;
+  }
+
+  /** Throws `UnusableBody` for text that is not JSON, `OversizeJson` for one entry too many. */
+  take(text: string, key: string | undefined): void {
+    if (this.length === this.#maxEntries) {
+      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
+    }
+    const entry = parseBody(text);
+    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
+    if (key !== undefined && own !== undefined && !isSame(own, key)) this.problem ??= contradiction();
+    const requestAs = isObject(entry) ? (own ?? key) : undefined;
+    if (isUuid(requestAs)) {
+      const listing = compact(text, { start: 0, end: text.length });
+      this.events.add({ uuid: requestAs.toLowerCase(), requestAs, listing });
+    } else this.rejected += 1;
+  }
+}
+
+function isSame(own: unknown, key: string): boolean {
+  return typeof own === "string" && own.toLowerCase() === key.toLowerCase();
+}
+
+function contradiction(): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
+      "the service's operator, or set --list-pointer to the place of the list.",
+  );
+}
+
+/** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
+export function isUuid(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }

@@ -3,12 +3,12 @@
 import { SyncError } from "../../../errors/sync-error.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
-import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import type { HttpResponse } from "../../http/transport.ts";
-import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
-import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
+import type { EventList, ListedEvent } from "../../event-service.ts";
+import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
+import { requestName, unexpectedStatus } from "../../requests/failure.ts";
 import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
 import { type ListPage, ListReader } from "./list-reader.ts";
+import { nextPage } from "./paging.ts";
 
 interface ListOptions {
   readonly baseUrl: URL;
@@ -41,8 +41,8 @@ export async function fetchList(
   const seen = new Set<string>();
   let leftBytes = options.capBytes;
   for (let url: URL | undefined = firstPage(options); url !== undefined; ) {
-    if (seen.has(url.href)) throw unexpected("form a circle", options);
-    if (seen.size === MAX_PAGES) throw unexpected(`continue after ${MAX_PAGES} pages`, options);
+    if (seen.has(url.href)) throw endless("form a circle", options);
+    if (seen.size === MAX_PAGES) throw endless(`continue after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
     const left: Left = { bytes: leftBytes, entries: MAX_ENTRIES - list.received };
     const fetched: FetchedPage = await client.get(pageRequest(url, left, options), signal);
@@ -65,13 +65,13 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
     kind: "other",
     bodyCapBytes: left.bytes,
     read: (bytes, headers) => {
-      const reader = new PageReader(url, left, options);
+      const reader = pageReader(url, left, options);
       reader.add(bytes);
       return reader.end(headers);
     },
-    reader: () => new PageReader(url, left, options),
+    reader: () => pageReader(url, left, options),
     oversize: () => {
-      throw unexpected(`are longer than ${options.capBytes} bytes`, options);
+      throw endless(`are longer than ${options.capBytes} bytes`, options);
     },
     refused: (status) => {
       const request = requestName("GET", url);
@@ -86,54 +86,42 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
   };
 }
 
-class PageReader {
-  readonly #url: URL;
-  readonly #options: ListOptions;
-  readonly #reader: ListReader;
-  #bytes = 0;
-
-  constructor(url: URL, { entries }: Left, options: ListOptions) {
-    this.#url = url;
-    this.#options = options;
-    this.#reader = new ListReader(options.pointer, entries);
-  }
-
-  add(piece: Uint8Array): void {
-    this.#bytes += piece.length;
-    this.#explained(() => this.#reader.add(piece));
-  }
-
-  end(headers: HttpResponse["headers"]): FetchedPage {
-    const page = this.#explained(() => this.#reader.end());
-    return { page, bytes: this.#bytes, next: nextPage(headers, this.#url) };
-  }
-
-  #explained<Result>(read: () => Result): Result {
+function pageReader(url: URL, left: Left, options: ListOptions): BodyReader<FetchedPage> {
+  const reader = new ListReader(options.pointer, left.entries);
+  let bytes = 0;
+  const explained = <Result>(read: () => Result): Result => {
     try {
       return read();
     } catch (error) {
-      throw error instanceof OversizeJson ? tooLarge(error.message, this.#options) : error;
+      if (!(error instanceof OversizeJson)) throw error;
+      throw unexpected(
+        "The list of events",
+        `${error.message}, and is not read further. Nothing was published. Check that --base-url is the service itself ` +
+          "and --list-pointer leads to the events; if so, ask the service's operator.",
+        options,
+      );
     }
-  }
+  };
+  return {
+    add: (piece) => {
+      bytes += piece.length;
+      explained(() => reader.add(piece));
+    },
+    end: (headers) => ({ page: explained(() => reader.end()), bytes, next: nextPage(headers, url) }),
+  };
 }
 
-function tooLarge(problem: string, { baseUrl }: ListOptions): SyncError {
-  const request = requestName("GET", endpoint(baseUrl, "/v1/events"));
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The list of events (${request}) ${problem}, and is not read further. Nothing was published. Check that --base-url ` +
-      "is the service itself and --list-pointer leads to the events; if so, ask the service's operator.",
-    { fields: { request } },
+function endless(problem: string, options: ListOptions): SyncError {
+  return unexpected(
+    "The pages of the list of events",
+    `${problem}. Nothing was published; ask the service's operator.`,
+    options,
   );
 }
 
-function unexpected(problem: string, { baseUrl }: ListOptions): SyncError {
+function unexpected(what: string, problem: string, { baseUrl }: ListOptions): SyncError {
   const request = requestName("GET", endpoint(baseUrl, "/v1/events"));
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The pages of the list of events (${request}) ${problem}. Nothing was published; ask the service's operator.`,
-    { fields: { request } },
-  );
+  return new SyncError("UNEXPECTED_RESPONSE", `${what} (${request}) ${problem}`, { fields: { request } });
 }
 
 /** Merges the pages of a list. */
@@ -173,69 +161,37 @@ export class EventListBuilder {
     if (this.#total !== undefined && this.#total.count > this.#received) {
       throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
     }
-    const { events, overlapping } = distinct(this.#events, this.#pages);
-    const repeated = this.#events.length - events.length;
-    return { events, rejected: this.#rejected, repeated, overlapping };
-  }
-}
-
-/** Sorted by uuid, each uuid once. */
-class DistinctEvents implements ListedEvents {
-  readonly #texts: EventTexts;
-  /** The indices of the events. */
-  readonly #order: Uint32Array;
-
-  constructor(texts: EventTexts, order: Uint32Array) {
-    this.#texts = texts;
-    this.#order = order;
+    const events = this.#events;
+    const listed = events.length;
+    const overlapping = this.#sort();
+    return { events, rejected: this.#rejected, repeated: listed - events.length, overlapping };
   }
 
-  get length(): number {
-    return this.#order.length;
-  }
-
-  at(index: number): ListedEvent | undefined {
-    const place = this.#order[index];
-    return place === undefined ? undefined : this.#texts.at(place);
-  }
-
-  *[Symbol.iterator](): Generator<ListedEvent, void> {
-    for (let index = 0; index < this.length; index += 1) {
-      const event = this.at(index);
-      if (event) yield event;
+  /**
+   * Sorts by uuid and keeps of each the entry with the smallest text, not the first, so that the order of the list does
+   * not matter. Returns how many repeat an entry of another page.
+   */
+  #sort(): number {
+    const events = this.#events;
+    const pageOf = (event: number): number => this.#pages.findLastIndex((first) => first <= event);
+    const order = events.order();
+    let length = 0;
+    let overlapping = 0;
+    let previous = 0;
+    for (const next of order) {
+      const last = length === 0 ? undefined : order[length - 1];
+      if (last === undefined || events.compareUuids(last, next) !== 0) {
+        order[length] = next;
+        length += 1;
+      } else {
+        if (pageOf(previous) !== pageOf(next)) overlapping += 1;
+        if (isSmaller(events.at(next), events.at(last))) order[length - 1] = next;
+      }
+      previous = next;
     }
+    events.select(order.subarray(0, length));
+    return overlapping;
   }
-}
-
-/** Of each uuid the entry with the smallest text, not the first, so that the order of the list does not matter. */
-function distinct(texts: EventTexts, pages: readonly number[]): Pick<EventList, "events" | "overlapping"> {
-  const order = texts.order();
-  let length = 0;
-  let overlapping = 0;
-  let previous = 0;
-  for (const next of order) {
-    const last = length === 0 ? undefined : order[length - 1];
-    if (last === undefined || texts.compareUuids(last, next) !== 0) {
-      order[length] = next;
-      length += 1;
-    } else {
-      if (pageOf(previous, pages) !== pageOf(next, pages)) overlapping += 1;
-      if (isSmaller(texts.at(next), texts.at(last))) order[length - 1] = next;
-    }
-    previous = next;
-  }
-  return { events: new DistinctEvents(texts, order.subarray(0, length)), overlapping };
-}
-
-function pageOf(event: number, pages: readonly number[]): number {
-  let first = 0;
-  let after = pages.length;
-  while (after - first > 1) {
-    const middle = (first + after) >> 1;
-    if ((pages[middle] ?? 0) <= event) first = middle;
-    else after = middle;
-  }
-  return first;
 }
 
 function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
@@ -250,90 +206,4 @@ function incomplete(what: string, received: number): SyncError {
       "operator how the list is paged.",
     { fields: { received } },
   );
-}
-
-/**
- * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin,
- * if there are two, or if the header is unreadable.
- */
-export function nextPage(headers: HttpResponse["headers"], page: URL): URL | undefined {
-  const targets = new Set(
-    (headers.get("link") ?? []).flatMap(nextTargets).map((target) => resolve(target, page)),
-  );
-  if (targets.size > 1) throw unexpectedLink("name two different next pages");
-  const [href] = targets;
-  return href === undefined ? undefined : new URL(href);
-}
-
-function resolve(target: string, page: URL): string {
-  const url = URL.parse(target, page.href);
-  if (url === null) throw unexpectedLink("name a next page that is not a URL");
-  if (url.origin !== page.origin) {
-    throw unexpectedLink(
-      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
-    );
-  }
-  return page.origin + url.pathname + url.search;
-}
-
-function nextTargets(header: string): string[] {
-  const { links, unread } = readLinkHeader(header);
-  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
-  if (unread.toLowerCase().includes("next")) throw unexpectedLink("cannot be read");
-  return links.filter(isNext).map(({ target }) => target);
-}
-
-function isNext({ parameters }: Link): boolean {
-  // RFC 8288 §3.2: a link with another context is not about this page.
-  if (parameters.has("anchor")) return false;
-  return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
-}
-
-function unexpectedLink(problem: string): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The Link headers of the list ${problem}. The list cannot be read completely; ask the service's operator how it ` +
-      "is paged.",
-  );
-}
-
-interface Link {
-  /** The text between the angle brackets. */
-  readonly target: string;
-  /** By name in lower case; of several with one name the first (RFC 8288 §3.3 for `rel`). */
-  readonly parameters: ReadonlyMap<string, string>;
-}
-
-// RFC 8288 §3: `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. One expression for all of it would take
-// exponential time on a header of 200 characters: with optional white space around optional parts it tries every split.
-const TARGET = /[ \t,]*<([^>]*)>/y;
-/** `token BWS [ "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
-const PARAMETER = /[ \t]*;[ \t]*(?:([^ \t=;,<>"]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*)))?)?/sy;
-const END = /[ \t]*(?:,|$)/y;
-
-/** The links of one Link header, and the text after the last readable one. */
-function readLinkHeader(header: string): { readonly links: readonly Link[]; readonly unread: string } {
-  const links: Link[] = [];
-  for (let at = 0; ; at = END.lastIndex) {
-    const [target] = matchAt(TARGET, header, at) ?? [];
-    if (target === undefined) return { links, unread: header.slice(at) };
-    const parameters = new Map<string, string>();
-    let end = TARGET.lastIndex;
-    for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
-      const [name, quoted, token = ""] = found;
-      const key = name?.toLowerCase();
-      // RFC 9110 §5.6.4: a backslash quotes the next character.
-      if (key !== undefined && !parameters.has(key))
-        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? token);
-      end = PARAMETER.lastIndex;
-    }
-    if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };
-    links.push({ target, parameters });
-  }
-}
-
-/** The groups of a match that begins there. */
-function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.slice(1);
 }

@@ -1,13 +1,12 @@
-// Reads one page of the list as it arrives: its events, and hints that more pages follow.
+// Reads one page of the list as it arrives: takes its entries one by one, and keeps what is beside them.
 
 import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../../errors/sync-error.ts";
-import { formatPointer } from "../../../json/json-pointers.ts";
-import { JsonDocument, MalformedJson } from "../../../json/json-scanner.ts";
+import { JsonDocument, MalformedJson, OversizeJson, type Span } from "../../../json/json-scanner.ts";
 import type { ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, type JsonObject, notJson, notUtf8, parseBody } from "../shape.ts";
-import { MAX_ENTRIES } from "./event-texts.ts";
-import { ListWalker } from "./list-walker.ts";
+import { describeValue, notJson, notUtf8, parseBody } from "../shape.ts";
+import { isUuid, ListEntries, MAX_ENTRIES } from "./event-texts.ts";
+import { type PaginationHints, paginationHints } from "./paging.ts";
 
 export interface ListPage {
   /** In the page's order. */
@@ -22,17 +21,37 @@ const BYTE_ORDER_MARK = { text: "\ufeff", start: 0, end: 3 } as const;
 const PIECE_BYTES = 256 * 1_024;
 /** So much is to be read at least, before it is worth a try. */
 const WORTH_BYTES = 64 * 1_024;
+/** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
+const MAX_PARSED_BYTES = 4 * 1_048_576;
+/** An entry that is kept for the shape of what turns out to be no list. */
+const MAX_EXAMPLE_CHARS = 1_000;
+
+/** What comes next once all of it is there; the next window where it is not. */
+type Reading<Result> = Generator<void, Result, void>;
 
 /** Holds the page's events, and of its text never more than a few MiB. */
 export class ListReader {
-  readonly #walker: ListWalker;
+  readonly #maxEntries: number;
+  /** Without a pointer: a top-level array, `data` as an array, `data` keyed by uuid, or `data.events` as an array. */
+  readonly #isUsual: boolean;
   readonly #window = new JsonWindow();
-  #isBegun = false;
+  readonly #page: Reading<ListEntries | undefined>;
+  /** The page without its entries, as far as it was read. */
+  readonly #beside = new JsonWindow();
+  /** Whether a comma belongs before what is kept there next. */
+  #isValueKept = false;
+  #hasList = false;
+  /** What the window shows, and how much of it is read. */
+  #json = this.#window.view(false);
+  #at = 0;
+  #isLast = false;
   #wantedBytes = WORTH_BYTES;
 
   /** @param pointer where the list is; undefined for the usual places */
   constructor(pointer: readonly string[] | undefined, maxEntries = MAX_ENTRIES) {
-    this.#walker = new ListWalker(pointer, maxEntries);
+    this.#maxEntries = maxEntries;
+    this.#isUsual = pointer === undefined;
+    this.#page = this.#readPage(pointer ?? ["data"]);
   }
 
   /**
@@ -42,41 +61,196 @@ export class ListReader {
   add(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       this.#window.add(bytes.subarray(at, at + PIECE_BYTES));
-      if (this.#window.length >= this.#wantedBytes) this.#walk(false);
+      if (this.#window.length >= this.#wantedBytes) this.#read(false);
     }
   }
 
   /** The page, once all of it was added. Throws as `add`, and `UNEXPECTED_RESPONSE` for JSON that is not a list. */
   end(): ListPage {
-    this.#walk(true);
-    const { list, envelope, shape } = readable(() => this.#walker.end());
-    const value = envelope === undefined ? undefined : parseBody(envelope);
-    if (list === undefined) throw unexpectedShape(shape);
+    const list = this.#read(true);
+    const beside = this.#beside.view(true);
+    const envelope = parseBody(beside.bytes.toString());
+    if (list === undefined) throw unexpectedShape(describeValue(beside));
     if (list.problem) throw list.problem;
     const { events, rejected, path } = list;
-    return { events, rejected, hints: paginationHints(value, [path.slice(0, -1)]) };
+    return { events, rejected, hints: paginationHints(envelope, [path.slice(0, -1)]) };
   }
 
-  #walk(isLast: boolean): void {
-    readable(() => {
-      const json = this.#window.view(isLast);
-      const hasMark = !this.#isBegun && json.decoded(BYTE_ORDER_MARK) === BYTE_ORDER_MARK.text;
-      const from = hasMark ? BYTE_ORDER_MARK.end : 0;
-      this.#isBegun = true;
-      this.#window.release(this.#walker.walk(json, from, isLast));
-    });
-    // A value that is cut off is scanned again from its beginning: with twice as much, so all of it costs little more than once.
-    this.#wantedBytes = Math.max(WORTH_BYTES, this.#window.length * 2);
+  /** Reads as far as the text has come. The list, once that is its end. */
+  #read(isLast: boolean): ListEntries | undefined {
+    this.#json = this.#window.view(isLast);
+    this.#isLast = isLast;
+    try {
+      return this.#page.next().value ?? undefined;
+    } catch (error) {
+      throw error instanceof MalformedJson ? notJson() : error;
+    } finally {
+      this.#window.release(this.#at);
+      this.#at = 0;
+      // A value that is cut off is scanned again from its beginning: with twice as much, so all of it costs little more than once.
+      this.#wantedBytes = Math.max(WORTH_BYTES, this.#window.length * 2);
+    }
+  }
+
+  *#readPage(pointer: readonly string[]): Reading<ListEntries | undefined> {
+    if (this.#json.decoded(BYTE_ORDER_MARK) === BYTE_ORDER_MARK.text) this.#at = BYTE_ORDER_MARK.end;
+    const list = yield* this.#listIn(pointer, []);
+    for (;;) {
+      this.#at = this.#json.afterWhite(this.#at);
+      if (this.#at < this.#json.bytes.length) throw new MalformedJson("the end of the text", this.#at);
+      if (this.#isLast) return list;
+      yield;
+    }
+  }
+
+  /** The list in the value that comes next, if there is one. @param tokens the way to it, which may be none */
+  *#listIn(tokens: readonly string[], path: readonly string[]): Reading<ListEntries | undefined> {
+    const opening = yield* this.#peek();
+    if (opening !== "[" && opening !== "{") return yield* this.#skip();
+    this.#at += 1;
+    this.#keep(opening, { isValue: false });
+    const list = yield* opening === "[" ? this.#listInArray(tokens, path) : this.#listInObject(tokens, path);
+    this.#keep(opening === "[" ? "]" : "}");
+    return list;
+  }
+
+  *#listInArray(tokens: readonly string[], path: readonly string[]): Reading<ListEntries | undefined> {
+    const [token, ...rest] = tokens;
+    const isList = token === undefined || this.#isUsual;
+    const own = isList ? new ListEntries(path, this.#maxEntries) : undefined;
+    this.#hasList ||= isList;
+    let list = own;
+    for (let count = 0; yield* this.#hasChild("]", count); count += 1) {
+      if (own) yield* this.#take(own);
+      else if (String(count) === token) list = yield* this.#listIn(rest, [...path, token]);
+      else yield* this.#skip();
+    }
+    return list;
+  }
+
+  *#listInObject(tokens: readonly string[], path: readonly string[]): Reading<ListEntries | undefined> {
+    const [token, ...rest] = tokens;
+    const mayBeList = token === undefined;
+    let own = mayBeList ? new ListEntries(path, this.#maxEntries) : undefined;
+    let hasUuidKey = false;
+    let list: ListEntries | undefined;
+    for (let count = 0; yield* this.#hasChild("}", count); count += 1) {
+      const name = yield* this.#next(keyAt);
+      const { key } = name;
+      if (mayBeList && isUuid(key)) hasUuidKey = true;
+      // A list that is keyed by uuid has no other keys.
+      else own = undefined;
+      if (own) {
+        yield* this.#take(own, name);
+        continue;
+      }
+      this.#keepKey(name);
+      const isEvents = mayBeList && this.#isUsual && key === "events";
+      // Of duplicate keys the last one counts.
+      if (key === token || (isEvents && (yield* this.#peek()) === "["))
+        list = yield* this.#listIn(rest, [...path, key]);
+      else if (isEvents) list = yield* this.#skip();
+      else yield* this.#skip();
+    }
+    // Both at once: it is ambiguous which of the two is the list.
+    return own ?? (hasUuidKey ? undefined : list);
+  }
+
+  *#take(list: ListEntries, key?: Key): Reading<void> {
+    this.#hasList = true;
+    const span = yield* this.#next(valueAt, "entry");
+    const text = this.#json.decoded(span);
+    if (list.length === 0 && text.length <= MAX_EXAMPLE_CHARS) {
+      if (key) this.#keepKey(key);
+      this.#keep(text);
+    }
+    list.take(text, key?.key);
+  }
+
+  /** Keeps a value in which there is no list. */
+  *#skip(): Reading<undefined> {
+    const { start, end } = yield* this.#next(valueAt);
+    this.#keep(this.#json.bytes.subarray(start, end));
+  }
+
+  /** Whether another child comes, and not the bracket that closes. Takes that bracket, or the comma. */
+  *#hasChild(closing: "]" | "}", count: number): Reading<boolean> {
+    const { start } = yield* this.#next(characterAt);
+    const character = this.#json.characterAt(start);
+    if (character === closing) return false;
+    if (count === 0) this.#at = start;
+    else if (character !== ",") throw new MalformedJson('"," or a closing bracket', start);
+    return true;
+  }
+
+  *#peek(): Reading<string> {
+    const { start } = yield* this.#next(characterAt);
+    this.#at = start;
+    return this.#json.characterAt(start);
+  }
+
+  /** What `read` finds next, as soon as all of it has come. What is cut off changes nothing. */
+  *#next<Found extends Pick<Span, "end">>(
+    read: (json: JsonDocument, start: number) => Found,
+    kind: "entry" | "beside" = "beside",
+  ): Reading<Found> {
+    for (;;) {
+      const json = this.#json;
+      const { length } = json.bytes;
+      const start = json.afterWhite(this.#at);
+      this.#at = start;
+      try {
+        const found = read(json, start);
+        this.#at = found.end;
+        // What follows may belong to it: 12 may become 123.
+        const isWhole = found.end < length || this.#isLast;
+        if (isWhole && found.end - start <= MAX_PARSED_BYTES) return found;
+      } catch (error) {
+        if (this.#isLast || !(error instanceof MalformedJson && error.isCutOff)) throw error;
+      }
+      this.#at = start;
+      if (length - start > MAX_PARSED_BYTES) {
+        if (kind === "entry") throw new OversizeJson("has an entry of more than 4 MiB");
+        this.#keep(json.bytes.subarray(start)); // which is too much
+      }
+      yield;
+    }
+  }
+
+  #keepKey({ text }: Key): void {
+    this.#keep(`${text}:`, { isValue: false });
+  }
+
+  #keep(text: string | Uint8Array, { isValue = true } = {}): void {
+    const isEnd = text === "]" || text === "}";
+    if (this.#isValueKept && !isEnd) this.#beside.add(Buffer.from(","));
+    this.#beside.add(typeof text === "string" ? Buffer.from(text) : text);
+    this.#isValueKept = isValue;
+    if (this.#beside.length <= MAX_PARSED_BYTES) return;
+    if (this.#hasList) throw new OversizeJson("has more than 4 MiB beside its entries");
+    const shape = describeValue(this.#beside.view(false));
+    throw new OversizeJson(`has more than 4 MiB before any list of events (its shape so far is ${shape})`);
   }
 }
 
-function readable<Result>(read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MalformedJson) throw notJson();
-    throw error;
-  }
+interface Key extends Pick<Span, "end"> {
+  readonly key: string;
+  /** As it came, in quotes. */
+  readonly text: string;
+}
+
+function keyAt(json: JsonDocument, at: number): Key {
+  const { key, span, start } = json.keyAt(at);
+  return { key, text: json.decoded(span), end: start };
+}
+
+function valueAt(json: JsonDocument, start: number): Span {
+  return { start, end: json.afterValue(start) };
+}
+
+function characterAt(json: JsonDocument, start: number): Span {
+  if (start === json.bytes.length) throw new MalformedJson("more text", start, true);
+  return { start, end: start + 1 };
 }
 
 function unexpectedShape(shape: string): SyncError {
@@ -147,79 +321,4 @@ function cutOffBytes(bytes: Uint8Array): number {
     if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
   }
   return 0;
-}
-
-// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
-const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
-const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
-const NEXT = [
-  "next",
-  "next_page",
-  "nextPage",
-  "next_url",
-  "nextUrl",
-  "next_cursor",
-  "nextCursor",
-  "next_page_token",
-  "nextPageToken",
-];
-const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
-
-interface PaginationHints {
-  /** The largest total that the page states, and where. */
-  readonly total: { readonly pointer: string; readonly count: number } | undefined;
-  /** The place at which the page says that another one follows. */
-  readonly next: string | undefined;
-}
-
-/** @param envelope the page with its list emptied. @param extra pointers to more objects to search. */
-export function paginationHints(
-  envelope: unknown,
-  extra: readonly (readonly string[])[] = [],
-): PaginationHints {
-  let total: PaginationHints["total"];
-  let next: string | undefined;
-  for (const [path, object] of containers(envelope, extra)) {
-    for (const key of TOTALS) {
-      const count = asCount(object[key]);
-      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
-    }
-    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
-    if (key !== undefined) next ??= formatPointer([...path, key]);
-  }
-  return { total, next };
-}
-
-/** The envelope, the usual containers in it and in those, and what the extra pointers lead to. */
-function* containers(
-  envelope: unknown,
-  extra: readonly (readonly string[])[],
-): Generator<readonly [readonly string[], JsonObject]> {
-  for (const path of [[], ...extra]) {
-    const object = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
-    if (isObject(object)) yield* withContainers(path, object, 2);
-  }
-}
-
-function* withContainers(
-  path: readonly string[],
-  object: JsonObject,
-  levels: number,
-): Generator<readonly [readonly string[], JsonObject]> {
-  yield [path, object];
-  if (levels === 0) return;
-  for (const key of CONTAINERS) {
-    const inner = object[key];
-    if (isObject(inner)) yield* withContainers([...path, key], inner, levels - 1);
-  }
-}
-
-function asCount(value: unknown): number {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
-}
-
-function leadsOn(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
-  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
 }
