@@ -25,7 +25,7 @@ await declareTypes({
   folder: CDK,
   project: "lib/tsconfig.types.json",
   entry: "event-sync",
-  files: ["event-sync-props", "settings/settings"],
+  files: ["settings/settings"],
   written: {
     "settings/settings": settingsDeclaration(
       "EventSyncSettings",

@@ -4,8 +4,7 @@ import { App, type AppProps, Stack, type StackProps, Validations } from "aws-cdk
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import type { Construct } from "constructs";
 import { DEFAULT_ID } from "./deployment-names.ts";
-import { EventSync } from "./event-sync.ts";
-import type { EventSyncProps } from "./event-sync-props.ts";
+import { EventSync, type EventSyncProps } from "./event-sync.ts";
 import { parseSettings } from "./settings/settings.ts";
 
 /** Throws an `Error` that names every wrong setting. Needs no AWS account and no network. */

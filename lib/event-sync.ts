@@ -1,35 +1,58 @@
-// The whole deployment as one construct: which construct owns what, and what the function may do with it.
+// The whole deployment as one construct: what an app may bring, and what is made where it brings nothing.
 
 import { Annotations, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
-import { type IManagedPolicy, PermissionsBoundary, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
+import type { IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-table.ts";
 import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
-import { environmentOf, functionFileText } from "../lambdas/sync/environment.ts";
+import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
-import { EndedExecutions, FailureQueue } from "./compute/failure-queue.ts";
-import { Schedules } from "./compute/schedules.ts";
-import { ExecutionStarts, StateMachine } from "./compute/state-machine.ts";
-import { SyncFunction } from "./compute/sync-function.ts";
-import { AnalystPolicy } from "./data/analyst-policy.ts";
-import { CredentialSecrets, Tokens } from "./data/secrets.ts";
-import { RESULTS_PREFIX, Storage } from "./data/storage.ts";
-import { WarehouseTables } from "./data/warehouse.ts";
-import { Workgroup } from "./data/workgroup.ts";
+import { addSchedules } from "./compute/schedules.ts";
+import { addStateMachine, stateMachineArn } from "./compute/state-machine.ts";
+import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
+import { addSecrets } from "./data/secrets.ts";
+import { addStorage, RESULTS_PREFIX } from "./data/storage.ts";
+import { addTables } from "./data/warehouse.ts";
+import { addWorkgroup } from "./data/workgroup.ts";
 import { deploymentNames } from "./deployment-names.ts";
-import type { EventSyncProps } from "./event-sync-props.ts";
-import { AlarmTopic } from "./monitoring/alarm-topic.ts";
-import { Alarms } from "./monitoring/alarms.ts";
-import { SavedLogQueries, SyncDashboard } from "./monitoring/dashboard.ts";
-import { DefaultEventBus, Mails, UnsentEvents } from "./monitoring/mails.ts";
+import { addAlarmTopic } from "./monitoring/alarm-topic.ts";
+import { addAlarms } from "./monitoring/alarms.ts";
+import { addDashboard } from "./monitoring/dashboard.ts";
+import { addMails } from "./monitoring/mails.ts";
 import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
+import { addAnalystPolicy, addFunctionRole } from "./permissions.ts";
+import { type EventSyncSettings, parseSettings, type Settings } from "./settings/settings.ts";
 
-import { parseSettings, type Settings } from "./settings/settings.ts";
+export interface EventSyncProps {
+  /** The settings, as in `cdk.json` under `context.eventSync`, or the path of a settings file. */
+  readonly settings: EventSyncSettings | string;
+  /**
+   * The bucket for all files. One of this app gets the lifecycle rules and the policy that protect the files, for the
+   * folders of the deployment; of an imported one a warning names what it needs.
+   */
+  readonly bucket?: IBucket;
+  /**
+   * Encrypts the bucket, the results of queries, the secrets and the alarms' topic. With `bucket` it is not set there:
+   * it is the key that the bucket is encrypted with.
+   */
+  readonly encryptionKey?: IKey;
+  /** The permissions boundary of every role. */
+  readonly permissionsBoundary?: IManagedPolicy;
+  /** The function's log. Its retention is yours, and `logRetentionDays` is ignored. */
+  readonly logGroup?: ILogGroup;
+  /** Where alarms go. `alarmEmail` subscribes to it. */
+  readonly alarmTopic?: ITopic;
+  /** The group of the schedules. */
+  readonly scheduleGroup?: IScheduleGroup;
+}
 
 /** On everything, with the name of the deployment. */
 const DEPLOYMENT_TAG = "brand-events-sync";
@@ -57,148 +80,85 @@ export class EventSync extends Construct {
       source: { title: `EventSync ${this.node.path}`, keyPath: ["settings"] },
       database: names.database,
     });
-    this.database = settings.database;
-    const { accounts, lifted } = settings;
-    const accountNames = Object.keys(accounts);
+    const { accounts, database, existingBucket, runbookUrl } = settings;
     const { encryptionKey } = props;
-    const { existingBucket } = settings;
-    const storage = new Storage(this, "Storage", { bucket: props.bucket, existingBucket, encryptionKey });
-    const credentials = new CredentialSecrets(this, "Credentials", {
-      deployment: name,
-      accounts: accountNames,
-      encryptionKey,
-    });
-    const tokens = new Tokens(this, "Tokens", { deployment: name, accounts, encryptionKey });
-    const warehouse = new WarehouseTables(this, "Warehouse", {
-      database: settings.database,
-      bucketName: storage.bucket.bucketName,
-      lifted,
-    });
-    const workgroup = new Workgroup(this, "Analysis", {
+    this.database = database;
+    this.workgroup = name;
+    const storage = addStorage(this, { bucket: props.bucket, existingBucket, encryptionKey });
+    this.bucket = storage.bucket;
+    const { bucketName } = storage.bucket;
+    const location = warehouseLocation(bucketName, "");
+    const secrets = addSecrets(this, { deployment: name, accounts, encryptionKey });
+    addTables(this, settings, location);
+    addWorkgroup(this, {
       name,
-      database: warehouse.database,
-      resultsLocation: storage.resultsLocation,
       encryptionKey: storage.keys[0],
-      scanLimitGigabytes: settings.scanLimitGigabytes,
-      firstAccount: accountNames[0] ?? "",
+      resultsLocation: `${location}/${RESULTS_PREFIX}`,
+      settings,
     });
-    const analysts = new AnalystPolicy(this, "Analysts", {
-      bucket: storage.bucket,
-      keys: storage.keys,
-      resultsPrefix: RESULTS_PREFIX,
-      database: warehouse.database,
-      workgroup: workgroup.workgroupName,
-    });
-    const eventBus = new DefaultEventBus(this, "Events");
-    const failureQueue = new FailureQueue(this, "Failures");
-    const handOver = new ExecutionStarts(this, "HandOver", name);
-
-    // Each construct grants the function its permissions and returns, in the same call, the settings that the
-    // function needs: neither exists without the other.
-    const role = new Role(this, "FunctionRole", {
-      description: "The permissions of the function",
-      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
-    });
-    const environment = environmentOf({
-      ...storage.grantTo(role),
-      ...warehouse.grantTo(role),
-      ...workgroup.nameFor(),
-      ...eventBus.grantTo(role),
-      ...credentials.grantTo(role),
-      ...tokens.grantTo(role),
-      ...handOver.grantTo(role),
-      ...(metricNamespace === METRIC_NAMESPACE ? {} : { metricNamespace }),
-    });
-    failureQueue.grantTo(role);
-    const sync = new SyncFunction(this, "Sync", {
-      role,
-      environment,
-      settingsFile: functionFileText(settings),
-      failureQueue: failureQueue.queue,
-      logGroup: props.logGroup,
-      logRetentionDays: settings.logRetentionDays,
-      reservedConcurrency: settings.reservedConcurrency,
-    });
-    new Schedules(this, "Schedules", {
-      name,
-      group: props.scheduleGroup,
-      target: sync.live,
+    this.analystPolicy = addAnalystPolicy(this, { storage, database, workgroup: name });
+    const failureQueue = addFailureQueue(this);
+    this.failureQueue = failureQueue;
+    this.stateMachineArn = stateMachineArn(this, name);
+    const { functionName, live, logGroup } = addFunction(this, {
+      role: addFunctionRole(this, {
+        storage,
+        database,
+        secrets: secrets.names,
+        encryptionKey,
+        stateMachineArn: this.stateMachineArn,
+        failureQueue,
+      }),
+      environment: environmentOf({
+        bucket: bucketName,
+        bucketOwner: Stack.of(this).account,
+        database,
+        workgroup: name,
+        ...secrets.names,
+        stateMachineArn: this.stateMachineArn,
+        ...(metricNamespace === METRIC_NAMESPACE ? {} : { metricNamespace }),
+      }),
+      settings,
       failureQueue,
-      accounts,
+      logGroup: props.logGroup,
     });
-    new StateMachine(this, "StateMachine", { handOver, target: sync.live });
-    const { stateMachineArn } = handOver;
-    new EndedExecutions(this, "EndedExecutions", { stateMachineArn, target: sync.live, failureQueue });
+    this.function = live;
+    this.logGroup = logGroup;
+    addSchedules(this, { name, group: props.scheduleGroup, target: live, failureQueue, accounts });
+    addStateMachine(this, { name, target: live, failureQueue });
 
-    const { topic } = new AlarmTopic(this, "AlarmTopic", {
+    const topic = addAlarmTopic(this, {
       given: props.alarmTopic,
       email: settings.alarmEmail,
       encryptionKey,
     });
-    if (settings.alarmEmail === undefined && props.alarmTopic === undefined) {
-      Annotations.of(this).addInfo("eventSync.alarmEmail: not set, so alarms send no e-mail.");
-    }
-    warnOfPlaceholders(this, accounts);
-    const { runbookUrl } = settings;
-    const location = storage.location("").replace(/\/$/, "");
-    new Mails(this, "Mails", {
-      workgroup: workgroup.workgroupName,
-      functionName: sync.function.functionName,
-      warehouse: location,
-      topic,
-      failureQueue: failureQueue.queue,
-      runbookUrl,
-    });
+    this.alarmTopic = topic;
+    addMails(this, { workgroup: name, functionName, warehouse: location, topic, failureQueue, runbookUrl });
     const metric = accountMetricIn(metricNamespace);
-    const alarms = new Alarms(this, "Alarms", {
-      name,
-      metric,
-      accounts,
-      failureQueue: failureQueue.queue,
-      stateMachineArn,
-      unsentEvents: new UnsentEvents(this, "UnsentEvents", metricNamespace, sync.logGroup).metric,
-      topic,
-      runbookUrl,
-    });
-    const dashboard = new SyncDashboard(this, "Overview", {
-      name,
-      metric,
-      accounts: alarms.byAccount,
-      alarmsOfAll: alarms.ofAll,
-      logGroup: sync.logGroup,
-      stateMachineArn,
-    });
-    new SavedLogQueries(this, "LogQueries", name, sync.logGroup);
+    const monitored = { name, metric, logGroup, stateMachineArn: this.stateMachineArn };
+    const alarms = addAlarms(this, { ...monitored, metricNamespace, settings, failureQueue, topic });
+    addDashboard(this, { ...monitored, alarms });
     addOutputs(this, {
       prefix: names.outputPrefix,
-      secretIds: credentials.secretIds,
-      authorizations: tokens.authorizations,
-      functionName: sync.function.functionName,
-      logGroupName: sync.logGroup.logGroupName,
-      failureQueueUrl: failureQueue.queue.queueUrl,
-      stateMachineArn,
-      workgroup: workgroup.workgroupName,
-      analystPolicyArn: analysts.policy.managedPolicyArn,
-      dashboard: dashboard.dashboardName,
+      secrets: secrets.secrets,
+      functionName,
+      logGroupName: logGroup.logGroupName,
+      failureQueueUrl: failureQueue.queueUrl,
+      stateMachineArn: this.stateMachineArn,
+      workgroup: name,
+      analystPolicyArn: this.analystPolicy.managedPolicyArn,
+      dashboard: name,
       warehouse: location,
     });
-    checkSize(this, accountNames.length);
+    warnOfPlaceholders(this, accounts);
+    checkSize(this, Object.keys(accounts).length);
     for (const [key, value] of Object.entries({ [DEPLOYMENT_TAG]: name, ...settings.tags })) {
       Tags.of(this).add(key, value);
     }
     if (props.permissionsBoundary !== undefined) {
       PermissionsBoundary.of(this).apply(props.permissionsBoundary);
     }
-    this.workgroup = workgroup.workgroupName;
-    this.bucket = storage.bucket;
-    this.analystPolicy = analysts.policy;
-    this.function = sync.live;
-    this.logGroup = sync.logGroup;
-    this.alarmTopic = topic;
-    this.failureQueue = failureQueue.queue;
-    this.stateMachineArn = stateMachineArn;
-    const all = this.node.root.node.findAll().filter((each) => each instanceof EventSync);
-    refuseSameDatabase(this, all);
+    refuseSameDatabase(this);
   }
 }
 
@@ -225,18 +185,16 @@ function warnOfPlaceholders(scope: Construct, accounts: Settings["accounts"]): v
 }
 
 /**
- * Two deployments of an app that would have the same database: found when the template is made, not half-way through a
- * deployment.
+ * Throws if another deployment of the app has the same database in the same AWS account and region: found when the
+ * template is made, not half-way through a deployment.
  */
-interface WithDatabase extends Construct {
-  readonly database: string;
-}
-
-/** Throws if one of `others` has the database of `deployment` in the same AWS account and region. */
-function refuseSameDatabase(deployment: WithDatabase, others: readonly WithDatabase[]): void {
-  const same = others.find(
-    (other) => other !== deployment && other.database === deployment.database && share(other, deployment),
-  );
+function refuseSameDatabase(deployment: EventSync): void {
+  const same = deployment.node.root.node
+    .findAll()
+    .filter((each) => each instanceof EventSync)
+    .find(
+      (other) => other !== deployment && other.database === deployment.database && share(other, deployment),
+    );
   if (same === undefined) return;
   throw new Error(
     `settings.database: ${same.node.path} and ${deployment.node.path} both have the database ${deployment.database}, and their tables would be the same. Give one of them another name, or leave it out: then it is named after the stack and the construct.`,

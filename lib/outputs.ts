@@ -2,13 +2,12 @@
 
 import { CfnOutput, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { TokensSecret } from "./data/secrets.ts";
+import type { AccountSecrets } from "./data/secrets.ts";
 
 interface OutputsProps {
   /** Of their names. */
   readonly prefix: string;
-  readonly secretIds: ReadonlyMap<string, string>;
-  readonly authorizations: ReadonlyMap<string, TokensSecret>;
+  readonly secrets: readonly AccountSecrets[];
   readonly functionName: string;
   readonly logGroupName: string;
   readonly failureQueueUrl: string;
@@ -27,16 +26,17 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
   const invoke = (payload: object, options: string): string =>
     `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} ` +
     `--cli-binary-format raw-in-base64-out --payload '${JSON.stringify(payload)}' /dev/stdout`;
-  for (const [account, secretId] of props.secretIds) {
+  for (const { account, secretId, authorization } of props.secrets) {
+    // An output's name has letters and digits only. Account names have no capitals, so two accounts never share one.
+    const id = account.replaceAll("-", "Dash").replaceAll("_", "Underscore");
     output(
-      `Step1FillSecret${idOf(account)}`,
+      `Step1FillSecret${id}`,
       `Put the credentials of the account ${account} into its secret`,
       `aws secretsmanager put-secret-value --region ${region} --secret-id ${secretId} --secret-string file://credentials.json`,
     );
-    const authorization = props.authorizations.get(account);
     if (authorization !== undefined) {
       output(
-        `Step1ThenAuthorize${idOf(account)}`,
+        `Step1ThenAuthorize${id}`,
         `Where the method is oauth: log in for the account ${account} once, from a clone of this project`,
         // A quote is as good in a URL when it is encoded, and in a shell better.
         `AWS_REGION=${region} npm run sync -- authorize --auth-url '${authorization.authUrl.replaceAll("'", "%27")}' ` +
@@ -44,12 +44,12 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
       );
     }
     output(
-      `Step2Check${idOf(account)}`,
+      `Step2Check${id}`,
       `Check that everything works for the account ${account} (or press Test in the Lambda console)`,
       invoke({ action: "check", account }, "--cli-read-timeout 900"),
     );
     output(
-      `Step3Run${idOf(account)}`,
+      `Step3Run${id}`,
       `Start the first run of the account ${account}. The command returns at once; Step3Watch shows the run`,
       // A connection that is silent for minutes is dropped on its way, and the command line then invokes again.
       invoke({ action: "run", account }, "--invocation-type Event"),
@@ -76,9 +76,4 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
   output("FailureQueueUrl", "Used by the runbook", props.failureQueueUrl);
   output("StateMachineArn", "Used by the runbook", props.stateMachineArn);
   output("WarehouseLocation", "The value for --warehouse on the command line", props.warehouse);
-}
-
-/** An output's name has letters and digits only. Account names have no capitals, so two accounts never share one. */
-function idOf(account: string): string {
-  return account.replaceAll("-", "Dash").replaceAll("_", "Underscore");
 }

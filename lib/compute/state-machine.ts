@@ -1,58 +1,46 @@
-// The state machine that continues what one invocation could not finish.
+// The state machine that continues what one invocation could not finish, and what tells the function of executions that
+// have given up.
 
 import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
+import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
-import { acknowledge, wildcardFinding } from "../acknowledge.ts";
+import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
+/** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */
+export function stateMachineArn(scope: Construct, name: string): string {
+  return Stack.of(scope).formatArn({
+    service: "states",
+    resource: "stateMachine",
+    resourceName: name,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}
+
 interface StateMachineProps {
-  readonly handOver: ExecutionStarts;
+  /** The deployment's, so two in one AWS account do not meet. */
+  readonly name: string;
   /** Is called for every turn. */
   readonly target: IFunction;
+  readonly failureQueue: IQueue;
 }
 
-export class StateMachine extends Construct {
-  constructor(scope: Construct, id: string, { handOver, target }: StateMachineProps) {
-    super(scope, id);
-    const role = machineRole(this, handOver, target);
-    const machine = new CfnStateMachine(this, "Machine", {
-      stateMachineName: handOver.stateMachineName,
-      // An Express one ends after five minutes.
-      stateMachineType: "STANDARD",
-      // As text: as an object CloudFormation would be free to turn its numbers into texts.
-      definitionString: Stack.of(this).toJsonString(stateMachineDefinition(target.functionArn)),
-      roleArn: role.roleArn,
-      // The engine keeps the history of each execution with its data for 90 days, and the function logs each turn. A
-      // log group would be a second copy, and to write it the role would need permissions on all logs of the AWS
-      // account (logs:CreateLogDelivery, logs:PutResourcePolicy and six more, which AWS grants on * only).
-      loggingConfiguration: { level: "OFF" },
-      // There is one function and nothing behind it to trace.
-      tracingConfiguration: { enabled: false },
-      // Encrypted with a key of the engine's. The data are the names of an account, a run and an execution, and the
-      // messages of errors, none of which is secret: a key of our own would cost more than the executions.
-      encryptionConfiguration: { type: "AWS_OWNED_KEY" },
-    });
-    // With its policy: an execution that starts before the permission is there fails for good.
-    machine.node.addDependency(role);
-    acknowledgeFindings(machine);
-  }
-}
-
-/** May call the function's alias, for this state machine only. */
-function machineRole(scope: Construct, handOver: ExecutionStarts, target: IFunction): Role {
+export function addStateMachine(parent: Construct, { name, target, failureQueue }: StateMachineProps): void {
+  const scope = new Construct(parent, "StateMachine");
+  const { account } = Stack.of(scope);
+  const arn = stateMachineArn(scope, name);
+  /** May call the function's alias, for this state machine only. */
   const role = new Role(scope, "Role", {
     description: "Allows the state machine to call the function",
     assumedBy: new ServicePrincipal("states.amazonaws.com", {
-      conditions: {
-        StringEquals: { "aws:SourceAccount": Stack.of(scope).account },
-        ArnLike: { "aws:SourceArn": handOver.stateMachineArn },
-      },
+      conditions: { StringEquals: { "aws:SourceAccount": account }, ArnLike: { "aws:SourceArn": arn } },
     }),
   });
   role.addToPolicy(
@@ -62,10 +50,25 @@ function machineRole(scope: Construct, handOver: ExecutionStarts, target: IFunct
       resources: [target.functionArn],
     }),
   );
-  return role;
-}
-
-function acknowledgeFindings(machine: CfnStateMachine): void {
+  const machine = new CfnStateMachine(scope, "Machine", {
+    stateMachineName: name,
+    // An Express one ends after five minutes.
+    stateMachineType: "STANDARD",
+    // As text: as an object CloudFormation would be free to turn its numbers into texts.
+    definitionString: Stack.of(scope).toJsonString(stateMachineDefinition(target.functionArn)),
+    roleArn: role.roleArn,
+    // The engine keeps the history of each execution with its data for 90 days, and the function logs each turn. A
+    // log group would be a second copy, and to write it the role would need permissions on all logs of the AWS
+    // account (logs:CreateLogDelivery, logs:PutResourcePolicy and six more, which AWS grants on * only).
+    loggingConfiguration: { level: "OFF" },
+    // There is one function and nothing behind it to trace.
+    tracingConfiguration: { enabled: false },
+    // Encrypted with a key of the engine's. The data are the names of an account, a run and an execution, and the
+    // messages of errors, none of which is secret: a key of our own would cost more than the executions.
+    encryptionConfiguration: { type: "AWS_OWNED_KEY" },
+  });
+  // With its policy: an execution that starts before the permission is there fails for good.
+  machine.node.addDependency(role);
   const notTraced =
     "There is one function and nothing behind it to trace. The history of an execution shows every attempt with its time.";
   acknowledge(
@@ -78,6 +81,26 @@ function acknowledgeFindings(machine: CfnStateMachine): void {
     { id: "AwsSolutions-SF2", reason: notTraced },
     { id: "Serverless-StepFunctionStateMachineXray", reason: notTraced },
   );
+  new Rule(new Construct(parent, "EndedExecutions"), "Rule", {
+    description: "Tells the function of executions that ended without finishing their run",
+    eventPattern: {
+      source: ["aws.states"],
+      detailType: ["Step Functions Execution Status Change"],
+      detail: { stateMachineArn: [arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
+    },
+    targets: [
+      new LambdaFunction(target, {
+        event: RuleTargetInput.fromObject({
+          action: "abandon",
+          executionArn: EventField.fromPath("$.detail.executionArn"),
+        }),
+        // As with the schedules: what is lost is in the failure queue, and the next start of the account asks the
+        // engine itself.
+        maxEventAge: Duration.hours(1),
+        deadLetterQueue: failureQueue,
+      }),
+    ],
+  });
 }
 
 /** `States.Timeout` must mean that the function is no longer at work: two invocations of one run would meet. */
@@ -148,56 +171,4 @@ function stateMachineDefinition(functionArn: string): object {
       End: { Type: "Succeed" },
     },
   };
-}
-
-/** What the function needs to hand over a run: the ARN of the state machine, and the permission to start executions. */
-export class ExecutionStarts extends Construct {
-  /** The deployment's, so two in one AWS account do not meet. */
-  readonly stateMachineName: string;
-  /** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */
-  readonly stateMachineArn: string;
-
-  constructor(scope: Construct, id: string, name: string) {
-    super(scope, id);
-    this.stateMachineName = name;
-    this.stateMachineArn = Stack.of(this).formatArn({
-      service: "states",
-      resource: "stateMachine",
-      resourceName: this.stateMachineName,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-  }
-
-  /** Allows the function to start executions and to ask how they are, and returns the state machine's ARN. */
-  grantTo(role: Role): Pick<FunctionSettings, "stateMachineArn"> {
-    role.addToPolicy(
-      new PolicyStatement({
-        sid: "HandOver",
-        actions: ["states:StartExecution"],
-        resources: [this.stateMachineArn],
-      }),
-    );
-    role.addToPolicy(
-      new PolicyStatement({
-        sid: "AskAboutExecutions",
-        actions: ["states:DescribeExecution"],
-        resources: [this.executionArn("*")],
-      }),
-    );
-    acknowledge(role, {
-      id: wildcardFinding(role, this.executionArn("*")),
-      reason:
-        "Runs give the executions their names, so all executions of this state machine are the narrowest resource.",
-    });
-    return { stateMachineArn: this.stateMachineArn };
-  }
-
-  private executionArn(name: string): string {
-    return Stack.of(this).formatArn({
-      service: "states",
-      resource: "execution",
-      resourceName: `${this.stateMachineName}:${name}`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-  }
 }

@@ -7,13 +7,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AssetHashType, DockerImage, Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
-import { Alias, Architecture, Code, Runtime } from "aws-cdk-lib/aws-lambda";
+import { Alias, Architecture, Code, type IFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
-import { type ILogGroup, LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
-import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { type ILogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
+import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { FUNCTION_FILE_NAME } from "../../lambdas/sync/environment.ts";
+import { FUNCTION_FILE_NAME, functionFileText } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** For starts that failed for good: all retries failed, or the start was too old to retry. */
+export function addFailureQueue(parent: Construct): Queue {
+  const queue = new Queue(new Construct(parent, "Failures"), "Queue", {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    // The maximum of SQS: a person reads the messages, perhaps after a holiday.
+    retentionPeriod: Duration.days(14),
+  });
+  const reason = "This is the queue for failed starts. A person empties it, and an alarm says when.";
+  acknowledge(queue, { id: "AwsSolutions-SQS3", reason }, { id: "Serverless-SQSRedrivePolicy", reason });
+  return queue;
+}
 
 /** Lambda's maximum. An invocation stops between two units of its work before that. */
 export const FUNCTION_TIMEOUT = Duration.minutes(15);
@@ -21,65 +35,62 @@ export const FUNCTION_TIMEOUT = Duration.minutes(15);
 interface SyncFunctionProps {
   readonly role: IRole;
   readonly environment: Readonly<Record<string, string>>;
-  /** The text of the settings file beside the code. */
-  readonly settingsFile: string;
+  readonly settings: Settings;
   readonly failureQueue: IQueue;
   /** The group of the log, if the app brings one. */
   readonly logGroup: ILogGroup | undefined;
-  /** Of a group that is made. */
-  readonly logRetentionDays: RetentionDays;
-  readonly reservedConcurrency: number | undefined;
 }
 
-export class SyncFunction extends Construct {
-  readonly function: NodejsFunction;
+interface SyncFunction {
+  readonly functionName: string;
   /** Schedules and people call the alias: the failure queue and the retries belong to it, not to `$LATEST`. */
-  readonly live: Alias;
+  readonly live: IFunction;
   readonly logGroup: ILogGroup;
-
-  constructor(scope: Construct, id: string, props: SyncFunctionProps) {
-    super(scope, id);
-    this.logGroup =
-      props.logGroup ??
-      new LogGroup(this, "Logs", {
-        retention: props.logRetentionDays,
-        removalPolicy: RemovalPolicy.DESTROY,
-      });
-    this.logGroup.grantWrite(props.role);
-    this.function = new NodejsFunction(this, "Function", {
-      description: "Makes, checks and publishes snapshots of the events of a Brand Metrics Service",
-      ...functionCode(props.settingsFile),
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
-      // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but publishing is
-      // limited by the processor: it gzips, hashes and compares.
-      memorySize: 1_769,
-      timeout: FUNCTION_TIMEOUT,
-      // None by default. The lease already limits every account to one run at a time, and Lambda requires 100
-      // unreserved: in a new AWS account, which has 10 in total, any reservation makes the deployment fail.
-      ...(props.reservedConcurrency === undefined
-        ? {}
-        : { reservedConcurrentExecutions: props.reservedConcurrency }),
-      role: props.role,
-      logGroup: this.logGroup,
-      environment: props.environment,
-    });
-    this.live = new Alias(this, "Live", {
-      aliasName: "live",
-      version: this.function.currentVersion,
-      // A start that is more than an hour late is not worth starting: the next one follows soon. Each of the two
-      // retries resumes an unfinished run.
-      maxEventAge: Duration.hours(1),
-      retryAttempts: 2,
-      onFailure: { bind: () => ({ destination: props.failureQueue.queueArn }) },
-    });
-    acknowledgeFindings(this.function);
-  }
 }
 
-function acknowledgeFindings(scope: Construct): void {
+export function addFunction(
+  parent: Construct,
+  { role, environment, settings, failureQueue, ...brought }: SyncFunctionProps,
+): SyncFunction {
+  const scope = new Construct(parent, "Sync");
+  const logGroup =
+    brought.logGroup ??
+    new LogGroup(scope, "Logs", {
+      retention: settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+  logGroup.grantWrite(role);
+  const sync = new NodejsFunction(scope, "Function", {
+    description: "Makes, checks and publishes snapshots of the events of a Brand Metrics Service",
+    code: functionCode(functionFileText(settings)),
+    // In the file of the bundle that Lambda loads.
+    handler: "index.handler",
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    // From this size on Lambda gives one whole processor. A run mostly waits for its budget, but publishing is
+    // limited by the processor: it gzips, hashes and compares.
+    memorySize: 1_769,
+    timeout: FUNCTION_TIMEOUT,
+    // None by default. The lease already limits every account to one run at a time, and Lambda requires 100
+    // unreserved: in a new AWS account, which has 10 in total, any reservation makes the deployment fail.
+    ...(settings.reservedConcurrency === undefined
+      ? {}
+      : { reservedConcurrentExecutions: settings.reservedConcurrency }),
+    role,
+    logGroup,
+    environment,
+  });
+  const live = new Alias(scope, "Live", {
+    aliasName: "live",
+    version: sync.currentVersion,
+    // A start that is more than an hour late is not worth starting: the next one follows soon. Each of the two
+    // retries resumes an unfinished run.
+    maxEventAge: Duration.hours(1),
+    retryAttempts: 2,
+    onFailure: { bind: () => ({ destination: failureQueue.queueArn }) },
+  });
   acknowledge(
-    scope,
+    sync,
     {
       id: "Serverless-LambdaTracing",
       reason:
@@ -91,6 +102,7 @@ function acknowledgeFindings(scope: Construct): void {
         "The alias's on-failure destination sends a failed start and its error to the failure queue. Nothing starts $LATEST asynchronously.",
     },
   );
+  return { functionName: sync.functionName, live, logGroup };
 }
 
 /** Beside the built construct. A clone has no such folder. */
@@ -98,7 +110,7 @@ const BUILT = fileURLToPath(new URL("function/", import.meta.url));
 const SOURCES = fileURLToPath(new URL("../../", import.meta.url));
 
 /** @param settingsFile the text of the settings file beside the code */
-function functionCode(settingsFile: string): { readonly code: Code; readonly handler: string } {
+function functionCode(settingsFile: string): Code {
   const isBuilt = existsSync(BUILT);
   const tryBundle = (folder: string): boolean => {
     if (isBuilt) cpSync(BUILT, folder, { recursive: true });
@@ -106,7 +118,7 @@ function functionCode(settingsFile: string): { readonly code: Code; readonly han
     writeFileSync(join(folder, FUNCTION_FILE_NAME), settingsFile);
     return true;
   };
-  const code = Code.fromAsset(isBuilt ? BUILT : SOURCES, {
+  return Code.fromAsset(isBuilt ? BUILT : SOURCES, {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       // The CDK asks for one. It is not used, because the files are made here.
@@ -117,7 +129,6 @@ function functionCode(settingsFile: string): { readonly code: Code; readonly han
       local: { tryBundle },
     },
   });
-  return { code, handler: FUNCTION_HANDLER };
 }
 
 /** Loads esbuild, which an app with the installed package may not have. Synthesis cannot wait for an import. */
@@ -127,6 +138,3 @@ function bundleInto(folder: string): void {
   );
   bundler.bundleFunction(folder);
 }
-
-/** The handler in the file of the bundle that Lambda loads. */
-const FUNCTION_HANDLER = "index.handler";

@@ -1,8 +1,8 @@
 // Where all files are: snapshots, changes, publications, run logs, staging, and the results of queries; and what
 // protects them: the bucket's lifecycle rules, and the statements of its policy.
 
-import { Annotations, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { AnyPrincipal, Effect, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { Annotations, Duration, RemovalPolicy } from "aws-cdk-lib";
+import { AnyPrincipal, Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
   BlockPublicAccess,
@@ -15,114 +15,42 @@ import {
   ObjectOwnership,
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { COLUMNS_FILE, FOLDERS, layout } from "../../lambdas/job/storage/layout.ts";
-import type { FunctionSettings } from "../../lambdas/sync/environment.ts";
-import { acknowledge, wildcardFinding } from "../acknowledge.ts";
+import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
+import { acknowledge } from "../acknowledge.ts";
 
-/** What the function reads and writes: the folders that it works in, and one file beside them. */
-const PREFIXES = Object.values(FOLDERS);
-const READ_AND_WRITTEN = [...PREFIXES.map((prefix) => `${prefix}*`), COLUMNS_FILE];
-/** The function writes streams here, and may have to abort their multipart uploads. */
-const STREAMED = [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs];
-/**
- * Retention deletes snapshots, `check` deletes its own test file, and an accepted login deletes the note of a refused
- * one. Everything else is kept or expires.
- */
-const DELETED = [`${FOLDERS.snapshots}*`, `${FOLDERS.runs}*`, layout("*").loginRefused];
-
-export class Storage extends Construct {
+export interface Storage {
   readonly bucket: IBucket;
   /** That the files are encrypted with, where they are not those of S3; the results of queries with the first. */
   readonly keys: readonly IKey[];
-  private readonly services: UseOfKeys["services"];
-
-  constructor(scope: Construct, id: string, choice: BucketChoice) {
-    super(scope, id);
-    this.bucket = deploymentBucket(this, choice);
-    const keys = [choice.encryptionKey, this.bucket.encryptionKey];
-    // The secrets have the key of the deployment, not that of a bucket which the app brings.
-    this.services = choice.encryptionKey === undefined ? ["s3"] : ["s3", "secretsmanager"];
-    this.keys = [...new Set(keys.filter((key) => key !== undefined))];
-  }
-
-  /** With its closing slash. */
-  get resultsLocation(): string {
-    return this.location(RESULTS_PREFIX);
-  }
-
-  /** `s3://bucket/` and the key or prefix. */
-  location(key: string): string {
-    return `s3://${this.bucket.bucketName}/${key}`;
-  }
-
-  /** Allows the function to read and write its files, and returns the bucket. */
-  grantTo(role: Role): Pick<FunctionSettings, "bucket" | "bucketOwner"> {
-    const statements = [
-      {
-        sid: "ReadAndWrite",
-        actions: ["s3:GetObject", "s3:PutObject"],
-        resources: READ_AND_WRITTEN.map((keys) => this.bucket.arnForObjects(keys)),
-      },
-      {
-        sid: "AbortUploads",
-        actions: ["s3:AbortMultipartUpload"],
-        resources: STREAMED.map((prefix) => this.bucket.arnForObjects(`${prefix}*`)),
-      },
-      {
-        sid: "Delete",
-        actions: ["s3:DeleteObject"],
-        resources: DELETED.map((keys) => this.bucket.arnForObjects(keys)),
-      },
-      {
-        // Without this permission S3 returns 403 for a missing key. S3 evaluates it with the key as s3:prefix, so
-        // every prefix that is read must be named, even if it is never listed.
-        sid: "List",
-        actions: ["s3:ListBucket"],
-        resources: [this.bucket.bucketArn],
-        conditions: { StringLike: { "s3:prefix": READ_AND_WRITTEN } },
-      },
-    ];
-    for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
-    for (const statement of useOfKeys(role, { keys: this.keys, services: this.services })) {
-      role.addToPolicy(statement);
-    }
-    this.acknowledgePrefixes(role);
-    return { bucket: this.bucket.bucketName, bucketOwner: Stack.of(this).account };
-  }
-
-  private acknowledgePrefixes(role: Role): void {
-    const reason =
-      "Runs choose the names of the files below a prefix, so the prefix is the narrowest possible resource.";
-    const ids = [...PREFIXES.map((prefix) => `${prefix}*`), layout("*").loginRefused].map((keys) =>
-      wildcardFinding(role, this.bucket.arnForObjects(keys)),
-    );
-    acknowledge(role, ...ids.map((id) => ({ id, reason })));
-  }
 }
-
-/** The bucket of a deployment: a new one, the one that an earlier deployment left, or one that the app brings. */
-const ID = "Bucket";
-const PAGE = 'docs/cdk.md, "A bucket that exists"';
 
 interface BucketChoice {
   /** One that the app brings. */
-  readonly bucket?: IBucket | undefined;
+  readonly bucket: IBucket | undefined;
   /** The name of the one that an earlier deployment left. */
-  readonly existingBucket?: string | undefined;
-  readonly encryptionKey?: IKey | undefined;
+  readonly existingBucket: string | undefined;
+  readonly encryptionKey: IKey | undefined;
 }
 
-function deploymentBucket(scope: Construct, choice: BucketChoice): IBucket {
-  const { bucket, existingBucket, encryptionKey } = choice;
-  if (bucket !== undefined && existingBucket !== undefined) {
-    throw new Error(
-      `EventSync: expected the prop bucket or settings.existingBucket (${existingBucket}), and got both. Leave one of them out.`,
-    );
+const ID = "Bucket";
+const PAGE = 'docs/cdk.md, "A bucket that exists"';
+
+export function addStorage(parent: Construct, choice: BucketChoice): Storage {
+  const bucket = bucketOf(new Construct(parent, "Storage"), choice);
+  const keys = [choice.encryptionKey, bucket.encryptionKey].filter((key) => key !== undefined);
+  return { bucket, keys: [...new Set(keys)] };
+}
+
+function bucketOf(scope: Construct, { bucket, existingBucket, encryptionKey }: BucketChoice): IBucket {
+  if (bucket === undefined) {
+    return existingBucket === undefined
+      ? newBucket(scope, encryptionKey)
+      : leftBucket(scope, existingBucket, encryptionKey);
   }
-  if (bucket !== undefined) return protectGiven(scope, bucket);
-  return existingBucket === undefined
-    ? newBucket(scope, encryptionKey)
-    : leftBucket(scope, existingBucket, encryptionKey);
+  if (existingBucket === undefined) return protectGiven(scope, bucket);
+  throw new Error(
+    `EventSync: expected the prop bucket or settings.existingBucket (${existingBucket}), and got both. Leave one of them out.`,
+  );
 }
 
 function newBucket(scope: Construct, encryptionKey: IKey | undefined): IBucket {
@@ -178,30 +106,6 @@ function protectGiven(scope: Construct, bucket: IBucket): IBucket {
     );
   }
   return bucket;
-}
-
-/** The permission to use the keys of the customer that files, results and secrets are encrypted with. */
-interface UseOfKeys {
-  readonly keys: readonly IKey[];
-  /** Only on behalf of these. */
-  readonly services: readonly ("s3" | "secretsmanager")[];
-}
-
-/** The statement for a policy in the stack of `scope`; none without keys. */
-export function useOfKeys(scope: Construct, { keys, services }: UseOfKeys): readonly PolicyStatement[] {
-  if (keys.length === 0) return [];
-  const { region, urlSuffix } = Stack.of(scope);
-  return [
-    new PolicyStatement({
-      sid: "UseKey",
-      // Reading needs Decrypt, and so does completing a multipart upload; writing needs GenerateDataKey.
-      actions: ["kms:Decrypt", "kms:GenerateDataKey"],
-      resources: keys.map(({ keyArn }) => keyArn),
-      conditions: {
-        StringEquals: { "kms:ViaService": services.map((service) => `${service}.${region}.${urlSuffix}`) },
-      },
-    }),
-  ];
 }
 
 /** How long the bucket keeps what a run has staged: a run that takes longer cannot be finished. */

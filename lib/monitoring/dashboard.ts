@@ -3,15 +3,13 @@
 
 import { Duration } from "aws-cdk-lib";
 import {
-  type Alarm,
   AlarmStatusWidget,
   Color,
   Dashboard,
   GaugeWidget,
   GraphWidget,
+  type GraphWidgetProps,
   GraphWidgetView,
-  type HorizontalAnnotation,
-  type IMetric,
   type IWidget,
   LogQueryVisualizationType,
   LogQueryWidget,
@@ -23,7 +21,8 @@ import {
 import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
-import { type AccountMetric, type ExecutionMetric, executionMetric } from "./metrics.ts";
+import type { DeploymentAlarms } from "./alarms.ts";
+import { type AccountMetric, executionMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
@@ -32,56 +31,46 @@ const GLANCE_HEIGHT = 4;
 /** Where an account has no limit for its age. */
 const LONGEST_HOURS = 48;
 
-export interface AccountGlance {
-  readonly account: string;
-  readonly alarms: readonly Alarm[];
-  /** After so many hours without a publication its data are stale; undefined where no alarm says so. */
-  readonly staleAfterHours: number | undefined;
-}
-
-interface GlanceProps {
-  readonly accounts: readonly AccountGlance[];
-  /** The alarms of all accounts together. */
-  readonly alarmsOfAll: readonly Alarm[];
-  readonly metric: AccountMetric;
-  readonly logGroup: ILogGroup;
-}
-
-interface SyncDashboardProps extends GlanceProps {
+interface DashboardProps {
   /** Of the deployment. */
   readonly name: string;
+  readonly metric: AccountMetric;
+  readonly alarms: DeploymentAlarms;
+  readonly logGroup: ILogGroup;
   readonly stateMachineArn: string;
 }
 
-export class SyncDashboard extends Construct {
-  readonly dashboardName: string;
-
-  constructor(scope: Construct, id: string, { name, stateMachineArn, ...glance }: SyncDashboardProps) {
-    super(scope, id);
-    this.dashboardName = name;
-    new Dashboard(this, "Dashboard", {
-      dashboardName: this.dashboardName,
-      defaultInterval: Duration.days(14),
-      widgets: [
-        ...glanceRows(glance),
-        executionsRow(stateMachineArn),
-        ...glance.accounts.flatMap(({ account }) => accountRows(glance.metric, account)),
-      ],
+export function addDashboard(parent: Construct, props: DashboardProps): void {
+  const { name, metric, alarms, logGroup, stateMachineArn } = props;
+  new Dashboard(new Construct(parent, "Overview"), "Dashboard", {
+    dashboardName: name,
+    defaultInterval: Duration.days(14),
+    widgets: [
+      ...glanceRows(props),
+      executionsRow(stateMachineArn),
+      ...alarms.byAccount.flatMap(({ account }) => accountRows(metric, account)),
+    ],
+  });
+  const scope = new Construct(parent, "LogQueries");
+  for (const query of LOG_QUERIES) {
+    new CfnQueryDefinition(scope, query.title.replaceAll(/[^A-Za-z]/g, ""), {
+      // In a folder with the name of the deployment.
+      name: `${name}/${query.title}`,
+      queryString: queryText(query),
+      logGroupNames: [logGroup.logGroupName],
     });
   }
 }
 
 /** Runs that were handed over to the state machine. */
 function executionsRow(stateMachineArn: string): IWidget[] {
-  const metric = (name: ExecutionMetric, label: string, color?: string) =>
-    executionMetric(stateMachineArn, name, { label, ...(color === undefined ? {} : { color }) });
   const counted = {
-    started: metric("ExecutionsStarted", "Started", Color.BLUE),
-    redriven: metric("ExecutionsRedriven", "Redriven", Color.PURPLE),
-    succeeded: metric("ExecutionsSucceeded", "Succeeded", Color.GREEN),
-    failed: metric("ExecutionsFailed", "Failed", Color.RED),
-    timedOut: metric("ExecutionsTimedOut", "Timed out", Color.ORANGE),
-    aborted: metric("ExecutionsAborted", "Aborted", Color.BROWN),
+    started: executionMetric(stateMachineArn, "Started", { label: "Started", color: Color.BLUE }),
+    redriven: executionMetric(stateMachineArn, "Redriven", { label: "Redriven", color: Color.PURPLE }),
+    succeeded: executionMetric(stateMachineArn, "Succeeded", { label: "Succeeded", color: Color.GREEN }),
+    failed: executionMetric(stateMachineArn, "Failed", { label: "Failed", color: Color.RED }),
+    timedOut: executionMetric(stateMachineArn, "TimedOut", { label: "Timed out", color: Color.ORANGE }),
+    aborted: executionMetric(stateMachineArn, "Aborted", { label: "Aborted", color: Color.BROWN }),
   };
   const total = (name: keyof typeof counted): string => `RUNNING_SUM(FILL(${name}, 0))`;
   // The engine counts no running executions of one state machine. One that began before the graph lowers it by one.
@@ -91,79 +80,69 @@ function executionsRow(stateMachineArn: string): IWidget[] {
     label: "Running",
     period: Duration.minutes(5),
   });
-  const graph = (title: string, left: readonly IMetric[], more = {}): IWidget =>
-    new GraphWidget({
-      title: `executions: ${title}`,
-      left: [...left],
-      leftYAxis: { min: 0, showUnits: false },
-      width: WIDTH / 2,
-      height: 5,
-      ...more,
-    });
   return [
-    graph("running", [running]),
-    graph("how they ended", Object.values(counted), {
-      view: GraphWidgetView.BAR,
-      setPeriodToTimeRange: true,
-    }),
+    graph({ title: "executions: running", left: [running], width: WIDTH / 2 }),
+    bars({ title: "executions: how they ended", left: Object.values(counted), width: WIDTH / 2 }),
   ];
 }
 
 function accountRows(metric: AccountMetric, account: string): IWidget[][] {
-  const values = (...names: readonly MetricName[]) =>
-    names.map((name) => metric(account, name, { statistic: Stats.MAXIMUM, label: name }));
+  const outcome = (name: MetricName, color: string, label: string = name) =>
+    metric(account, name, { label, color });
   const outcomes = [
-    metric(account, "Published", { label: "Published", color: Color.GREEN }),
-    metric(account, "Held", { label: "Held", color: Color.ORANGE }),
-    metric(account, "Failed", { label: "Failed", color: Color.RED }),
-    metric(account, "Skipped", { label: "Skipped", color: Color.GREY }),
-    metric(account, "Superseded", { label: "Superseded", color: Color.PURPLE }),
-    metric(account, "EventNotSent", { label: "Event not sent", color: Color.BROWN }),
+    outcome("Published", Color.GREEN),
+    outcome("Held", Color.ORANGE),
+    outcome("Failed", Color.RED),
+    outcome("Skipped", Color.GREY),
+    outcome("Superseded", Color.PURPLE),
+    outcome("EventNotSent", Color.BROWN, "Event not sent"),
   ];
-  const graph = (title: string, left: readonly ReturnType<AccountMetric>[], isBar = false): IWidget =>
-    new GraphWidget({
-      title: `${account}: ${title}`,
-      left: [...left],
-      leftYAxis: { min: 0, showUnits: false },
-      ...(isBar ? { view: GraphWidgetView.BAR, setPeriodToTimeRange: true } : {}),
-      width: THIRD,
-      height: 5,
-    });
+  const values = (title: string, ...names: readonly MetricName[]): IWidget => {
+    const left = names.map((name) => metric(account, name, { statistic: Stats.MAXIMUM, label: name }));
+    return graph({ title: `${account}: ${title}`, left, width: THIRD });
+  };
   return [
     [new TextWidget({ markdown: `## ${account}`, width: WIDTH, height: 1 })],
     [
-      graph("outcomes", outcomes, true),
-      graph("events", values("Events")),
-      graph("added, changed, removed, left out", values("Added", "Changed", "Removed", "LeftOut")),
+      bars({ title: `${account}: outcomes`, left: outcomes, width: THIRD }),
+      values("events", "Events"),
+      values("added, changed, removed, left out", "Added", "Changed", "Removed", "LeftOut"),
     ],
     [
-      graph("duration in seconds", values("DurationSeconds")),
-      graph("requests, percent of the budget", values("BudgetShare")),
-      graph("retries, throttled responses", values("Retries", "Throttled")),
+      values("duration in seconds", "DurationSeconds"),
+      values("requests, percent of the budget", "BudgetShare"),
+      values("retries, throttled responses", "Retries", "Throttled"),
     ],
   ];
 }
 
-function glanceRows({ accounts, alarmsOfAll, metric, logGroup }: GlanceProps): IWidget[][] {
+function graph(props: GraphWidgetProps): IWidget {
+  return new GraphWidget({ leftYAxis: { min: 0, showUnits: false }, height: 5, ...props });
+}
+
+function bars(props: GraphWidgetProps): IWidget {
+  return graph({ view: GraphWidgetView.BAR, setPeriodToTimeRange: true, ...props });
+}
+
+function glanceRows({ alarms, metric, logGroup }: DashboardProps): IWidget[][] {
   return [
     [new TextWidget({ markdown: "# At a glance", width: WIDTH, height: 1 })],
     [logTable(ACCOUNTS_NOW, logGroup, WIDTH / 2), logTable(LAST_SUCCESS, logGroup, WIDTH / 2)],
-    ...accounts.map((account) => [alarmsOf(account), ageOf(account, metric)]),
-    [new AlarmStatusWidget({ title: "all accounts", alarms: [...alarmsOfAll], width: WIDTH, height: 3 })],
+    ...alarms.byAccount.map(({ account, alarms, staleAfterHours }) => [
+      // Held, failing, stale and more: each alarm has a colour.
+      new AlarmStatusWidget({
+        title: account,
+        alarms: [...alarms],
+        width: WIDTH - GAUGE_WIDTH,
+        height: GLANCE_HEIGHT,
+      }),
+      ageOf(metric, account, staleAfterHours),
+    ]),
+    [new AlarmStatusWidget({ title: "all accounts", alarms: [...alarms.ofAll], width: WIDTH, height: 3 })],
   ];
 }
 
-/** Held, failing, stale and more: each alarm has a colour. */
-function alarmsOf({ account, alarms }: AccountGlance): IWidget {
-  return new AlarmStatusWidget({
-    title: account,
-    alarms: [...alarms],
-    width: WIDTH - GAUGE_WIDTH,
-    height: GLANCE_HEIGHT,
-  });
-}
-
-function ageOf({ account, staleAfterHours }: AccountGlance, metric: AccountMetric): IWidget {
+function ageOf(metric: AccountMetric, account: string, staleAfterHours: number | undefined): IWidget {
   const hours = new MathExpression({
     // The instant of each hour with a publication, repeated until the next one, and how long before each hour it was.
     expression: "(EPOCH(FILL(published, 0)) - FILL(IF(published > 0, EPOCH(published)), REPEAT)) / 3600",
@@ -171,16 +150,14 @@ function ageOf({ account, staleAfterHours }: AccountGlance, metric: AccountMetri
     label: "hours since the last publication",
     period: Duration.hours(1),
   });
-  const limit = staleAfterHours ?? LONGEST_HOURS;
-  const annotations: HorizontalAnnotation[] =
-    staleAfterHours === undefined
-      ? []
-      : [{ value: staleAfterHours, label: "stale", color: Color.RED, fill: Shading.ABOVE }];
   return new GaugeWidget({
     title: `${account}: hours since the last publication`,
     metrics: [hours],
-    leftYAxis: { min: 0, max: Math.ceil(limit * 1.5) },
-    annotations,
+    leftYAxis: { min: 0, max: Math.ceil((staleAfterHours ?? LONGEST_HOURS) * 1.5) },
+    annotations:
+      staleAfterHours === undefined
+        ? []
+        : [{ value: staleAfterHours, label: "stale", color: Color.RED, fill: Shading.ABOVE }],
     width: GAUGE_WIDTH,
     height: GLANCE_HEIGHT,
   });
@@ -283,19 +260,4 @@ export const LOG_QUERIES: readonly LogQuery[] = [
 /** As the console shows it: a command on each line. */
 export function queryText({ commands }: LogQuery): string {
   return commands.join("\n| ");
-}
-
-/** The saved queries of CloudWatch Logs Insights, in a folder with the name of the deployment. */
-export class SavedLogQueries extends Construct {
-  /** @param name of the deployment */
-  constructor(scope: Construct, id: string, name: string, logGroup: ILogGroup) {
-    super(scope, id);
-    for (const query of LOG_QUERIES) {
-      new CfnQueryDefinition(this, query.title.replaceAll(/[^A-Za-z]/g, ""), {
-        name: `${name}/${query.title}`,
-        queryString: queryText(query),
-        logGroupNames: [logGroup.logGroupName],
-      });
-    }
-  }
 }

@@ -1,52 +1,38 @@
-// The metrics that alarms and dashboard show, as CloudWatch names them.
+// The metrics that alarms and dashboard show, as CloudWatch names them. By default sums over five minutes.
 
 import { Duration } from "aws-cdk-lib";
 import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 
-/** What the engine counts for a state machine. */
-export type ExecutionMetric =
-  | "ExecutionsStarted"
-  | "ExecutionsRedriven"
-  | "ExecutionsSucceeded"
-  | "ExecutionsFailed"
-  | "ExecutionsTimedOut"
-  | "ExecutionsAborted";
+type Shown = Pick<MetricProps, "statistic" | "period" | "label" | "color">;
 
-export type AccountMetric = (
-  account: string,
-  metricName: MetricName,
-  options?: Pick<MetricProps, "statistic" | "period" | "label" | "color">,
-) => Metric;
+const DEFAULTS = { statistic: Stats.SUM, period: Duration.minutes(5) };
 
-/**
- * The metrics that the function of a deployment writes for each attempt. By default the sum over five minutes. Attempts
- * of one account never overlap.
- */
+export type AccountMetric = (account: string, metricName: MetricName, shown?: Shown) => Metric;
+
+/** What the function of a deployment writes for each attempt. Attempts of one account never overlap. */
 export function accountMetricIn(namespace: string): AccountMetric {
-  return (account, metricName, options = {}) =>
+  return (account, metricName, shown) =>
     new Metric({
+      ...DEFAULTS,
       namespace,
       metricName,
       dimensionsMap: { [METRIC_DIMENSION]: account },
-      statistic: Stats.SUM,
-      period: Duration.minutes(5),
-      ...options,
+      ...shown,
     });
 }
 
-/** The engine counts these for all accounts together. By default the sum over five minutes. */
+/** What the engine counts for a state machine, for all accounts together: `ExecutionsFailed`. */
 export function executionMetric(
   stateMachineArn: string,
-  metricName: ExecutionMetric,
-  options: Pick<MetricProps, "period" | "label" | "color"> = {},
+  end: "Started" | "Redriven" | "Succeeded" | "Failed" | "TimedOut" | "Aborted",
+  shown: Shown,
 ): Metric {
   return new Metric({
+    ...DEFAULTS,
     namespace: "AWS/States",
-    metricName,
+    metricName: `Executions${end}`,
     dimensionsMap: { StateMachineArn: stateMachineArn },
-    statistic: Stats.SUM,
-    period: Duration.minutes(5),
-    ...options,
+    ...shown,
   });
 }

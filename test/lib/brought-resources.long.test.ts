@@ -10,8 +10,7 @@ import { Bucket } from "aws-cdk-lib/aws-s3";
 import { ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
-import { EventSync } from "../../lib/event-sync.ts";
-import type { EventSyncProps } from "../../lib/event-sync-props.ts";
+import { EventSync, type EventSyncProps } from "../../lib/event-sync.ts";
 import { statements } from "./policy-statements.ts";
 import { newApp, type Resource, type Synthesized, templateOf } from "./synthesized.ts";
 

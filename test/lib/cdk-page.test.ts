@@ -93,8 +93,9 @@ test("the versions of the CDK are those that the package asks for", () => {
 });
 
 test("the table of props has each prop with its type, in the order of the source", () => {
-  const source = readFileSync(new URL("../../lib/event-sync-props.ts", import.meta.url), "utf8");
-  const props = [...source.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gm)].map(([, name, type = ""]) => [
+  const source = readFileSync(new URL("../../lib/event-sync.ts", import.meta.url), "utf8");
+  const [declared = ""] = /^export interface EventSyncProps \{$[^}]+^\}$/m.exec(source) ?? [];
+  const props = [...declared.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gm)].map(([, name, type = ""]) => [
     name,
     type.replace(" | ", " or "),
   ]);

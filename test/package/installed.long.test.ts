@@ -49,7 +49,6 @@ test("the package holds built code, documents and the schema of the settings fil
     "SECURITY.md",
     "brand-events.schema.json",
     "dist/brand-events-sync.js",
-    "dist/cdk/event-sync-props.d.ts",
     "dist/cdk/event-sync.d.ts",
     "dist/cdk/event-sync.js",
     "dist/cdk/function/index.mjs",
