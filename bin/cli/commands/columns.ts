@@ -23,7 +23,7 @@ import { formatTable, type ResultRow } from "../output/format-result.ts";
 import { reportSkipped } from "../output/run-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
-import type { QueryOptions } from "../query/query.ts";
+import type { QueryOptions } from "../query/locked-duckdb.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";

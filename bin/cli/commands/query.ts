@@ -20,11 +20,11 @@ import { EXIT } from "../output/exit-code.ts";
 import { columnsAndRows, formatResult, type ResultRows } from "../output/format-result.ts";
 import { oneLine } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
-import { OutFile } from "../query/out-file.ts";
-import type { QueryOptions } from "../query/query.ts";
+import type { QueryOptions } from "../query/locked-duckdb.ts";
+import { type Add, writeOutFile } from "../query/out-file.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
-import { type CommandContext, command } from "../wiring/command.ts";
+import { command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 
 const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;
@@ -53,7 +53,7 @@ export const queryCommand = command({
       "query reads a warehouse on this computer. One in S3 is read with Athena, where the tables have the same names: run the SQL there, in the stack's workgroup and database.";
     const { store, views } = await openLocalWarehouse(values, context, inS3);
     const { directory } = views;
-    const { queryRows } = await withDuckDB();
+    const { queryRows, writeParquet } = await withDuckDB();
     const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
     const statusOf = (account: string): string =>
       commandLineText(["status", "--account", account], ["config", "warehouse"], values);
@@ -74,12 +74,16 @@ export const queryCommand = command({
       });
       return EXIT.done;
     }
-    const { writeParquet } = await import("../query/write-parquet.ts");
-    await intoFile(values.out, context, directory, (file) =>
-      form === "parquet"
-        ? writeParquet(views, sql, options, file.temporary)
-        : queryRows(views, sql, options, (result) => file.fill(result, (rows) => piecesOf(rows, form))),
+    const { path, replaces, written } = await writeOutFile(
+      resolve(cwd, values.out),
+      { warehouse: directory, failure: "QUERY_FAILED" },
+      (temporary, add) =>
+        form === "parquet"
+          ? writeParquet(views, sql, options, temporary)
+          : queryRows(views, sql, options, (result) => addRows(add, result, form)),
     );
+    const before = replaces ? ", in place of the file before" : "";
+    stderr.lines([`${plural(written, "row")} in ${path}${before}`]);
     return EXIT.done;
   },
 });
@@ -150,22 +154,21 @@ function piecesOf(
   return form === "line" ? columnsAndRows(result) : formatResult(form, result, { width });
 }
 
-/** `write` returns the number of rows. */
-async function intoFile(
-  out: string,
-  { stderr, cwd }: CommandContext,
-  warehouse: string,
-  write: (file: OutFile) => Promise<number>,
-): Promise<void> {
-  const file = await OutFile.in(resolve(cwd, out), { warehouse, failure: "QUERY_FAILED" });
-  try {
-    const rows = await write(file);
-    await file.keep();
-    const before = file.replaces ? ", in place of the file before" : "";
-    stderr.lines([`${plural(rows, "row")} in ${file.path}${before}`]);
-  } finally {
-    await file.discard();
+/** Returns the number of rows. */
+async function addRows(
+  add: Add,
+  { columns, batches }: ResultRows,
+  form: Exclude<Form, "parquet">,
+): Promise<number> {
+  let count = 0;
+  async function* counted(): ResultRows["batches"] {
+    for await (const rows of batches) {
+      count += rows.length;
+      yield rows;
+    }
   }
+  await add(piecesOf({ columns, batches: counted() }, form));
+  return count;
 }
 
 const MAX_SHOWN = 3;

@@ -7,7 +7,7 @@ import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { OutFile } from "../query/out-file.ts";
+import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseUnknownAccount, warehouseAccounts } from "../wiring/open-warehouse.ts";
@@ -32,30 +32,28 @@ export const reportCommand = command({
     const isOne = context.given.has("account");
     if (isOne && !all.includes(values.account))
       await refuseUnknownAccount(accountStore(store, values.account));
-    const file = await OutFile.in(resolve(cwd, values.out ?? DEFAULT_FILE), {
-      warehouse: isS3(values.warehouse) ? undefined : values.warehouse,
-      failure: "STORE_FAILED",
-    });
-    try {
-      const { page, damaged } = await makeReport({
-        store,
-        accounts: isOne ? [values.account] : all,
-        limitOf: (account) => context.given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
-        warehouse: values.warehouse,
-        nowMs,
-        commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
-      });
-      await file.add([page]);
-      await file.keep();
-      if (values.json) stdout.json({ file: file.path });
-      else
-        stdout.lines([`The report is in ${file.path}${file.replaces ? ", in place of the one before" : ""}`]);
-      for (const { account, damage } of damaged) {
-        stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
-      }
-      return damaged.length === 0 ? EXIT.done : EXIT.failed;
-    } finally {
-      await file.discard();
+    const file = await writeOutFile(
+      resolve(cwd, values.out ?? DEFAULT_FILE),
+      { warehouse: isS3(values.warehouse) ? undefined : values.warehouse, failure: "STORE_FAILED" },
+      async (_, add) => {
+        const { page, damaged } = await makeReport({
+          store,
+          accounts: isOne ? [values.account] : all,
+          warehouse: values.warehouse,
+          nowMs,
+          limitOf: (account) => context.given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
+          commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
+        });
+        await add([page]);
+        return damaged;
+      },
+    );
+    if (values.json) stdout.json({ file: file.path });
+    else
+      stdout.lines([`The report is in ${file.path}${file.replaces ? ", in place of the one before" : ""}`]);
+    for (const { account, damage } of file.written) {
+      stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
     }
+    return file.written.length === 0 ? EXIT.done : EXIT.failed;
   },
 });

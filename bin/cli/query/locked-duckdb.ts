@@ -1,13 +1,119 @@
-// A DuckDB in memory that reaches the tables of one warehouse, and one file to write if need be: no other file, no
-// network, no extension.
+// A DuckDB in memory that reads the tables of one warehouse, and writes one file if need be: no other file, no network, no
+// extension, and of SQL only what reads.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { escapePattern, LINES, literal, patternOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
+import {
+  type DuckDBConnection,
+  type DuckDBExtractedStatements,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  StatementType,
+} from "@duckdb/node-api";
+import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import {
+  type AccountLog,
+  escapePattern,
+  LINES,
+  literal,
+  patternOf,
+} from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
+import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
+import { TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { tableFolders } from "./out-file.ts";
+import { noSql } from "./read-sql.ts";
+
+export type Views = Pick<DuckdbCatalog, "directory" | "read">;
+
+export interface QueryOptions {
+  readonly signal?: AbortSignal;
+  /** Asked before the files of these tables are read; throws if one is damaged, or returns what to leave out. */
+  readonly verify?: (use: {
+    readonly accounts: readonly AccountLog[];
+    readonly tables: ReadonlySet<string>;
+  }) => Promise<readonly DamagedUnit[]>;
+  /** What helps with DuckDB's message about the SQL, if anything is known. */
+  readonly hint?: (accounts: readonly AccountLog[], message: string) => Promise<string | undefined>;
+}
+
+interface PrepareOptions extends QueryOptions {
+  /** A file outside the warehouse that the statements of `use` may write; the SQL itself cannot. */
+  readonly file?: string;
+}
+
+/**
+ * Lets `use` run what was let through. Throws `QUERY_FAILED` with what DuckDB says, and before anything runs for
+ * SQL that does more than read this warehouse; the signal's reason when that aborts; what `verify` and `use` throw.
+ */
+export async function withPrepared<T>(
+  views: Views,
+  sql: string,
+  {
+    signal = new AbortController().signal,
+    verify = async () => [],
+    hint = async () => undefined,
+    file,
+  }: PrepareOptions,
+  use: (
+    connection: DuckDBConnection,
+    statements: readonly DuckDBPreparedStatement[],
+    signal: AbortSignal,
+  ) => Promise<T>,
+): Promise<T> {
+  const { sql: definitions, accounts, without } = await views.read();
+  return withLockedDuckDB(views.directory, file, async (connection) => {
+    const stop = (): void => connection.interrupt();
+    signal.addEventListener("abort", stop);
+    try {
+      await define(connection, definitions);
+      const hintOn = (message: string): Promise<string | undefined> => hint(accounts, message);
+      let prepared = await prepare(connection, sql, hintOn);
+      const leftOut = await verify({ accounts, tables: prepared.tables });
+      if (leftOut.length > 0) {
+        await define(connection, without(leftOut));
+        prepared = await prepare(connection, sql, hintOn);
+      }
+      return await use(connection, prepared.statements, signal);
+    } catch (error) {
+      signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  });
+}
+
+async function define(connection: DuckDBConnection, definitions: string): Promise<void> {
+  try {
+    await connection.run(definitions);
+  } catch (error) {
+    throw new SyncError(
+      "QUERY_FAILED",
+      `The tables cannot be made, because published files are missing or unreadable. Restore them from a backup. DuckDB says: ${messageOf(error)}`,
+    );
+  }
+}
+
+/** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
+const PARSER = "Failed to extract statements: ";
+
+async function prepare(
+  connection: DuckDBConnection,
+  sql: string,
+  hintOn: (message: string) => Promise<string | undefined>,
+): Promise<ReadOnly> {
+  const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
+    const message = messageOf(error);
+    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
+  });
+  if (extracted.count === 0) throw noSql();
+  return prepareReadOnly(connection, sql, extracted).catch(async (error: unknown) => {
+    throw queryError(error, await hintOn(messageOf(error)));
+  });
+}
 
 /** DuckDB would load these at the first sight of a function or a URL, over the network if need be. */
 const NO_EXTENSIONS = {
@@ -16,28 +122,30 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
-interface Reachable {
-  /** Of the warehouse. */
-  readonly directory: string;
-  /** Outside it. */
-  readonly file?: string | undefined;
-}
-
 /** Lets `use` work with a connection. DuckDB compares real paths, so a link to a file elsewhere opens nothing. */
-export async function withLockedDuckDB<T>(
-  { directory, file }: Reachable,
+async function withLockedDuckDB<T>(
+  directory: string,
+  file: string | undefined,
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   const folders = (await tableFolders(directory)).map(withForwardSlashes);
-  // The pattern names no file itself: each one that it finds must lie in one of the folders.
+  // DuckDB compares a file pattern with the folders as it is written, so each is named as in a pattern too.
+  const allowed = new Set([...folders, ...folders.map(escapePattern)]);
   const files = [join(directory, VIEWS_FILE), ...(file === undefined ? [] : [file])].map(withForwardSlashes);
-  const allowed = { folders, files: [...files, `${patternOf(directory)}/${LINES}`] };
+  // The pattern names no file itself: each one that it finds must lie in one of the folders.
+  files.push(`${patternOf(directory)}/${LINES}`);
+  const list = (paths: Iterable<string>): string => [...paths].map(literal).join(", ");
   const temporary = await privateFolder();
   const instance = await DuckDBInstance.create(":memory:", NO_EXTENSIONS);
   try {
     const connection = await instance.connect();
     try {
-      await connection.run(locked(allowed, temporary));
+      // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
+      await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
+SET allowed_directories = [${list(allowed)}];
+SET allowed_paths = [${list(files)}];
+SET enable_external_access = false;
+SET lock_configuration = true;`);
       return await use(connection);
     } finally {
       connection.closeSync();
@@ -53,20 +161,122 @@ async function privateFolder(): Promise<string | undefined> {
   return mkdtemp(join(tmpdir(), "brand-events-sync-")).catch(() => undefined);
 }
 
-/**
- * DuckDB compares a file pattern with the folders as it is written, so each is named as in a pattern too. It
- * adds its folder for large sorts to them, hence one of our own.
- */
-function locked(
-  { folders, files }: { readonly folders: readonly string[]; readonly files: readonly string[] },
-  temporary = "",
-): string {
-  const allowed = [...new Set([...folders, ...folders.map(escapePattern)])].map(literal);
-  return `SET temp_directory = ${literal(temporary)};
-SET allowed_directories = [${allowed.join(", ")}];
-SET allowed_paths = [${files.map(literal).join(", ")}];
-SET enable_external_access = false;
-SET lock_configuration = true;`;
+const withForwardSlashes = (path: string): string => path.replaceAll(sep, "/");
+
+/** What a query that fails says: DuckDB's own words, and what helps. */
+const MAX_MESSAGE_CHARS = 2000;
+
+/** How DuckDB's message begins for a file, a URL or an extension that it may not open. */
+const LOCKED = "Permission Error: ";
+
+/** How DuckDB begins its message for arguments of types that a function or an operator does not take. */
+const NO_OVERLOAD = /^Binder Error: (?:No function matches|Could not choose|Cannot compare)/;
+
+const TRY_CAST =
+  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
+
+const ALLOWED =
+  "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them; PIVOT needs its IN list. For anything else read views.sql in a DuckDB of your own.";
+
+/** A `SyncError` stays as it is. */
+export function queryError(error: unknown, hint?: string): SyncError {
+  if (error instanceof SyncError) return error;
+  const message = messageOf(error);
+  return message.startsWith(LOCKED) ? refused(message) : failed(message, hint);
 }
 
-export const withForwardSlashes = (path: string): string => path.replaceAll(sep, "/");
+function failed(message: string, hint?: string): SyncError {
+  const isAboutTypes = message.startsWith("Conversion Error: ") || NO_OVERLOAD.test(message);
+  const remedies = [
+    ...(hint === undefined ? [] : [hint]),
+    ...(isAboutTypes ? [TRY_CAST] : []),
+    `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
+  ];
+  return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));
+}
+
+/**
+ * Without the list of every function of a name, one to a line that begins with a tab. What DuckDB says quotes the SQL, and a
+ * value that does not convert with it: enough is enough.
+ */
+function messageOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const lines = said.split("\n").filter((line) => !line.startsWith("\t") && line !== "");
+  const message = said.includes("Candidate functions:") ? lines.join("\n") : said;
+  return message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
+}
+
+function refused(message: string): SyncError {
+  return new SyncError("QUERY_FAILED", `${message}\n${ALLOWED}`);
+}
+
+/**
+ * Functions in a FROM that only read. Others are statements in disguise: `enable_profiling` writes a file,
+ * `query` runs a text, `histogram` takes a table's name as one. Those that begin with `duckdb_` describe DuckDB.
+ */
+const READERS: ReadonlySet<string> = new Set([
+  ...["read_json", "read_json_auto", "read_json_objects", "read_json_objects_auto"],
+  ...["read_ndjson", "read_ndjson_auto", "read_ndjson_objects", "read_csv", "read_csv_auto", "sniff_csv"],
+  ...["read_parquet", "parquet_scan", "parquet_metadata", "parquet_schema", "read_text", "read_blob", "glob"],
+  ...["range", "generate_series", "repeat", "repeat_row", "unnest", "json_each", "json_tree"],
+  ...["pragma_version", "pragma_table_info", "pragma_show"],
+]);
+
+/**
+ * What may stand before the statement that EXPLAIN explains, and that EXPLAIN ANALYZE runs. A comment ends where
+ * DuckDB ends it, or earlier: then this SQL is refused.
+ */
+const EXPLAIN =
+  /^(?:\s|--[^\r\n]*[\r\n]|\/\*(?:[^*]|\*(?!\/))*\*\/)*EXPLAIN\s+(?:ANALY[SZ]E\s+|\([^()]*\)\s*(?=[\w(]))?/i;
+
+interface ReadOnly {
+  readonly statements: readonly DuckDBPreparedStatement[];
+  /** In lower case, whatever is named like a table, some of it quoted: more rather than less than is read. */
+  readonly tables: ReadonlySet<string>;
+}
+
+/** `statements` are those of `sql`. */
+async function prepareReadOnly(
+  connection: DuckDBConnection,
+  sql: string,
+  statements: DuckDBExtractedStatements,
+): Promise<ReadOnly> {
+  const tables = new Set<string>();
+  for (const node of nodesOf(await syntaxTree(connection, sql.replace(EXPLAIN, "")))) {
+    if ("table_name" in node) tables.add(String(node.table_name).toLowerCase().replaceAll('"', ""));
+    if (!("type" in node && node.type === "TABLE_FUNCTION")) continue;
+    const name = functionName("function" in node ? node.function : undefined);
+    if (!READERS.has(name) && !name.startsWith("duckdb_")) {
+      throw refused(`The function ${name} does more than read.`);
+    }
+  }
+  const prepared: DuckDBPreparedStatement[] = [];
+  for (let index = 0; index < statements.count; index++) {
+    const statement = await statements.prepare(index);
+    const { statementType } = statement;
+    if (statementType !== StatementType.SELECT && statementType !== StatementType.EXPLAIN) {
+      throw refused(`A statement of the kind ${StatementType[statementType]} does more than read.`);
+    }
+    prepared.push(statement);
+  }
+  return { statements: prepared, tables };
+}
+
+async function syntaxTree(connection: DuckDBConnection, sql: string): Promise<unknown> {
+  const result = await connection.runAndReadAll("SELECT json_serialize_sql($1::VARCHAR)", [sql]);
+  const tree: unknown = JSON.parse(String(result.value(0, 0)));
+  // It knows SELECT statements only, so this is where others end: PRAGMA too, which may turn into a SELECT.
+  if (typeof tree === "object" && tree !== null && "error" in tree && tree.error === false) return tree;
+  throw refused("This does more than read.");
+}
+
+function* nodesOf(value: unknown): Generator<object> {
+  if (typeof value !== "object" || value === null) return;
+  yield value;
+  for (const child of Object.values(value)) yield* nodesOf(child);
+}
+
+function functionName(called: unknown): string {
+  const isNamed = typeof called === "object" && called !== null && "function_name" in called;
+  return isNamed ? String(called.function_name).toLowerCase() : "without a name";
+}

@@ -1,6 +1,5 @@
 // The file that a result goes to: whole or not at all, and never one of the warehouse.
 
-import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { lstat, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
@@ -11,8 +10,6 @@ import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { systemReason } from "../output/exit-code.ts";
-import type { ResultRows } from "../output/format-result.ts";
-import { isGone, thisProcess } from "../wiring/this-process.ts";
 
 const NEW_FILE_MODE = 0o666;
 
@@ -25,149 +22,95 @@ interface OutFileOptions {
   readonly user?: number | undefined;
 }
 
-export class OutFile {
+interface OutFile<T> {
   readonly path: string;
-  /** Beside it, so that one step gives it its name. */
-  readonly temporary: string;
-  readonly #mode: number | undefined;
-  readonly #failure: ErrorCode;
+  /** Whether it is in place of one that was there before. */
+  readonly replaces: boolean;
+  /** What `write` returned. */
+  readonly written: T;
+}
 
-  private constructor(path: string, mode: number | undefined, failure: ErrorCode) {
-    this.path = path;
-    this.#failure = failure;
-    this.temporary = join(dirname(path), temporaryName(basename(path)));
-    this.#mode = mode;
+/** Writes the pieces of the file, one after the other. */
+export type Add = (pieces: AsyncIterable<string> | Iterable<string>) => Promise<void>;
+
+/**
+ * Gives the file what `write` puts into a temporary one beside it, in one step and only once all of it is there. Throws
+ * `CONFIG_INVALID`, before the work begins, for what is no file, for files of the warehouse, and for links of others. A link
+ * of this user is followed, and the file that it names is replaced.
+ */
+export async function writeOutFile<T>(
+  path: string,
+  { warehouse, failure, user = process.getuid?.() }: OutFileOptions,
+  write: (temporary: string, add: Add) => Promise<T>,
+): Promise<OutFile<T>> {
+  const refused = (reason: string): SyncError =>
+    new SyncError("CONFIG_INVALID", `--out: ${path} cannot be written: ${reason}. Choose another file.`);
+  const failed = (error: unknown): never => {
+    throw refused(systemReason(error));
+  };
+  const folder = await realpath(dirname(path)).catch(failed);
+  const real = await realpath(path).catch((error: unknown) =>
+    isErrno(error, "ENOENT") ? join(folder, basename(path)) : failed(error),
+  );
+  const existing = await stat(real).catch((error: unknown) =>
+    isErrno(error, "ENOENT") ? undefined : failed(error),
+  );
+  const link = user === undefined ? undefined : await foreignLinkOn(path, user);
+  if (link !== undefined) throw refused(`${link} is a link that another user made`);
+  if (existing?.isDirectory()) throw refused("it is a folder");
+  if (existing && !existing.isFile()) throw refused("it is not an ordinary file");
+  for (const place of warehouse === undefined ? [] : [warehouse, ...(await tableFolders(warehouse))]) {
+    const lies = await realpath(place).catch(() => place);
+    if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
   }
-
-  /**
-   * Before the work begins, so that what cannot be written is known at once. A link of this user is followed, and the file
-   * that it names is replaced. Throws `CONFIG_INVALID` for what is no file, for files of the warehouse, and for links of
-   * others.
-   */
-  static async in(
-    path: string,
-    { warehouse, failure, user = process.getuid?.() }: OutFileOptions,
-  ): Promise<OutFile> {
-    const refused = (reason: string): SyncError =>
-      new SyncError("CONFIG_INVALID", `--out: ${path} cannot be written: ${reason}. Choose another file.`);
-    const failed = (error: unknown): never => {
-      throw refused(systemReason(error));
-    };
-    const folder = await realpath(dirname(path)).catch(failed);
-    const real = await realpath(path).catch((error: unknown) =>
-      isErrno(error, "ENOENT") ? join(folder, basename(path)) : failed(error),
-    );
-    const existing = await stat(real).catch((error: unknown) =>
-      isErrno(error, "ENOENT") ? undefined : failed(error),
-    );
-    const link = user === undefined ? undefined : await foreignLinkOn(path, user);
-    if (link !== undefined) throw refused(`${link} is a link that another user made`);
-    if (existing?.isDirectory()) throw refused("it is a folder");
-    if (existing && !existing.isFile()) throw refused("it is not an ordinary file");
-    for (const place of warehouse === undefined ? [] : [warehouse, ...(await tableFolders(warehouse))]) {
-      const lies = await realpath(place).catch(() => place);
-      if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
-    }
-    await removeLeftOvers(real);
-    const file = new OutFile(real, existing && existing.mode & 0o777, failure);
-    // Made now: a folder that this user may not write in is found before the query takes its time.
-    await (await open(file.temporary, "wx", file.#mode ?? NEW_FILE_MODE).catch(failed)).close();
-    return file;
-  }
-
-  get replaces(): boolean {
-    return this.#mode !== undefined;
-  }
-
-  /** Writes the pieces of the result, one after the other, and returns the number of its rows. */
-  async fill(result: ResultRows, piecesOf: (result: ResultRows) => AsyncIterable<string>): Promise<number> {
-    let count = 0;
-    async function* counted(): ResultRows["batches"] {
-      for await (const rows of result.batches) {
-        count += rows.length;
-        yield rows;
-      }
-    }
-    await this.add(piecesOf({ columns: result.columns, batches: counted() }));
-    return count;
-  }
-
-  async add(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
-    const file = await this.#try(open(this.temporary, "w"));
-    try {
-      for await (const piece of pieces) await this.#try(file.writeFile(piece));
-    } finally {
-      await this.#try(file.close());
-    }
-  }
-
-  /** Gives what was written its name. */
-  async keep(): Promise<void> {
-    const file = await this.#try(open(this.temporary, "r+"));
-    try {
-      if (this.#mode !== undefined) await this.#try(file.chmod(this.#mode));
-      await this.#try(file.sync());
-    } finally {
-      await this.#try(file.close());
-    }
-    await this.#try(rename(this.temporary, this.path));
-  }
-
-  /** Deletes what was written and not kept. */
-  async discard(): Promise<void> {
-    await unlink(this.temporary).catch(() => undefined);
-  }
-
-  #try<T>(step: Promise<T>): Promise<T> {
-    return step.catch((error: unknown) => {
+  await removeLeftOvers(real);
+  const mode = existing && existing.mode & 0o777;
+  const temporary = join(dirname(real), `.${basename(real)}.${systemRandom.token().slice(0, 8)}.tmp`);
+  const attempt = <R>(step: Promise<R>): Promise<R> =>
+    step.catch((error: unknown) => {
       throw new SyncError(
-        this.#failure,
-        `The result cannot be written to ${this.path}: ${systemReason(error)}. Make room, or choose another place with --out.`,
-        {
-          cause: error,
-        },
+        failure,
+        `The result cannot be written to ${real}: ${systemReason(error)}. Make room, or choose another place with --out.`,
+        { cause: error },
       );
     });
+  // Made now: a folder that this user may not write in is found before the query takes its time.
+  await (await open(temporary, "wx", mode ?? NEW_FILE_MODE).catch(failed)).close();
+  try {
+    const written = await write(temporary, async (pieces) => {
+      const file = await attempt(open(temporary, "w"));
+      try {
+        for await (const piece of pieces) await attempt(file.writeFile(piece));
+      } finally {
+        await attempt(file.close());
+      }
+    });
+    const file = await attempt(open(temporary, "r+"));
+    try {
+      if (mode !== undefined) await attempt(file.chmod(mode));
+      await attempt(file.sync());
+    } finally {
+      await attempt(file.close());
+    }
+    await attempt(rename(temporary, real));
+    return { path: real, replaces: existing !== undefined, written };
+  } finally {
+    // What was not kept.
+    await unlink(temporary).catch(() => undefined);
   }
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The end of a temporary file's name: the computer, the process, when that started, and something random. */
-const WRITER = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.tmp$/;
-
-function temporaryName(name: string): string {
-  const { pid, start_ticks = "" } = thisProcess();
-  return `.${name}.${thisComputer()}-${pid}-${start_ticks}-${systemRandom.token().slice(0, 8)}.tmp`;
-}
-
-/** A computer since its last start, or a container on it. */
-function thisComputer(): string {
-  const { host, boot_id, pid_namespace } = thisProcess();
-  const text = JSON.stringify([host, boot_id, pid_namespace]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 8);
-}
-
-/** Of a process that was killed while it wrote the same file; where that cannot be known, of the day before. */
+/** Of a process that was killed while it wrote the same file, at least a day ago: another one may be at work. */
 async function removeLeftOvers(path: string): Promise<void> {
-  const own = thisProcess();
   const beginning = `.${basename(path)}.`;
   for (const { name } of await entriesOf(dirname(path))) {
-    if (!name.startsWith(beginning)) continue;
-    const [, computer, pid, start_ticks] = WRITER.exec(name.slice(beginning.length)) ?? [];
-    if (computer === undefined) continue;
-    const isOver =
-      (computer === thisComputer() && isGone({ ...own, token: "", pid: Number(pid), start_ticks })) ||
-      (await isOld(join(dirname(path), name)));
-    if (isOver) await unlink(join(dirname(path), name)).catch(() => undefined);
+    if (!name.startsWith(beginning) || !/^[0-9a-f]{8}\.tmp$/.test(name.slice(beginning.length))) continue;
+    const left = join(dirname(path), name);
+    const found = await lstat(left).catch(() => undefined);
+    if (found && found.mtimeMs < systemClock.now() - DAY_MS) await unlink(left).catch(() => undefined);
   }
-}
-
-async function isOld(path: string): Promise<boolean> {
-  return lstat(path).then(
-    ({ mtimeMs }) => mtimeMs < systemClock.now() - DAY_MS,
-    () => false,
-  );
 }
 
 /** How many levels of folders each of them has below it: so many are looked at for links, and no other folder. */

@@ -1,5 +1,6 @@
 // The SQL of a query: from the command line, a file, or standard input.
 
+import { on } from "node:events";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
@@ -72,19 +73,13 @@ function textOf(bytes: Uint8Array, place: string): string {
 
 /** Until its end. Throws the signal's reason when that aborts; then the input no longer keeps the process alive. */
 async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<Uint8Array> {
-  const ended = Promise.withResolvers<void>();
-  const chunks: Buffer[] = [];
-  const keep = (chunk: string | Buffer): unknown => chunks.push(Buffer.from(chunk));
-  const stop = (): void => ended.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop);
-  input.on("data", keep).once("end", ended.resolve).once("error", ended.reject);
   try {
-    await ended.promise;
-    return Buffer.concat(chunks);
+    const pieces = on(input, "data", { signal, close: ["end"] });
+    return Buffer.concat(await Array.fromAsync(pieces, ([piece]) => Buffer.from(piece)));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   } finally {
-    signal.removeEventListener("abort", stop);
-    input.off("data", keep).off("end", ended.resolve).off("error", ended.reject);
     input.pause();
   }
 }

@@ -22,7 +22,7 @@ import {
 import { newModes } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
-export interface VerifyTablesOptions {
+interface VerifyTablesOptions {
   readonly store: Store;
   readonly directory: string;
   readonly accounts: readonly AccountLog[];
@@ -51,12 +51,16 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<readon
     if (unknown?.damage && tables.length > 0) throw withRemedy(unknown.damage, ONLY_PARTIAL);
     if (damaged.length > 0) throw unitsDamaged(damaged, accounts);
   }
-  const verified = await VerifiedFolders.open(directory);
+  const record = await readRecord(directory);
   const proceed = (): void => signal.throwIfAborted();
   const found: DamagedUnit[] = [];
   for (const [folder, unit] of needed) {
+    // Looked at before they are read, so that a change in between is seen the next time.
+    const files = await look(join(directory, folder));
+    if (record.get(folder) === files) continue;
     try {
-      await verified.once(folder, () => verify(accountStore(store, unit.account), unit, proceed));
+      await verify(accountStore(store, unit.account), unit, proceed);
+      await addToRecord(directory, { folder, files });
     } catch (error) {
       if (!isDamage(error)) throw error;
       found.push({ ...unit, damage: error });
@@ -116,50 +120,34 @@ const RECORD = ".verified.ndjson";
 /** Behind a link there is another file than this one. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
+/** The names, sizes and times that the parts in the folder had when they were verified. */
 const LINE = z.object({ folder: z.string(), files: z.string() });
 
 /**
- * It only saves time. What cannot be read from it is verified again; where it cannot be written, the next query
+ * By folder. It only saves time. What cannot be read from it is verified again; where it cannot be written, the next query
  * verifies again. Lines are appended, so that queries at the same time lose nothing of one another.
  */
-class VerifiedFolders {
-  readonly #directory: string;
-  readonly #filesOf: Map<string, string>;
+async function readRecord(directory: string): Promise<ReadonlyMap<string, string>> {
+  const text = await readFile(join(directory, RECORD), "utf8").catch(() => "");
+  const lines = text.split("\n").flatMap((line) => parse(line) ?? []);
+  return new Map(lines.map(({ folder, files }) => [folder, files]));
+}
 
-  private constructor(directory: string, filesOf: Map<string, string>) {
-    this.#directory = directory;
-    this.#filesOf = filesOf;
-  }
+async function addToRecord(directory: string, verified: z.infer<typeof LINE>): Promise<void> {
+  const { file: mode } = await newModes(directory);
+  // The end of a line before it too: the last one may have been cut.
+  const line = `\n${JSON.stringify(verified)}\n`;
+  await appendFile(join(directory, RECORD), line, { mode, flag: APPEND }).catch(() => undefined);
+}
 
-  static async open(directory: string): Promise<VerifiedFolders> {
-    const text = await readFile(join(directory, RECORD), "utf8").catch(() => "");
-    const lines = text.split("\n").flatMap((line) => parse(line) ?? []);
-    return new VerifiedFolders(directory, new Map(lines.map(({ folder, files }) => [folder, files])));
+async function look(path: string): Promise<string> {
+  const names = await readdir(path).catch(() => []);
+  const looks: string[] = [];
+  for (const name of names.filter((each) => each.startsWith("part-")).sort()) {
+    const found = await stat(join(path, name), { bigint: true }).catch(() => undefined);
+    looks.push(`${name} ${found?.size} ${found?.mtimeNs}`);
   }
-
-  /** Runs `verify` unless the parts in the folder have the names, sizes and times that they had after it last did. */
-  async once(folder: string, verify: () => Promise<unknown>): Promise<void> {
-    // Looked at before they are read, so that a change in between is seen the next time.
-    const files = await this.#look(folder);
-    if (this.#filesOf.get(folder) === files) return;
-    await verify();
-    this.#filesOf.set(folder, files);
-    const { file: mode } = await newModes(this.#directory);
-    // The end of a line before it too: the last one may have been cut.
-    const line = `\n${JSON.stringify({ folder, files })}\n`;
-    await appendFile(join(this.#directory, RECORD), line, { mode, flag: APPEND }).catch(() => undefined);
-  }
-
-  async #look(folder: string): Promise<string> {
-    const path = join(this.#directory, folder);
-    const names = await readdir(path).catch(() => []);
-    const looks: string[] = [];
-    for (const name of names.filter((each) => each.startsWith("part-")).sort()) {
-      const found = await stat(join(path, name), { bigint: true }).catch(() => undefined);
-      looks.push(`${name} ${found?.size} ${found?.mtimeNs}`);
-    }
-    return looks.join(", ");
-  }
+  return looks.join(", ");
 }
 
 function parse(line: string): z.infer<typeof LINE> | undefined {

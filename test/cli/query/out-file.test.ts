@@ -1,11 +1,12 @@
 // The file of a result: a link of one's own is followed, one of another user is not.
 
-import { lchown, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
+import { lchown, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { OutFile } from "../../../bin/cli/query/out-file.ts";
+import { describe, expect, it, test } from "vitest";
+import { writeOutFile } from "../../../bin/cli/query/out-file.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const OWN = process.getuid?.() ?? 0;
 const options = (user: number) => ({ warehouse: undefined, failure: "QUERY_FAILED", user }) as const;
 
@@ -24,9 +25,7 @@ describe.skipIf(process.platform === "win32")("the file of a result", () => {
   it.each(["link.csv", "chain.csv", "linked/file.csv"])("is what an own link names: %s", async (path) => {
     const directory = await withLinks();
 
-    const file = await OutFile.in(join(directory, path), options(OWN));
-    await file.add(["after"]);
-    await file.keep();
+    await writeOutFile(join(directory, path), options(OWN), (_, add) => add(["after"]));
 
     expect(await readFile(join(directory, "folder", "file.csv"), "utf8")).toBe("after");
     expect(await readFile(join(directory, path), "utf8")).toBe("after");
@@ -43,7 +42,9 @@ describe.skipIf(process.platform === "win32")("the file of a result", () => {
 
     // Only root can give a link away; to anybody else the own links are those of another user.
     if (OWN === 0) await lchown(join(directory, link), 12345, 12345);
-    const asked = OutFile.in(join(directory, path), options(OWN === 0 ? 0 : OWN + 1));
+    const asked = writeOutFile(join(directory, path), options(OWN === 0 ? 0 : OWN + 1), (_, add) =>
+      add(["after"]),
+    );
 
     await expect(asked).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -53,48 +54,41 @@ describe.skipIf(process.platform === "win32")("the file of a result", () => {
   });
 });
 
-describe("what a killed process left beside the file", () => {
-  const GONE_PID = "999999999";
-  const isLinux = process.platform === "linux";
+test("a file that could not be written whole leaves the one before, and nothing beside it", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, "x.csv"), "before");
 
-  it.each([
-    {
-      left: "of a process that is gone",
-      of: (name: string) => name.replace(String(process.pid), GONE_PID),
-      stays: !isLinux,
-    },
-    { left: "of a process that works", of: (name: string) => name, stays: true },
-    {
-      left: "of another computer",
-      of: (name: string) => name.replace(/[0-9a-f]{8}-\d+/, `00000000-${GONE_PID}`),
-      stays: true,
-    },
-    {
-      left: "of another file",
-      of: (name: string) => name.replace(".x.csv", ".y.csv").replace(String(process.pid), GONE_PID),
-      stays: true,
-    },
-    { left: "that the user named so", of: () => ".x.csv.tmp", stays: true },
-  ])("$left stays: $stays", async ({ of, stays }) => {
-    const directory = await temporaryDirectory();
-    const { temporary } = await OutFile.in(join(directory, "x.csv"), options(OWN));
-    const left = join(directory, of(basename(temporary)));
-    await rename(temporary, left);
-
-    const file = await OutFile.in(join(directory, "x.csv"), options(OWN));
-    await file.discard();
-
-    expect(await readdir(directory)).toEqual(stays ? [basename(left)] : []);
+  const asked = writeOutFile(join(directory, "x.csv"), options(OWN), async (_, add) => {
+    await add(["half"]);
+    throw new Error("the query failed");
   });
 
-  it("is removed after a day, wherever it came from", async () => {
+  await expect(asked).rejects.toThrow("the query failed");
+  expect(await readdir(directory)).toEqual(["x.csv"]);
+  expect(await readFile(join(directory, "x.csv"), "utf8")).toBe("before");
+});
+
+describe("what a killed process left beside the file", () => {
+  it.each([
+    { left: "of the same file, a day ago", of: (name: string) => name, days: 1, stays: false },
+    { left: "of the same file, just now", of: (name: string) => name, days: 0, stays: true },
+    { left: "of another file", of: (name: string) => name.replace(".x.csv", ".y.csv"), days: 1, stays: true },
+    { left: "that the user named so", of: () => ".x.csv.tmp", days: 1, stays: true },
+  ])("$left stays: $stays", async ({ of, days, stays }) => {
     const directory = await temporaryDirectory();
-    const left = join(directory, `.x.csv.00000000-${GONE_PID}--00000000.tmp`);
+    const path = join(directory, "x.csv");
+    let left = "";
+    await writeOutFile(path, options(OWN), async (temporary) => {
+      left = join(directory, of(basename(temporary)));
+    });
     await writeFile(left, "rows");
-    await utimes(left, 0, 0);
+    const leftAtMs = Date.now() - days * DAY_MS - 1_000;
+    await utimes(left, leftAtMs / 1_000, leftAtMs / 1_000);
 
-    await (await OutFile.in(join(directory, "x.csv"), options(OWN))).discard();
+    await writeOutFile(path, options(OWN), (_, add) => add(["again"]));
 
-    expect(await readdir(directory)).toEqual([]);
+    expect((await readdir(directory)).toSorted()).toEqual(
+      [...(stays ? [basename(left)] : []), "x.csv"].toSorted(),
+    );
   });
 });

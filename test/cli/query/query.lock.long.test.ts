@@ -3,8 +3,7 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { query } from "../../../bin/cli/query/query.ts";
-import { writeParquet } from "../../../bin/cli/query/write-parquet.ts";
+import { query, writeParquet } from "../../../bin/cli/query/query.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { eventRow, Warehouse, warehouse } from "../warehouse.ts";

@@ -15,7 +15,8 @@ import {
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
-import { type QueryOptions, type QueryResult, query } from "../../../bin/cli/query/query.ts";
+import type { QueryOptions } from "../../../bin/cli/query/locked-duckdb.ts";
+import { type QueryResult, query } from "../../../bin/cli/query/query.ts";
 import { verifyTables } from "../../../bin/cli/query/verify-tables.ts";
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { changeLine } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
