@@ -90,7 +90,7 @@ function checkVerified(
   const { nowMs } = model.world.timeline;
   const tooLarge = oversizeBodies(model, start.id);
   // The head of its beginning may be another one by now, or removed.
-  const isPossible = model.heads.some((rows) => {
+  const isPossible = model.heads.rows.some((rows) => {
     const most = { same: 0, changed: 0, gone: 0 };
     for (const { uuid, event } of rows) {
       const was = (kind: keyof typeof most, holds: Parameters<typeof content.wasEver>[3]): void => {

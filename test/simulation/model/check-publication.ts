@@ -25,18 +25,16 @@ export function checkPublication(model: Model, { key, by }: ObjectChange): void 
 
 function checkCounting(model: Model, key: string, own: SeenPublication, by: string): void {
   const log = model.reader.log();
-  const before = log.at(-2);
   const removal = model.reader.removal();
   if (removal && own.snapshot_id <= removal.run_id)
     model.fail(`${key} names a snapshot that is older than the removal ${removal.publication}`);
   model.published.add(`${own.action} ${own.run_id}`);
-  if (before) model.headsUntilMs.set(before.snapshot_id, model.world.timeline.nowMs);
   const rows = model.reader.rows(own.snapshot_id);
   if (rows === undefined) {
     model.fail(`${key} names a snapshot that is not there`);
     return;
   }
-  model.heads.push(rows);
+  model.heads.begin(own.snapshot_id, rows);
   if (rows.length !== own.events)
     model.fail(`${key} says ${own.events} events, and there are ${rows.length}`);
   checkBase(model, own, log.slice(0, -1), by);

@@ -10,7 +10,7 @@ export function checkRemoval(model: Model, by: string): void {
     model.fail(`${by} removes the account, and was to do something else`);
   if (facts?.leaseFromMs === undefined) model.fail(`${by} removes the account without the lease`);
   model.removedAtMs = model.world.timeline.nowMs;
-  model.headsUntilMs.clear();
+  model.heads.end();
   model.outcomesAtMs.clear();
   model.shownAt = undefined;
   model.accepted = {};

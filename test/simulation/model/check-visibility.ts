@@ -4,6 +4,7 @@ import type { ClockFault } from "../plan/plan.ts";
 import type { GluePartition } from "../warehouse/glue-tables.ts";
 import type { World } from "../world.ts";
 import { hasDamage } from "./check-damage.ts";
+import { isCutOff } from "./check-removal.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
 
@@ -87,21 +88,18 @@ export function checkDeletion(model: Model, snapshotId: string, file: string): v
     model.fail(`${file} of ${snapshotId} is deleted, and readers saw it in the last day`);
 }
 
-/** A snapshot is retired: then it cannot be rolled back to any more. */
+/**
+ * A snapshot is retired: then it cannot be rolled back to any more. A person may retire all but the head, a run what was
+ * not the head for a day. What becomes the head meanwhile loses its mark again, or keeps its files for another day.
+ */
 export function checkRetirement(model: Model, snapshotId: string, by: string): void {
-  const { nowMs } = model.world.timeline;
-  if (!model.retiredAtMs.has(snapshotId)) model.retiredAtMs.set(snapshotId, nowMs);
-  const facts = model.processes.get(by);
-  if (facts?.start.command.name === "retire") {
-    // What becomes the head meanwhile loses its mark again.
-    if (model.reader.log().at(-1)?.snapshot_id === snapshotId && model.headFromMs < facts.fromMs)
-      model.fail(`${by} retires ${snapshotId}, which readers see`);
-    return;
-  }
-  const isHead = model.reader.log().at(-1)?.snapshot_id === snapshotId;
-  const wasHeadAtMs = model.headsUntilMs.get(snapshotId) ?? Number.NEGATIVE_INFINITY;
-  if (isHead || wasHeadAtMs > aDayAgoMs(model.world))
-    model.fail(`${snapshotId} is retired, and it was the head in the last day`);
+  const { heads, processes, retiredAtMs, world } = model;
+  const { nowMs } = world.timeline;
+  if (!retiredAtMs.has(snapshotId)) retiredAtMs.set(snapshotId, nowMs);
+  if (isCutOff(model, snapshotId)) return;
+  const { fromMs = nowMs, start } = processes.get(by) ?? {};
+  if (heads.hadBefore(snapshotId, fromMs, start?.command.name === "retire" ? nowMs : aDayAgoMs(world)))
+    model.fail(`${by} retires ${snapshotId}, which was the head too short a time ago`);
 }
 
 /** Retention goes by the clocks of its processes: they are wrong by so much. */

@@ -30,8 +30,9 @@ import {
   checkTakenOut,
   clockErrorMs,
 } from "./check-visibility.ts";
+import { Heads } from "./heads.ts";
 import type { Login, ProcessFacts } from "./process-facts.ts";
-import { Reader, type SeenRow } from "./reader.ts";
+import { Reader } from "./reader.ts";
 import { Visibility } from "./visibility.ts";
 import { watchRequest } from "./watch-request.ts";
 
@@ -51,18 +52,13 @@ export class Model implements RequestObserver, PartitionObserver {
   removedAtMs: number | undefined;
   /** Of each publication that ever counted its action and its run. */
   readonly published = new Set<string>();
-  /** The rows of each snapshot that ever was the head. */
-  readonly heads: (readonly SeenRow[])[] = [];
+  readonly heads: Heads;
   /** Changes were given up as lost. */
   hasLost = false;
-  /** When a snapshot was marked as retired first. */
+  /** When a snapshot was marked as retired; what became the head meanwhile loses its mark again. */
   readonly retiredAtMs = new Map<string, number>();
   /** The place in the log of what readers see; undefined where they have seen nothing. */
   shownAt: number | undefined;
-  /** Since when the head is the head. */
-  headFromMs = Number.NEGATIVE_INFINITY;
-  /** Until when a snapshot was the head. */
-  readonly headsUntilMs = new Map<string, number>();
   /** What the plan of a run must have, where that is known. */
   readonly lists = new Map<string, ListOfRun>();
   /** By reason, which shares of the listed events a person took as missing last. */
@@ -85,8 +81,10 @@ export class Model implements RequestObserver, PartitionObserver {
   constructor(world: World, account: Account) {
     this.world = world;
     this.account = account;
+    const now = (): number => world.timeline.nowMs;
     this.reader = new Reader(() => world.objects, account.name);
-    this.visibility = new Visibility(account.name, () => world.timeline.nowMs);
+    this.visibility = new Visibility(account.name, now);
+    this.heads = new Heads(now);
   }
 
   fail(what: string): void {
@@ -211,10 +209,8 @@ export class Model implements RequestObserver, PartitionObserver {
         this.#columnsChanged();
         break;
       case "publications":
-        if (isNew) {
-          checkPublication(this, change);
-          this.headFromMs = this.world.timeline.nowMs;
-        } else this.fail(`${key} is changed`);
+        if (isNew) checkPublication(this, change);
+        else this.fail(`${key} is changed`);
         break;
       case "snapshots":
         this.#snapshotChanged(change, id, file);
@@ -253,7 +249,8 @@ export class Model implements RequestObserver, PartitionObserver {
   }
 
   #snapshotChanged({ key, before, after, by }: ObjectChange, id: string, file: string): void {
-    if (after === undefined) checkDeletion(this, id, file);
+    if (after === undefined && file === "_retired.json") this.retiredAtMs.delete(id);
+    else if (after === undefined) checkDeletion(this, id, file);
     else if (before !== undefined && file !== "_held.json" && file !== "_retired.json")
       this.fail(`${key} is changed`);
     else if (file === "_manifest.json" && !isCutOff(this, id)) {

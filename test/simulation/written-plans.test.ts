@@ -1,0 +1,104 @@
+// Plans that are written, not drawn: what happens too seldom by chance, and is as it should be.
+
+import { expect, test } from "vitest";
+import { drawPlan } from "./plan/draw-plan.ts";
+import type { Command, Item, Plan, Setting, Start } from "./plan/plan.ts";
+import { simulate } from "./simulate.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const RUN: Command = { name: "run", fresh: false, isDry: false };
+
+const rollback = (pick: number): Command => ({ name: "rollback", pick, pin: false });
+
+function start(id: string, afterMs: number, command: Command): Start {
+  return { kind: "start", id, account: "uk", afterMs, by: "laptop", command };
+}
+
+/** Between a run an hour and what comes then. */
+function planOf(setting: Partial<Setting>, items: readonly Item[]): Plan {
+  const drawn = drawPlan(1);
+  const calm: Setting = {
+    ...drawn.setting,
+    accounts: ["uk"],
+    warehouse: "directory",
+    method: "basic",
+    hasTwoVersions: false,
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    stricterRequestsPerMinute: undefined,
+    isShuffled: false,
+    require: [],
+    latencyMs: 5,
+  };
+  const runs = [0, 1, 2].map((hour) => start(`run${hour}`, hour * HOUR_MS, RUN));
+  return { seed: 1, setting: { ...calm, ...setting }, items: [...runs, ...items] };
+}
+
+function pause(of: string, at: { readonly changing?: string; readonly nth: number }): Item {
+  return {
+    kind: "fault",
+    start: of,
+    attempt: 0,
+    port: "any",
+    ...at,
+    fault: { kind: "pause", ms: 5 * MINUTE_MS },
+  };
+}
+
+test("what becomes the head while retire takes it out may be rolled back to once more", async () => {
+  const history = await simulate(
+    planOf({ retainDays: undefined }, [
+      start("retire", 3 * HOUR_MS, { name: "retire", pick: 1 }),
+      pause("retire", { nth: 2 }),
+      start("meanwhile", 3 * HOUR_MS + MINUTE_MS, rollback(1)),
+      start("after", 4 * HOUR_MS, RUN),
+      start("again", 5 * HOUR_MS, rollback(2)),
+    ]),
+  );
+
+  expect(history.violation).toBeUndefined();
+  expect(history.story.filter((line) => / (?:retire|meanwhile|again) ends/.test(line))).toEqual([
+    expect.stringContaining("meanwhile ends: PUBLISHED"),
+    expect.stringContaining("retire ends: throws CONFIG_INVALID"),
+    expect.stringContaining("again ends: PUBLISHED"),
+  ]);
+});
+
+test.each([
+  ["is still the head", []],
+  ["was the head for a moment", [start("away", 30 * HOUR_MS + 3 * MINUTE_MS, rollback(0))]],
+])("what becomes the head while retention is stopped keeps its files: it %s", async (_, then) => {
+  const history = await simulate(
+    planOf({ retainDays: 1 }, [
+      start("due", 30 * HOUR_MS, RUN),
+      // After the first of two marks.
+      pause("due", { changing: "_retired.json", nth: 1 }),
+      start("meanwhile", 30 * HOUR_MS + 2 * MINUTE_MS, rollback(2)),
+      ...then,
+      start("after", 40 * HOUR_MS, RUN),
+    ]),
+  );
+
+  expect(history.violation).toBeUndefined();
+  expect(history.story).toContainEqual(expect.stringContaining("meanwhile ends: PUBLISHED"));
+  expect(history.story).toContainEqual(
+    expect.stringMatching(/due creates snapshots\/uk\/2026-01-05T07-00-00.000Z\/_retired.json/),
+  );
+});
+
+test("verify tells of the snapshot that it has read, also where the account was removed meanwhile", async () => {
+  const history = await simulate(
+    planOf({}, [
+      start("verify", 3 * HOUR_MS, { name: "verify" }),
+      pause("verify", { nth: 11 }),
+      start("remove", 3 * HOUR_MS + 2 * MINUTE_MS, { name: "remove" }),
+    ]),
+  );
+
+  expect(history.violation).toBeUndefined();
+  expect(history.story.filter((line) => /(?:verify|remove) ends/.test(line))).toEqual([
+    expect.stringContaining("remove ends: removed"),
+    expect.stringMatching(/verify ends: \d+ same/),
+  ]);
+});
