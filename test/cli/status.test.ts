@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NO_COUNTS } from "../../lambdas/job/run/run-state.ts";
+import { NO_COUNTS } from "../../lambdas/job/run/record/attempt.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { type Ended, lastJson, printedCommand, sync } from "./command-line.ts";

@@ -1,18 +1,16 @@
 // `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
 
 import type { Manifest } from "../snapshot/files/manifest.ts";
-import { formatRunId } from "../storage/layout.ts";
 import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/held-snapshots.ts";
 import { baseOfNext } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/guard.ts";
+import { type Attempt, beginAttempt, countsOf, recordAttempt } from "./record/attempt.ts";
 import { publishedEnd, recordUnrecorded } from "./record/published-run.ts";
-import { recordAttempt, startNow } from "./record/record-attempt.ts";
-import type { RunResult } from "./record/run-result.ts";
+import type { RunEnd, RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
-import { countsOf, NO_COUNTS, type RunEnd, type RunState } from "./run-state.ts";
 
 interface Shared {
   readonly snapshotId: string;
@@ -44,17 +42,16 @@ export async function acceptOrRollback(
   ports: AcceptOrRollbackPorts,
   request: AcceptOrRollback,
 ): Promise<RunResult> {
-  const started = startNow(ports.clock);
-  const runId = formatRunId(started.atMs);
-  const state: RunState = { runId, snapshotId: request.snapshotId, counts: NO_COUNTS, service: undefined };
-  const end = await publishAgain(ports, request, state).catch((error: unknown) => ({ error }));
-  return recordAttempt({ ports, trigger: request.action, started, state }, end);
+  const attempt = beginAttempt(ports.clock, request.action);
+  attempt.snapshotId = request.snapshotId;
+  const end = await publishAgain(ports, request, attempt).catch((error: unknown) => ({ error }));
+  return recordAttempt(ports, attempt, end);
 }
 
 async function publishAgain(
   ports: AcceptOrRollbackPorts,
   request: AcceptOrRollback,
-  state: RunState,
+  attempt: Attempt,
 ): Promise<RunEnd> {
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
@@ -65,7 +62,7 @@ async function publishAgain(
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
   const manifest = await requirePublishable(store, request);
-  state.counts = countsOf(manifest);
+  attempt.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;
@@ -74,14 +71,14 @@ async function publishAgain(
   const published = await commit(
     ports,
     manifest,
-    { action, run_id: state.runId, pinned },
+    { action, run_id: attempt.runId, pinned },
     first,
     decide,
     baseOf,
   );
   if ("newer" in published) return olderThan(published.newer, snapshotId);
-  state.publication = published.publication;
-  state.counts = countsOf(manifest, published);
+  attempt.publication = published.publication;
+  attempt.counts = countsOf(manifest, published);
   await catalog.refresh(store.account);
   return publishedEnd(store, published);
 }

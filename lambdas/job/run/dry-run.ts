@@ -7,24 +7,15 @@ import { diffRows } from "../snapshot/rows/diff-rows.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
-import type { Publication } from "../storage/publication-log.ts";
 
 import { fetchResults } from "./collect/collect.ts";
-import { EstimateNotice } from "./collect/estimate.ts";
+import { sayEstimate } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
-import { type BaseOf, explainDamage } from "./publish/base.ts";
+import { explainDamage } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
-import type { RunSession } from "./run-session.ts";
-import type { RunEnd } from "./run-state.ts";
-
-interface DryRunTask {
-  readonly session: RunSession;
-  readonly head: Publication | undefined;
-  /** How many of the listed events are fetched, the first by uuid; undefined for all. */
-  readonly limit: number | undefined;
-  readonly baseOf: BaseOf;
-}
+import type { RunEnd } from "./record/run-result.ts";
+import type { Baseline, RunSession } from "./run-session.ts";
 
 /** That `--dry-run` shows of each column of one's own. */
 const FIRST_VALUES = 3;
@@ -32,10 +23,16 @@ const FIRST_VALUES = 3;
 /** What another reading would have said is not known. */
 const READ_ONCE = { readings: 1, unstable: 0 } as const;
 
-/** Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit. */
-export async function dryRun(task: DryRunTask): Promise<RunEnd> {
-  const { session, head, limit, baseOf } = task;
-  const { ports, state } = session;
+/**
+ * Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit.
+ * @param limit how many of the listed events are fetched, the first by uuid; undefined for all
+ */
+export async function dryRun(
+  session: RunSession,
+  { end: { head }, baseOf }: Baseline,
+  limit: number | undefined,
+): Promise<RunEnd> {
+  const { ports, attempt } = session;
   const base = await baseOf(head);
   session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
@@ -44,8 +41,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
-  const notice = new EstimateNotice(session.budget, ports.logger);
-  notice.begin(planned);
+  const sayLeft = sayEstimate(planned, session.budget, ports.logger);
   const required = new RequiredFields(settings.require);
   const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
   const lift = lifter(settings.lifted);
@@ -53,15 +49,10 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   let seen = 0;
 
   async function* rows(): AsyncGenerator<Row> {
-    const options = {
-      service,
-      concurrency: settings.concurrency,
-      lifted: settings.lifted,
-      signal: ports.signal,
-    };
+    const options = { service, settings, signal: ports.signal };
     for await (const result of fetchResults(Iterator.from(list.events).take(planned), options)) {
       seen += 1;
-      notice.done(planned - seen);
+      sayLeft(planned - seen);
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
@@ -94,7 +85,7 @@ export async function dryRun(task: DryRunTask): Promise<RunEnd> {
   const { gone, forbidden } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   const { repeated } = list;
-  state.counts = { listed, events, gone, forbidden, rejected, repeated, ...counted };
+  attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...counted };
   const { incomplete } = required;
   // A part says nothing about the whole, but for the fields that its events have.
   const hold =

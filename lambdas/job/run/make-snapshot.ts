@@ -1,99 +1,59 @@
 // PLAN and COLLECT of one attempt, which resumes what an earlier one has left; then PUBLISH.
 
-import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan } from "../snapshot/staging/plan.ts";
-import type { LogEnd } from "../storage/publication-log.ts";
 
 import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
-import { EstimateNotice } from "./collect/estimate.ts";
+import { sayEstimate } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
-import {
-  findAdoptable,
-  findOwnWork,
-  fingerprint,
-  shapeOf,
-  type UnfinishedRun,
-} from "./collect/unfinished-run.ts";
-import type { BaseOf } from "./publish/base.ts";
+import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { publishRun, removedSince, superseded } from "./publish/publish.ts";
+import { announceStart } from "./record/attempt.ts";
 import { countText } from "./record/count-text.ts";
-import { publishedRun, recordPublishedRun, recordUnrecorded } from "./record/published-run.ts";
-import { announceStart } from "./record/record-attempt.ts";
+import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
+import type { RunEnd } from "./record/run-result.ts";
 import type { CountingService } from "./run-ports.ts";
-import type { RunSession } from "./run-session.ts";
-import type { RunEnd } from "./run-state.ts";
+import type { Baseline, RunSession } from "./run-session.ts";
 
-interface MakeSnapshotTask {
-  readonly session: RunSession;
-  readonly end: LogEnd;
-  /** True for a manual start without `--fresh`: it may continue an unfinished run with another id. */
-  readonly mayAdopt: boolean;
-  readonly baseOf: BaseOf;
-}
-
-/** Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else. */
-export async function makeSnapshot(task: MakeSnapshotTask): Promise<RunEnd> {
-  const { session, end } = task;
+/**
+ * Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else.
+ * @param mayAdopt true for a manual start without `--fresh`: it may continue an unfinished run with another id
+ */
+export async function makeSnapshot(
+  session: RunSession,
+  baseline: Baseline,
+  mayAdopt: boolean,
+): Promise<RunEnd> {
+  const { end } = baseline;
   const { head, removal } = end;
-  const { ports, state } = session;
+  const { ports, attempt } = session;
   const { store } = ports;
 
-  const published = await publishedRun(store, state.runId);
+  const published = await publishedRun(store, attempt.runId);
   if (published) {
-    state.snapshotId = state.runId;
-    state.counts = published.counts;
-    if (published.publication !== undefined) state.publication = published.publication;
+    attempt.snapshotId = attempt.runId;
+    attempt.counts = published.counts;
+    attempt.publication = published.publication;
     return published.end;
   }
   if (head) await recordUnrecorded(ports, head);
-  if (head && head.snapshot_id >= state.runId) return superseded(state.runId, head);
-  if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);
+  if (head && head.snapshot_id >= attempt.runId) return superseded(attempt.runId, head);
+  if (removal && removal.run_id >= attempt.runId) return removedSince(attempt.runId, removal);
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
-  const unfinished = await findUnfinished(task, [columns, ...earlier]);
-  if (unfinished === "other-version") return ofOtherVersion(state.runId);
-  if (unfinished === undefined) session.useColumns(columns);
-  else session.isPlanned = true;
-  const chain = unfinished && (await readChain(session, unfinished));
-  if (chain?.isComplete) return publishStaged(task, chain);
+  const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
+  if (staged === "other-version") return ofOtherVersion(attempt.runId);
+  if (staged === undefined) session.useColumns(columns);
+  const factsOf = ({ plan }: Chain): SnapshotFacts =>
+    new SnapshotFacts(plan.header.events, session.settings.require);
+  if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts: factsOf(staged) });
   const service = await session.openService();
-  const notice = new EstimateNotice(session.budget, ports.logger);
-  if (chain) {
-    notice.begin(chain.plan.header.events - chain.end);
-    return stageAndPublish(task, chain, { service, notice });
-  }
-  await announceStart({ ports, runId: state.runId, trigger: session.trigger });
-  const plan = await listAndPlan(session, service);
-  session.isPlanned = true;
-  notice.begin(plan.header.events);
-  return stageAndPublish(task, Chain.begin(store, plan), { service, notice });
-}
-
-/** Where details come from, and what says how long that takes. */
-interface DetailSource {
-  readonly service: CountingService;
-  readonly notice: EstimateNotice;
-}
-
-async function stageAndPublish(task: MakeSnapshotTask, chain: Chain, source: DetailSource): Promise<RunEnd> {
-  const facts = newFacts(task.session, chain);
-  await stage(task.session, source, chain, facts);
-  return publishStaged(task, chain, facts);
-}
-
-function publishStaged(
-  { session, end, baseOf }: MakeSnapshotTask,
-  chain: Chain,
-  facts = newFacts(session, chain),
-): Promise<RunEnd> {
-  return publishRun({ session, end, baseOf, chain, facts });
-}
-
-function newFacts({ settings }: RunSession, { plan }: Chain): SnapshotFacts {
-  return new SnapshotFacts(plan.header.events, settings.require);
+  const chain = staged ?? Chain.begin(store, await listAndPlan(session, service));
+  const facts = factsOf(chain);
+  await stage(session, service, chain, facts);
+  return publishRun({ session, ...baseline, chain, facts });
 }
 
 /** A start that finds it continues nothing, and leaves its files as they are. */
@@ -105,105 +65,55 @@ function ofOtherVersion(runId: string): RunEnd {
   };
 }
 
-/** What is staged with one of these lists of columns, which the session then uses. */
-async function findUnfinished(
-  task: MakeSnapshotTask,
-  possible: readonly (readonly LiftedColumn[])[],
-): Promise<UnfinishedRun | "other-version" | undefined> {
-  const { session } = task;
-  const columnsBy = new Map(
-    possible.map((lifted) => [fingerprint({ ...session.settings, lifted }), lifted] as const),
-  );
-  const unfinished = await findWork(task, new Set(columnsBy.keys()), possible[0] ?? []);
-  if (typeof unfinished !== "object") return unfinished;
-  const columns = columnsBy.get(unfinished.plan.header.fingerprint);
-  if (columns) session.useColumns(columns);
-  return unfinished;
-}
-
-async function findWork(
-  { session, end, mayAdopt }: MakeSnapshotTask,
-  fingerprints: ReadonlySet<string>,
-  lifted: readonly LiftedColumn[],
-): Promise<UnfinishedRun | "other-version" | undefined> {
-  const { ports, settings } = session;
-  const { store, clock } = ports;
-  const own = await findOwnWork(store, session.state.runId, fingerprints);
-  if (own || !mayAdopt) return own;
-  const unfinished = await findAdoptable(store, {
-    fingerprints,
-    after: end.head?.snapshot_id ?? end.removal?.run_id,
-    progressSinceMs: clock.now() - settings.resumeWithinMinutes * 60_000,
-    settle: (runId) => recordPublishedRun(ports, runId),
-    onPassedOver: (why) => ports.logger.info(why),
-    settings: { ...settings, lifted },
-  });
-  if (unfinished === undefined) return undefined;
-  await session.adopt(unfinished.plan.header.run_id);
-  return unfinished;
-}
-
-/** Says what is done where this start has adopted the run. */
-async function readChain({ ports, state }: RunSession, { plan, files }: UnfinishedRun): Promise<Chain> {
-  const chain = await Chain.read(ports.store, plan, files);
-  ports.logger.info(
-    `continues ${state.runId}, ${countText(chain.end)} of ${countText(plan.header.events)} done`,
-  );
-  return chain;
-}
-
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
 async function listAndPlan(session: RunSession, service: CountingService): Promise<Plan> {
-  const { ports, settings, state } = session;
+  const { ports, settings, attempt } = session;
   const { store, clock, logger } = ports;
-  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
-  const listed = events.length + rejected;
-  state.counts = { ...state.counts, listed, repeated };
+  await announceStart(ports, attempt);
+  const list = await readList(session, service);
+  const { rejected, repeated } = list;
+  const listed = list.events.length + rejected;
+  attempt.counts = { ...attempt.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
-  return createPlan(store, store.keys.plan(state.runId), {
-    run_id: state.runId,
+  const plan = await createPlan(store, store.keys.plan(attempt.runId), {
+    run_id: attempt.runId,
     account: settings.account,
-    trigger: session.trigger === "schedule" ? "schedule" : "manual",
-    fingerprint: fingerprint(settings),
-    shape: shapeOf(settings),
+    trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
+    ...shapeOfPlan(settings),
     created_at: new Date(clock.now()).toISOString(),
-    rejected,
-    repeated,
-    readings,
-    unstable,
-    events,
+    ...list,
   });
+  session.isPlanned = true;
+  return plan;
 }
 
 /** Stages what is missing. */
 async function stage(
   session: RunSession,
-  { service, notice }: DetailSource,
+  service: CountingService,
   chain: Chain,
   facts: SnapshotFacts,
 ): Promise<void> {
-  const { ports, settings, budget } = session;
+  const { ports, settings, budget, timeBudget } = session;
   const total = chain.plan.header.events;
-  const cut = rangeCut(total, budget.waitMs(total - chain.end));
-  const report = (done: number): void => ports.onProgress({ done, total, retries: service.counts.retries });
   let done = chain.end;
-  report(done);
+  const sayLeft = sayEstimate(total - done, budget, ports.logger);
+  const report = (): void => ports.onProgress({ done, total, retries: service.counts.retries });
+  report();
+  const cut = rangeCut(total, budget.waitMs(total - done));
   await collect({
     ports,
-    logger: ports.logger,
+    settings,
     chain,
     service,
-    concurrency: settings.concurrency,
-    lifted: settings.lifted,
-    signal: ports.signal,
-    timeBudget: session.timeBudget(),
+    timeBudget,
     cut: { ...cut, events: Math.min(cut.events, settings.rangeEvents ?? cut.events) },
-    beforeRecord: () => session.heldLease.confirm(),
+    beforeRecord: () => session.lease.confirm(),
     onRow: (place, row, event) => facts.add(place, row, event),
     onDone: () => {
       done += 1;
-      notice.done(total - done);
-      report(done);
+      sayLeft(total - done);
+      report();
     },
     onRecorded: (place) => {
       session.hasAdvanced = true;

@@ -1,20 +1,21 @@
 // One start of a run, from the lease to the outcome.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { formatRunId } from "../storage/layout.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
+import { askExecution } from "./hand-over/abandon-run.ts";
 import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
+import { skippedAsTaken } from "./lease/acquire-lease.ts";
+import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
 import { mendChanges } from "./publish/mend-changes.ts";
 import { applyRetention } from "./publish/retention.ts";
-import { recordAttempt, startNow } from "./record/record-attempt.ts";
+import { beginAttempt, recordAttempt } from "./record/attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
-import { type RunResult, readRunResult } from "./record/run-result.ts";
+import { type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
-import type { RunEnd } from "./run-state.ts";
 
 export interface RunStart {
   readonly trigger: Trigger;
@@ -34,23 +35,51 @@ export interface RunStart {
  * no `SyncError`.
  */
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const { trigger } = start;
-  const started = startNow(ports.clock);
-  const session = new RunSession(ports, settings, trigger, start.runId ?? formatRunId(started.atMs));
+  const attempt = beginAttempt(ports.clock, start.trigger, start.runId);
+  ports.onRunId?.(attempt.runId);
+  const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) => ({
+    error: ports.signal.aborted ? ports.signal.reason : error,
+  }));
+  if ("row" in begun) return begun;
+  // Without the lease no error finishes the run.
+  if (!("lease" in begun)) return recordAttempt(ports, attempt, begun, async () => undefined);
+
+  const session = new RunSession(ports, settings, attempt, begun);
   try {
     const end = await work(session, start)
       .catch((error: unknown) => endEarly(session, start, error))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
-    const { state } = session;
-    const confirmedEnd = (error: unknown) => session.confirmedEndOf(error);
-    const result = await recordAttempt({ ports, trigger, started, state, confirmedEnd }, end);
-    // The execution retries, or is started again: until then the run is still its own.
-    if (start.execution && result.error?.isRetryable) await session.leaveLease();
+    const result = await recordAttempt(ports, attempt, end, (error) => session.confirmedEndOf(error));
+    // The execution retries, or is started again: until then the run is still its own, unless the lease is taken.
+    if (start.execution && result.error?.isRetryable) await session.lease.leave().catch(() => undefined);
     return result;
   } finally {
     await session.close();
   }
+}
+
+/** The lease, or how the start ends without it: perhaps with the recorded result of a run that is finished. */
+async function begin(
+  ports: RunPorts,
+  settings: RunSettings,
+  start: RunStart,
+  runId: string,
+): Promise<LeasedAccount | RunEnd | RunResult> {
+  const finished = await resultBefore(ports.store, start);
+  if (finished) return finished;
+  const { executions } = ports;
+  const execution = start.execution?.arn;
+  const mayTakeOver = execution === undefined;
+  const leased = await leaseAccount(ports, settings, {
+    runId,
+    execution,
+    askExecution:
+      executions && ((other) => askExecution({ ports, executions, settings, mayTakeOver }, other)),
+    waitForOwnRun: start.runId !== undefined,
+    waitForCommand: true,
+  });
+  return "takenBy" in leased ? skippedAsTaken(leased) : leased;
 }
 
 /** An attempt that stopped early is handed over. Throws every other error again. */
@@ -62,20 +91,14 @@ async function endEarly(session: RunSession, start: RunStart, error: unknown): P
 
 /** How the attempt ended, or the recorded result of a run that is finished. */
 async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunResult> {
-  const { store } = session.ports;
-  const finished = await resultBefore(store, start);
-  if (finished) return finished;
-  const skipped = await session.takeLease(start.runId !== undefined, start.execution?.arn);
-  if (skipped) return skipped;
   // A second delivery of the trigger may have waited for the first one, which has finished the run.
-  const meanwhile = await resultBefore(store, start);
+  const meanwhile = await resultBefore(session.ports.store, start);
   if (meanwhile) return meanwhile;
 
   const baseline = await session.openWarehouse(start.overDamaged === true);
-  if (start.dryRun)
-    return dryRun({ session, head: baseline.end.head, baseOf: baseline.baseOf, limit: start.dryRun.limit });
+  if (start.dryRun) return dryRun(session, baseline, start.dryRun.limit);
   const mayAdopt = start.runId === undefined && start.fresh !== true;
-  const end = await makeSnapshot({ session, ...baseline, mayAdopt });
+  const end = await makeSnapshot(session, baseline, mayAdopt);
   if (end.outcome !== "SUPERSEDED") await cleanUp(session);
   return end;
 }

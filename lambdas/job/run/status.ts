@@ -8,8 +8,7 @@ import { type AccountStore, accountStore, type Store } from "../storage/store.ts
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
 import { publishedFieldChanges } from "./publish/log-field-changes.ts";
-import { lastRuns } from "./record/last-runs.ts";
-import type { RunLogEntry } from "./record/run-log.ts";
+import { lastRuns, type RunLogEntry } from "./record/run-log.ts";
 
 const LAST_RUNS = 10;
 

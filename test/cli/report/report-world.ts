@@ -3,8 +3,8 @@
 import type { RequestLimit } from "../../../bin/cli/report/figures/usage-figures.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
+import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { NO_COUNTS } from "../../../lambdas/job/run/run-state.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { formatRunId, layout, publicationId } from "../../../lambdas/job/storage/layout.ts";

@@ -24,7 +24,7 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a run that is named before a removal goes on after it",
     file: "run/make-snapshot.ts",
-    from: "  if (removal && removal.run_id >= state.runId) return removedSince(state.runId, removal);\n",
+    from: "  if (removal && removal.run_id >= attempt.runId) return removedSince(attempt.runId, removal);\n",
     to: "",
   },
   {

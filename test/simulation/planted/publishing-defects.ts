@@ -6,8 +6,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a run that was published is adopted and published again",
     file: "run/collect/unfinished-run.ts",
-    from: "if ((await terms.settle(runId)) || runId === terms.after) continue;",
-    to: "if (runId === terms.after) continue;",
+    from: "if ((await recordPublishedRun(ports, runId)) || runId === after) continue;",
+    to: "if (runId === after) continue;",
     isPast: true,
   },
   {
@@ -52,7 +52,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a start does not bring the catalog up to the head",
     file: "run/run-session.ts",
-    from: "    await this.#ports.catalog.refresh(account);\n",
+    from: "    await catalog.refresh(store.account);\n",
     to: "",
   },
   {
@@ -75,7 +75,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "an error that a retry can fix finishes the run",
-    file: "run/record/record-attempt.ts",
+    file: "run/record/attempt.ts",
     from: "if (error.isRetryable || ",
     to: 'if (error.code === "INTERRUPTED" || ',
   },

@@ -1,16 +1,16 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them in plan order, range after range.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Logger } from "../../runtime/logger.ts";
 import type { EventService } from "../../service/event-service.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
-import { type LiftedColumn, lifter } from "../../snapshot/rows/lifted-column.ts";
+import { lifter } from "../../snapshot/rows/lifted-column.ts";
 import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
+import type { RunSettings } from "../run-settings.ts";
 import { mapOrdered } from "./map-ordered.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
@@ -21,8 +21,7 @@ const RESULT_WEIGHT = 128;
 
 interface FetchOptions {
   readonly service: Pick<EventService, "detail">;
-  readonly concurrency: number;
-  readonly lifted: readonly LiftedColumn[];
+  readonly settings: Pick<RunSettings, "concurrency" | "lifted">;
   readonly signal: AbortSignal;
   /**
    * Called for each row as soon as it is known, with the event as `JSON.parse` gives it.
@@ -36,8 +35,9 @@ export function fetchResults(
   events: Iterable<PlannedEvent>,
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
-  const { service, concurrency, signal, onRow } = options;
-  const lift = lifter(options.lifted);
+  const { service, settings, signal, onRow } = options;
+  const { concurrency } = settings;
+  const lift = lifter(settings.lifted);
   const fetchOne = async (planned: PlannedEvent, stop: AbortSignal, place: number): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
     if (isOversize) return { uuid, leftOut: "oversize" };
@@ -59,9 +59,8 @@ export function fetchResults(
   });
 }
 
-export interface CollectOptions extends Omit<FetchOptions, "onRow"> {
-  readonly ports: Pick<RunPorts, "store" | "clock" | "random">;
-  readonly logger: Logger;
+export interface CollectOptions extends Omit<FetchOptions, "signal" | "onRow"> {
+  readonly ports: Pick<RunPorts, "store" | "clock" | "random" | "logger" | "signal">;
   /** The plan, and what is staged of it. */
   readonly chain: Chain;
   readonly timeBudget: TimeBudget;
@@ -114,7 +113,7 @@ export async function collect(options: CollectOptions): Promise<void> {
 
 /** From the end of the chain on, until all is staged, or another process has recorded a range there. */
 async function collectOn(options: CollectOptions): Promise<{ readonly isLost: boolean }> {
-  const { chain, timeBudget, onRow, logger } = options;
+  const { ports, chain, timeBudget, onRow } = options;
   const { plan } = chain;
   const total = plan.header.events;
   const first = chain.end;
@@ -130,7 +129,7 @@ async function collectOn(options: CollectOptions): Promise<{ readonly isLost: bo
   const results = new Results(
     fetchResults(events(), {
       ...options,
-      signal: AbortSignal.any([options.signal, end.signal]),
+      signal: AbortSignal.any([ports.signal, end.signal]),
       onRow: (place, row, event) => onRow(first + place, row, event),
     }),
   );
@@ -145,7 +144,7 @@ async function collectOn(options: CollectOptions): Promise<{ readonly isLost: bo
     return { isLost: false };
   } catch (error) {
     if (chain.end > first && !chain.isComplete && leavesUnfinished(error))
-      logger.info(
+      ports.logger.info(
         `${countText(chain.end)} of ${countText(total)} events are kept for the next start of this run`,
       );
     throw error;

@@ -53,32 +53,23 @@ const WORTH_SAYING_MS = 60_000;
 /** So many bodies say how large the others are. */
 const SAMPLE = 20;
 
-export class EstimateNotice {
-  readonly #budget: EstimateBudget;
-  readonly #logger: Logger;
-  #saidMs = 0;
-  #seen = 0;
-
-  constructor(budget: EstimateBudget, logger: Logger) {
-    this.#budget = budget;
-    this.#logger = logger;
-  }
-
-  begin(events: number): void {
-    this.#say(events, this.#budget.waitMs(events));
-  }
-
-  /** Called for each event that is done. */
-  done(events: number): void {
-    this.#seen += 1;
-    if (this.#seen !== SAMPLE || this.#budget.use(events).limit !== "bytes") return;
-    const ms = this.#budget.waitMs(events);
-    if (ms > this.#saidMs * 1.25) this.#say(events, ms);
-  }
-
-  #say(events: number, ms: number): void {
+/**
+ * Says how long it takes, and once more if bodies make it much longer. The function that is returned is called for each
+ * event that is done, with how many are left.
+ */
+export function sayEstimate(events: number, budget: EstimateBudget, logger: Logger): (left: number) => void {
+  let saidMs = 0;
+  let seen = 0;
+  const say = (left: number, ms: number): void => {
     if (ms < WORTH_SAYING_MS) return;
-    this.#saidMs = ms;
-    this.#logger.info(estimateText(events, this.#budget), { events, seconds: Math.ceil(ms / 1_000) });
-  }
+    saidMs = ms;
+    logger.info(estimateText(left, budget), { events: left, seconds: Math.ceil(ms / 1_000) });
+  };
+  say(events, budget.waitMs(events));
+  return (left) => {
+    seen += 1;
+    if (seen !== SAMPLE || budget.use(left).limit !== "bytes") return;
+    const ms = budget.waitMs(left);
+    if (ms > saidMs * 1.25) say(left, ms);
+  };
 }

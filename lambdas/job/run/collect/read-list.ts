@@ -31,7 +31,7 @@ const UNPAUSED_LINES = 1_000;
  */
 export async function readList(session: RunSession, service: CountingService): Promise<ReadList> {
   const { logger, signal, clock } = session.ports;
-  const timeBudget = session.timeBudget();
+  const { timeBudget } = session;
   let slowestMs = 0;
   const earlier = new EarlierReadings();
 

@@ -2,12 +2,18 @@
 // a long time.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /** For what is in flight, and for what follows: records, run log, lease, event. */
 const RESERVE_MS = 30_000;
 
 const LOOK_AHEAD = 1_000;
+
+/** A minute. A pause within a window of a minute is never longer, because the limiter rounds instants up by one. */
+const LONG_MS = 60_001;
+
+type PausingBudget = Pick<RateLimiter, "waitMs" | "waiting" | "detailsPerWindow" | "windowMs">;
 
 export interface EarlyStop {
   readonly reason: "TIME_LIMIT" | "BUDGET";
@@ -17,18 +23,12 @@ export interface EarlyStop {
 
 export class TimeBudget {
   readonly #ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">;
-  readonly #longPauseMs: (requests: number) => number;
+  readonly #budget: PausingBudget | undefined;
 
-  /**
-   * @param longPauseMs in how many milliseconds the long pauses of the budget are over that lie ahead of so many requests,
-   *   0 where none does; where something else than this process can wait for them
-   */
-  constructor(
-    ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">,
-    longPauseMs: (requests: number) => number = () => 0,
-  ) {
+  /** @param budget where something else than this process can wait for its long pauses */
+  constructor(ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">, budget?: PausingBudget) {
     this.#ports = ports;
-    this.#longPauseMs = longPauseMs;
+    this.#budget = budget;
   }
 
   /**
@@ -40,9 +40,9 @@ export class TimeBudget {
     const { timeLeftMs, reserveMs = RESERVE_MS } = this.#ports;
     if (timeLeftMs !== undefined && timeLeftMs() < reserveMs + neededMs)
       return { reason: "TIME_LIMIT", waitMs: 0 };
-    if (this.#longPauseMs(requests) === 0) return undefined;
+    if (this.#budget === undefined || longPauseMs(this.#budget, requests) === 0) return undefined;
     // Pauses that follow soon are waited for together.
-    return { reason: "BUDGET", waitMs: this.#longPauseMs(Math.max(requests, LOOK_AHEAD)) };
+    return { reason: "BUDGET", waitMs: longPauseMs(this.#budget, Math.max(requests, LOOK_AHEAD)) };
   }
 
   /**
@@ -53,6 +53,23 @@ export class TimeBudget {
     const stop = this.stop(neededMs);
     if (stop?.reason === "TIME_LIMIT") throw new StoppedEarly(stop, soFar);
   }
+}
+
+/**
+ * In how many milliseconds the last pause of more than a minute is over that lies ahead of so many more details; 0 where
+ * there is none. Counts no more details than an empty window gives: pauses between windows cannot be avoided.
+ */
+export function longPauseMs(limiter: PausingBudget, requests: number): number {
+  if (limiter.windowMs < LONG_MS || limiter.detailsPerWindow === Number.POSITIVE_INFINITY) return 0;
+  const next = Math.min(requests + limiter.waiting, limiter.detailsPerWindow);
+  let beforeMs = 0;
+  let endMs = 0;
+  for (let n = 1; n <= next; n += 1) {
+    const ms = limiter.waitMs(n);
+    if (ms - beforeMs > LONG_MS) endMs = ms;
+    beforeMs = ms;
+  }
+  return endMs;
 }
 
 /** A run stops, with everything finished staged, because it should not work on now. Retryable: the next start resumes it. */

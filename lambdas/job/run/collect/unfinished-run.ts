@@ -3,91 +3,105 @@
 import { createHash } from "node:crypto";
 import { shellWord } from "../../errors/shown-text.ts";
 import { isDamage, SyncError } from "../../errors/sync-error.ts";
-import { eventColumns, liftText } from "../../snapshot/rows/lifted-column.ts";
+import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
 import { isOfLayout } from "../../storage/layout.ts";
+import type { LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
+import { recordPublishedRun } from "../record/published-run.ts";
+import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A run that has a plan but is not finished. */
-export interface UnfinishedRun {
+interface UnfinishedRun {
   readonly plan: Plan;
   /** All of its files. */
   readonly files: readonly StoredKey[];
 }
 
+type Columns = readonly LiftedColumn[];
+type ColumnsByFingerprint = ReadonlyMap<string, Columns>;
+
 /**
- * What this run has left. "other-version" where another version of the program has planned it: its work cannot be
- * continued. Throws `CONFIG_INVALID` when settings that shape rows have changed since.
+ * What this run has left, or another one that a manual start may continue, which the session then adopts.
+ * "other-version" where another version of the program has planned this run: its work cannot be continued. Throws
+ * `CONFIG_INVALID` where settings that shape rows have changed since this run was planned.
+ * @param possible the columns that an unfinished run may have, those of a new run first; the session uses the ones that
+ * it has
  */
-export async function findOwnWork(
-  store: AccountStore,
-  runId: string,
-  fingerprints: ReadonlySet<string>,
-): Promise<UnfinishedRun | "other-version" | undefined> {
-  const files = await Array.fromAsync(store.list(store.keys.run(runId)));
-  const unfinished = await open(store, runId, files);
-  if (typeof unfinished === "object" && !fingerprints.has(unfinished.plan.header.fingerprint)) {
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
-      { fields: { run_id: runId } },
-    );
-  }
-  return unfinished;
+export async function findUnfinished(
+  session: RunSession,
+  end: LogEnd,
+  mayAdopt: boolean,
+  possible: readonly Columns[],
+): Promise<Chain | "other-version" | undefined> {
+  const { ports, settings, attempt } = session;
+  const { store, logger } = ports;
+  const columnsBy = new Map(
+    possible.map((lifted) => [fingerprint({ ...settings, lifted }), lifted] as const),
+  );
+  const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
+  const own = await open(store, attempt.runId, files);
+  if (own === "other-version") return own;
+  const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
+  if (found === undefined) return undefined;
+
+  const { plan } = found;
+  const columns = columnsBy.get(plan.header.fingerprint);
+  if (columns === undefined) throw otherShape(attempt.runId);
+  if (found !== own) await session.adopt(plan.header.run_id);
+  session.useColumns(columns);
+  session.isPlanned = true;
+  const chain = await Chain.read(store, plan, found.files);
+  const done = `${countText(chain.end)} of ${countText(plan.header.events)} done`;
+  logger.info(`continues ${attempt.runId}, ${done}`);
+  return chain;
 }
 
-interface AdoptionTerms {
-  /** Of the settings, with each list of columns that an unfinished run may have. */
-  readonly fingerprints: ReadonlySet<string>;
-  /** The snapshot that readers see, or the removal: only a later run can still be published. */
-  readonly after: string | undefined;
-  /** Only a run that wrote something at or after this instant, in milliseconds since the Unix epoch. */
-  readonly progressSinceMs: number;
-  /** Records the outcome of a run that was published but not recorded, and returns true; false for any other run. */
-  readonly settle: (runId: string) => Promise<boolean>;
-  /** Called, where nothing is continued, with why the newest unfinished run is not. */
-  readonly onPassedOver: (why: string) => void;
-  readonly settings: RunSettings;
+function otherShape(runId: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
+    { fields: { run_id: runId } },
+  );
 }
 
 type PassedOver = UnfinishedRun & { readonly isOld: boolean };
 
-/** The newest unfinished run of the account that a manual start may continue. */
-export async function findAdoptable(
-  store: AccountStore,
-  terms: AdoptionTerms,
+/** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
+async function findAdoptable(
+  { ports, settings }: RunSession,
+  { head, removal }: LogEnd,
+  columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
-  const byRun = new Map<string, StoredKey[]>();
+  const { store, clock, logger } = ports;
+  const progressSinceMs = clock.now() - settings.resumeWithinMinutes * 60_000;
   const prefix = store.keys.runs;
-  // From the head's own run on: it may have crashed right after its publication.
-  const after = terms.after === undefined ? undefined : `${prefix}${terms.after}/`;
-  for await (const file of store.list(prefix, after)) {
-    if (!isOfLayout(file.key)) continue;
-    const runId = file.key.slice(prefix.length).split("/")[0] ?? "";
-    const files = byRun.get(runId);
-    if (files) files.push(file);
-    else byRun.set(runId, [file]);
-  }
+  // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
+  const after = head?.snapshot_id ?? removal?.run_id;
+  const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
+  const byRun = Map.groupBy(
+    files.filter(({ key }) => isOfLayout(key)),
+    ({ key }) => key.slice(prefix.length).split("/")[0] ?? "",
+  );
   let passedOver: PassedOver | undefined;
   for (const [runId, files] of [...byRun].reverse()) {
-    const finished = files.some(({ key }) => key === store.keys.outcome(runId));
-    const progressMs = files.reduce((latest, file) => Math.max(latest, file.modifiedAtMs), 0);
-    if (finished) continue;
-    if (progressMs < terms.progressSinceMs) {
-      const old = runId === terms.after || passedOver ? undefined : await openOld(store, runId, files);
+    if (files.some(({ key }) => key === store.keys.outcome(runId))) continue;
+    if (Math.max(...files.map(({ modifiedAtMs }) => modifiedAtMs)) < progressSinceMs) {
+      const old = runId === after || passedOver ? undefined : await openOld(store, runId, files);
       if (old) passedOver = { ...old, isOld: true };
       continue;
     }
-    if ((await terms.settle(runId)) || runId === terms.after) continue;
+    if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
     const unfinished = await open(store, runId, files);
     if (typeof unfinished !== "object") continue;
-    if (terms.fingerprints.has(unfinished.plan.header.fingerprint)) return unfinished;
+    if (columnsBy.has(unfinished.plan.header.fingerprint)) return unfinished;
     passedOver ??= { ...unfinished, isOld: false };
   }
-  if (passedOver) terms.onPassedOver(await whyPassedOver(store, passedOver, terms.settings));
+  const [lifted = []] = columnsBy.values();
+  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }));
   return undefined;
 }
 
@@ -148,7 +162,12 @@ function differences(planned: Shape, now: Shape): readonly (readonly [what: stri
   );
 }
 
-export function shapeOf({ baseUrl, isListed, listPointer, detailPointer, lifted }: RunSettings): Shape {
+/** What a plan says of the settings that shape rows. */
+export function shapeOfPlan(settings: RunSettings): { readonly fingerprint: string; readonly shape: Shape } {
+  return { fingerprint: fingerprint(settings), shape: shapeOf(settings) };
+}
+
+function shapeOf({ baseUrl, isListed, listPointer, detailPointer, lifted }: RunSettings): Shape {
   return {
     base_url: baseUrl,
     is_listed: isListed,
@@ -173,7 +192,7 @@ async function open(
 const ROW_FORMAT = 1;
 
 /** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
-export function fingerprint(settings: RunSettings): string {
+function fingerprint(settings: RunSettings): string {
   const { account, baseUrl, isListed, listPointer, detailPointer, lifted } = settings;
   const shaping = [
     ROW_FORMAT,

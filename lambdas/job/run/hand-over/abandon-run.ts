@@ -13,11 +13,11 @@ import {
   leaseOf,
   readLease,
 } from "../lease/lease-file.ts";
-import { type RecordTask, recordAttempt, startNow } from "../record/record-attempt.ts";
+import { beginAttempt, rowOf } from "../record/attempt.ts";
+import { appendRunLog } from "../record/run-log.ts";
 import { type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { NO_COUNTS } from "../run-state.ts";
 import { type ExecutionState, type Executions, nameOfExecution, parseExecutionName } from "./executions.ts";
 
 interface Abandoned {
@@ -54,7 +54,7 @@ export async function abandonRun(
     }
     const isFinished = (await readRunResult(ports.store, runId)) !== undefined;
     if (!isFinished && result === undefined) {
-      result = await record(ports, runId, { state, name });
+      result = await record(ports, runId, errorOf(state, name), state.endedAtMs);
       await ports.onAbandoned?.(result);
     }
     if (!(await freeLease(ports, settings, own))) continue;
@@ -63,18 +63,18 @@ export async function abandonRun(
   }
 }
 
-interface End {
-  readonly state: EndState;
-  readonly name: string;
-}
-
-async function record(ports: RecordTask["ports"], runId: string, { state, name }: End): Promise<RunResult> {
-  const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
-  const attempt = { runId, snapshotId: null, counts: NO_COUNTS, service: undefined };
-  const { atMs, monotonicMs } = startNow(ports.clock);
-  const started = { atMs: state.endedAtMs ?? atMs, monotonicMs };
-  const task = { ports, trigger, started, state: attempt, isAbandoned: true } as const;
-  return recordAttempt(task, { error: errorOf(state, name) });
+/** Its beginning is the instant of its end, so several processes that find it write one line. */
+async function record(
+  ports: Pick<RunPorts, "store" | "clock" | "version">,
+  runId: string,
+  error: SyncError,
+  endedAtMs: number | undefined,
+): Promise<RunResult> {
+  const { store, clock } = ports;
+  const begun = beginAttempt(clock, await plannedTrigger(store, store.keys.plan(runId)), runId);
+  const attempt = { ...begun, startedAtMs: endedAtMs ?? begun.startedAtMs };
+  const row = await appendRunLog(store, rowOf(ports, attempt, { error }), true);
+  return { row, error, isAbandoned: true };
 }
 
 const ownCode = z.enum(ERROR_CODES);

@@ -6,8 +6,8 @@
 import { SyncError } from "../../errors/sync-error.ts";
 
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
+import type { RunEnd } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
-import type { RunEnd } from "../run-state.ts";
 import { type Executions, executionName, nameOfExecution } from "./executions.ts";
 
 /** The execution that an invocation works for. */
@@ -56,13 +56,13 @@ async function passOn(
   executions: Executions,
   own: OwnExecution | undefined,
 ): Promise<string> {
-  const lease = session.heldLease;
+  const lease = session.lease;
   if (own && !own.isLastTurn) {
     await lease.leave();
     return own.arn;
   }
   const { account } = session.settings;
-  const { runId } = session.state;
+  const { runId } = session.attempt;
   for (let tries = 0; tries < MOST_TAKEN_NAMES; tries += 1) {
     const n = lease.nextHandOver;
     const name = executionName({ account, runId, n });

@@ -13,12 +13,12 @@ import {
 } from "../../storage/publication-log.ts";
 
 import { type BuiltSnapshot, buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
-import { TimeBudget } from "../collect/time-budget.ts";
 import { makePreview } from "../compare/make-preview.ts";
+import { countsOf } from "../record/attempt.ts";
 import { publishedEnd } from "../record/published-run.ts";
+import type { RunEnd } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { countsOf, type RunEnd } from "../run-state.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
@@ -42,17 +42,16 @@ const COMPARE_MS = 0.05;
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { session, chain, facts } = task;
-  const { ports, settings, state } = session;
+  const { ports, settings, attempt, timeBudget } = session;
   const { store, clock } = ports;
   const { account } = settings;
-  const timeBudget = new TimeBudget(ports);
   const onAdvanced = (): void => {
     session.hasAdvanced = true;
   };
   const built = await buildSnapshot({ ports, settings, chain, facts, timeBudget, onAdvanced });
   const { manifest } = built;
-  state.snapshotId = manifest.snapshot_id;
-  state.counts = countsOf(manifest);
+  attempt.snapshotId = manifest.snapshot_id;
+  attempt.counts = countsOf(manifest);
 
   const action = { action: "run", run_id: manifest.run_id, pinned: false } as const;
   const published = await commit(
@@ -60,7 +59,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     manifest,
     action,
     task.end,
-    (head) => decide(task, built, timeBudget, head),
+    (head) => decide(task, built, head),
     task.baseOf,
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
@@ -70,8 +69,8 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     return held(manifest.snapshot_id, published.holding);
   }
   const publication = "own" in published ? published.own : published;
-  state.publication = publication.publication;
-  state.counts = countsOf(manifest, publication);
+  attempt.publication = publication.publication;
+  attempt.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(account);
   await logFieldChanges(ports, publication);
   await logEmptyColumns(ports, manifest, publication.base_snapshot_id);
@@ -94,7 +93,6 @@ type Decision =
 async function decide(
   task: PublishTask,
   built: BuiltSnapshot,
-  timeBudget: TimeBudget,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
   const { session, end, baseOf } = task;
@@ -116,13 +114,13 @@ async function decide(
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
   const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
-  timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
+  session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
   await session.confirmLease();
   if (holding) {
     const preview = await makePreview(ports, manifest, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
-    if (now?.publication !== head?.publication) return decide(task, built, timeBudget, now);
+    if (now?.publication !== head?.publication) return decide(task, built, now);
     return { holding: { ...holding, preview: head?.pinned ? { ...preview, pinned: true } : preview } };
   }
   return undefined;
@@ -167,7 +165,7 @@ function held(snapshotId: string, { reason, explanation, preview }: HeldMark): R
     outcome: "HELD",
     reason,
     explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.`,
-    ...(preview === undefined ? {} : { preview }),
+    preview,
   };
 }
 

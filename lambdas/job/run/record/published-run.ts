@@ -11,18 +11,19 @@ import {
 import type { AccountStore } from "../../storage/store.ts";
 import { readHold } from "../publish/guard.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { countsOf, NO_COUNTS, type RunEnd, type RunState, type SnapshotCounts } from "../run-state.ts";
-import { recordAttempt, startNow } from "./record-attempt.ts";
+import {
+  type Attempt,
+  beginAttempt,
+  countsOf,
+  NO_COUNTS,
+  recordAttempt,
+  type SnapshotCounts,
+} from "./attempt.ts";
 import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
-import { writeRunResult } from "./run-result.ts";
+import { type RunEnd, writeRunResult } from "./run-result.ts";
 
-/** How the run ended, read from what it has written. */
-interface PublishedRun {
-  readonly end: RunEnd;
-  readonly counts: SnapshotCounts;
-  /** Its number; undefined where the run did not publish it. */
-  readonly publication: string | undefined;
-}
+/** How the run ended, read from what it has written. Without a publication where the run did not publish it. */
+type PublishedRun = Pick<Attempt, "counts" | "publication"> & { readonly end: RunEnd };
 
 /**
  * Undefined for a run whose snapshot no publication names. The log is read only where there is a snapshot at all:
@@ -34,9 +35,8 @@ export async function publishedRun(store: AccountStore, runId: string): Promise<
   if (newest === undefined) return undefined;
   const own = newest.action === "run" ? newest : await findPublicationOf(store, runId);
   const counts = await countsOfRun(store, runId, own);
-  const publication = own?.publication;
-  if (own) return { end: await publishedEnd(store, own), counts, publication };
-  return { end: await heldAtFirst(store, newest), counts, publication };
+  const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, newest);
+  return { end, counts, publication: own?.publication };
 }
 
 type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
@@ -48,14 +48,11 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
   const { outcome, explanation } = published.end;
   for await (const row of attemptsOf(ports.store, runId)) {
     if (row.outcome !== outcome) continue;
-    await writeRunResult(ports.store, {
-      row,
-      ...(explanation === undefined ? {} : { explanation }),
-    });
+    await writeRunResult(ports.store, { row, explanation });
     return true;
   }
-  const state = { runId, snapshotId: runId, counts: published.counts, service: undefined };
-  await recordLate(ports, "manual", state, published.end);
+  const attempt = beginAttempt(ports.clock, "manual", runId);
+  await recordLate(ports, { ...attempt, snapshotId: runId, counts: published.counts }, published.end);
   return true;
 }
 
@@ -68,16 +65,16 @@ export async function recordUnrecorded(ports: RecordPorts, publication: Publicat
     if (isRun(row.trigger) === (action === "run")) trigger = row.trigger;
   }
   const counts = await countsOfRun(ports.store, snapshotId, publication);
-  const state = { runId, snapshotId, counts, service: undefined };
-  await recordLate(ports, trigger, state, await publishedEnd(ports.store, publication));
+  const end = await publishedEnd(ports.store, publication);
+  await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, counts }, end);
 }
 
-async function recordLate(ports: RecordPorts, trigger: Trigger, state: RunState, end: RunEnd): Promise<void> {
-  const started = startNow(ports.clock);
-  const { error } = await recordAttempt({ ports, trigger, started, state }, end);
+async function recordLate(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<void> {
+  const { error } = await recordAttempt(ports, attempt, end);
   if (error) throw error;
+  const { trigger, runId } = attempt;
   ports.logger.info(
-    `records that the ${isRun(trigger) ? "run" : trigger} ${state.runId} ended as ${end.outcome}; it could not record that itself`,
+    `records that the ${isRun(trigger) ? "run" : trigger} ${runId} ended as ${end.outcome}; it could not record that itself`,
   );
 }
 

@@ -1,11 +1,11 @@
-// One line of the run log: what one attempt of a run did. A row of the table `sync_runs`.
+// The run log: each line is what one attempt of a run did, and a row of the table `sync_runs`.
 
 import * as z from "zod";
 import { ERROR_CODES, isDamage } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
-import { isOfLayout } from "../../storage/layout.ts";
-import type { AccountStore } from "../../storage/store.ts";
+import { isOfLayout, runInstant } from "../../storage/layout.ts";
+import type { AccountStore, StoredKey } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -61,23 +61,24 @@ export function leftOutCount({
   return (gone ?? 0) + (forbidden ?? 0) + (rejected ?? 0);
 }
 
-/** Appends the row to the run log under the next free attempt number and returns it as written. */
+/**
+ * Appends the row under the next free attempt number and returns it as written.
+ * @param isOnce true: unless there is a row of this run with the same beginning and outcome, which is returned
+ */
 export async function appendRunLog(
   store: AccountStore,
-  row: Omit<RunLogEntry, "attempt">,
+  { run_id, ...rest }: Omit<RunLogEntry, "attempt">,
+  isOnce = false,
 ): Promise<RunLogEntry> {
-  return append(store, row, async () => undefined);
-}
-
-/** The same, unless the run log has a row of this run with the same beginning and outcome, which is returned. */
-export async function appendRunLogOnce(
-  store: AccountStore,
-  row: Omit<RunLogEntry, "attempt">,
-): Promise<RunLogEntry> {
-  return append(store, row, async (key) => {
-    const found = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
-    return found?.started_at === row.started_at && found.outcome === row.outcome ? found : undefined;
-  });
+  for (let attempt = 1; ; attempt += 1) {
+    const row = runLogEntrySchema.parse({ run_id, attempt, ...rest }, SELDOM_PARSED);
+    const key = store.keys.runLog(run_id, attempt);
+    if ((await store.create(key, Buffer.from(`${jsonLine(row)}\n`))) !== undefined) return row;
+    const found = isOnce
+      ? await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged)
+      : undefined;
+    if (found?.started_at === row.started_at && found.outcome === row.outcome) return found;
+  }
 }
 
 /** The rows of a run that can be read, the newest first; each is read when it is asked for. */
@@ -89,21 +90,48 @@ export async function* attemptsOf(store: AccountStore, runId: string): AsyncGene
   }
 }
 
-async function append(
-  store: AccountStore,
-  row: Omit<RunLogEntry, "attempt">,
-  isThere: (key: string) => Promise<RunLogEntry | undefined>,
-): Promise<RunLogEntry> {
-  const { run_id, ...rest } = row;
-  for (let attempt = 1; ; attempt += 1) {
-    const numbered = runLogEntrySchema.parse({ run_id, attempt, ...rest }, SELDOM_PARSED);
-    const key = store.keys.runLog(run_id, attempt);
-    if ((await store.create(key, Buffer.from(`${jsonLine(numbered)}\n`))) !== undefined) return numbered;
-    const found = await isThere(key);
-    if (found) return found;
-  }
-}
-
 function undefinedIfDamaged(error: unknown): undefined {
   if (!isDamage(error)) throw error;
+}
+
+/** Reads that are under way at the same time. */
+const AT_ONCE = 8;
+
+/** Enough to find the newest ones among, whether or not the files have their times from when they were written. */
+const LOOKED_AT = 200;
+
+/**
+ * Newest first, by when they ended, as each says itself: files that were copied have other times. Reads few files of a
+ * long log. Throws `STORE_CORRUPT` for a damaged one.
+ */
+export async function lastRuns(store: AccountStore, most: number): Promise<readonly RunLogEntry[]> {
+  const listed = await Array.fromAsync(store.list(store.keys.runLogs));
+  const files = listed.filter(({ key }) => isOfLayout(key));
+  const newest = (order: (a: StoredKey, b: StoredKey) => number): readonly string[] =>
+    files
+      .toSorted(order)
+      .slice(-Math.max(most, LOOKED_AT))
+      .map(({ key }) => key);
+  const chosen = [...new Set([...newest(byKey), ...newest((a, b) => a.modifiedAtMs - b.modifiedAtMs)])];
+  const runs: RunLogEntry[] = [];
+  for (let at = 0; at < chosen.length; at += AT_ONCE) {
+    const some = chosen.slice(at, at + AT_ONCE).map((key) => readJson(store, key, runLogEntrySchema));
+    runs.push(...(await Promise.all(some)).filter((row) => row !== undefined));
+  }
+  return runs.sort(byEnd).slice(-most).reverse();
+}
+
+function byKey(a: StoredKey, b: StoredKey): number {
+  return a.key.localeCompare(b.key, "en", { numeric: true });
+}
+
+/** A resumed run ends after runs that began later, so the order of ids is not that of ends. */
+function byEnd(a: RunLogEntry, b: RunLogEntry): number {
+  return endMs(a) - endMs(b) || a.run_id.localeCompare(b.run_id) || a.attempt - b.attempt;
+}
+
+/** A log is a file, so its instant may be none: then it is as old as its run. */
+function endMs({ started_at, seconds, run_id }: RunLogEntry): number {
+  const startedMs = Date.parse(started_at);
+  return (Number.isNaN(startedMs) ? (runInstant(run_id) ?? 0) : startedMs) + seconds * 1000;
 }

@@ -1,18 +1,46 @@
-// How a finished run ended. This is the run's last write: a start that finds it sends no request.
+// How an attempt ended, and the file that says how a finished run did. That file is the run's last write: a start that
+// finds it sends no request.
 
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { previewSchema } from "../compare/preview.ts";
-import type { RunEnd } from "../run-state.ts";
-import { isRun, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
+import { type Preview, previewSchema } from "../compare/preview.ts";
+import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
+
+/** How an attempt ended without an error. */
+export interface RunEnd {
+  readonly outcome: Exclude<Outcome, "FAILED">;
+  readonly reason: string | null;
+  /** For a person: why it was held, skipped or handed over, and what to do. */
+  readonly explanation?: string | undefined;
+  /** What publishing the snapshot would do; only where the outcome is `HELD`. */
+  readonly preview?: Preview | undefined;
+  /** The first values of each column of one's own; only of a dry run. */
+  readonly columns?: readonly {
+    readonly name: string;
+    readonly pointer: string;
+    readonly values: readonly string[];
+  }[];
+  /** Present exactly when the outcome is `HANDED_OVER`. */
+  readonly handedOver?: {
+    /** The ARN of the execution that continues the run. */
+    readonly execution: string;
+    /** How long the budget gives nothing useful, in milliseconds. */
+    readonly waitMs: number;
+  };
+}
+
+/** An attempt that failed. */
+export interface RunFailure {
+  readonly error: unknown;
+}
 
 /** What a start of a run returns: its end, as it is recorded. `error` is present exactly when the outcome is `FAILED`. */
 export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly row: RunLogEntry;
-  readonly error?: SyncError;
+  readonly error?: SyncError | undefined;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
@@ -29,15 +57,8 @@ const outcomeSchema = z.object({
 export async function readRunResult(store: AccountStore, runId: string): Promise<RunResult | undefined> {
   const recorded = await readJson(store, store.keys.outcome(runId), outcomeSchema);
   if (recorded === undefined) return undefined;
-  const { row, explanation, preview } = recorded;
-  const error =
-    row.error_code === null ? undefined : new SyncError(row.error_code, row.error_message ?? row.error_code);
-  return {
-    row,
-    ...(error === undefined ? {} : { error }),
-    ...(explanation === undefined ? {} : { explanation }),
-    ...(preview === undefined ? {} : { preview }),
-  };
+  const { error_code: code, error_message: message } = recorded.row;
+  return { ...recorded, error: code === null ? undefined : new SyncError(code, message ?? code) };
 }
 
 /**
@@ -46,11 +67,7 @@ export async function readRunResult(store: AccountStore, runId: string): Promise
  */
 export async function writeRunResult(store: AccountStore, result: RunResult): Promise<RunResult> {
   const { row, explanation, preview } = result;
-  const isOurs = await writeJsonOnce(store, store.keys.outcome(row.run_id), {
-    row,
-    explanation,
-    preview,
-  });
+  const isOurs = await writeJsonOnce(store, store.keys.outcome(row.run_id), { row, explanation, preview });
   const standing = isOurs ? undefined : await readRunResult(store, row.run_id);
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;

@@ -10,19 +10,24 @@ import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readParts } from "../../snapshot/files/parts.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
-import { formatRunId } from "../../storage/layout.ts";
 import { type Publication, readHead } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { EstimateNotice } from "../collect/estimate.ts";
+import { sayEstimate } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
+import {
+  type Attempt,
+  beginAttempt,
+  NO_COUNTS,
+  recordAttempt,
+  type SnapshotCounts,
+} from "../record/attempt.ts";
 import { countText } from "../record/count-text.ts";
 import { remainingText } from "../record/duration-text.ts";
-import { recordAttempt, startNow } from "../record/record-attempt.ts";
+import type { RunEnd, RunFailure } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { NO_COUNTS, type RunEnd, type RunFailure, type RunState, type SnapshotCounts } from "../run-state.ts";
 
 export const DEFAULT_VERIFIED = 100;
 
@@ -47,7 +52,7 @@ interface Task {
   readonly settings: RunSettings;
   readonly head: Publication;
   readonly size: number;
-  readonly state: RunState;
+  readonly attempt: Attempt;
 }
 
 /**
@@ -62,11 +67,10 @@ export async function verify(
   const { account } = settings;
   const head = await readHead(ports.store);
   if (head === undefined) throw nothingPublished(account);
-  const started = startNow(ports.clock);
-  const runId = formatRunId(started.atMs);
-  ports.onRunId?.(runId);
-  const state: RunState = { runId, snapshotId: head.snapshot_id, counts: NO_COUNTS, service: undefined };
-  const task = { ports, settings, head, size, state };
+  const attempt = beginAttempt(ports.clock, "verify");
+  attempt.snapshotId = head.snapshot_id;
+  ports.onRunId?.(attempt.runId);
+  const task = { ports, settings, head, size, attempt };
   const found = await withLease(ports, settings, "verify", (open, leased, budget) =>
     compareSample({ ...task, ports: leased }, open, budget),
   ).catch(
@@ -76,23 +80,22 @@ export async function verify(
   );
   const end: RunEnd | RunFailure =
     "error" in found || "outcome" in found ? found : { outcome: "DRY_RUN", reason: null };
-  const { error } = await recordAttempt({ ports, trigger: "verify", started, state }, end);
+  const { error } = await recordAttempt(ports, attempt, end);
   if (error) throw error;
   if ("error" in found) throw found.error;
   return found;
 }
 
 async function compareSample(task: Task, open: OpenService, budget: RateLimiter): Promise<Verified> {
-  const { ports, settings, head, size, state } = task;
+  const { ports, settings, head, size, attempt } = task;
   const manifest = await readManifest(ports.store, head.snapshot_id);
   const sample = Math.min(size, manifest.counts.events);
   refuseTooLong(sample, budget, ports);
   const service = await open();
-  state.service = () => service.counts;
-  const notice = new EstimateNotice(budget, ports.logger);
+  attempt.service = service;
   const verdicts = new Verdicts();
   const report = (): void => {
-    state.counts = verdicts.asCounts();
+    attempt.counts = verdicts.asCounts();
     ports.onProgress({ done: verdicts.total, total: sample, retries: service.counts.retries });
   };
   const proceed = (): void => {
@@ -108,12 +111,12 @@ async function compareSample(task: Task, open: OpenService, budget: RateLimiter)
   const ahead = Math.max(64, concurrency * 4);
   const bounds = { concurrency, ahead, maxWeight: sample, weigh: () => 1, signal: ports.signal };
   try {
-    notice.begin(sample);
+    const sayLeft = sayEstimate(sample, budget, ports.logger);
     report();
     for await (const events of sampleEvents(ports.store, manifest, { size, random: ports.random, proceed })) {
       for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, bounds)) {
         verdicts.add(uuid, verdict);
-        notice.done(sample - verdicts.total);
+        sayLeft(sample - verdicts.total);
         report();
         if (verdicts.total < sample) proceed();
       }

@@ -66,19 +66,25 @@ async function detail(requestAs: string, signal?: AbortSignal): Promise<Detail> 
 
 let tokens = 0;
 
-function start(chain: Chain, changes: Partial<CollectOptions> & { on?: Store } = {}): Promise<void> {
+interface Changes extends Partial<CollectOptions> {
+  readonly on?: Store;
+  readonly signal?: AbortSignal;
+  readonly concurrency?: number;
+}
+
+function start(chain: Chain, changes: Changes = {}): Promise<void> {
+  const { on = store, signal = new AbortController().signal, concurrency = 1, ...others } = changes;
   return collect({
     ports: {
-      store: accountStore(changes.on ?? store, "uk"),
+      store: accountStore(on, "uk"),
       clock,
       random: { next: () => 0.5, token: () => `own${++tokens}` },
+      logger: log,
+      signal,
     },
-    logger: log,
+    settings: { concurrency, lifted: [] },
     chain,
     service: { detail },
-    concurrency: 1,
-    lifted: [],
-    signal: new AbortController().signal,
     timeBudget: new TimeBudget({}),
     cut: { events: 4, ms: MINUTE_MS },
     beforeRecord: async () => undefined,
@@ -86,7 +92,7 @@ function start(chain: Chain, changes: Partial<CollectOptions> & { on?: Store } =
     onDone: () => undefined,
     onRecorded: (place) => recorded.push(place),
     onLost: () => counted.clear(),
-    ...changes,
+    ...others,
   });
 }
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 
+/** A budget that gives nothing for 90 s. */
+const pause = { waitMs: () => 90_000, waiting: 0, detailsPerWindow: 1_000, windowMs: 600_000 };
+
 const leaving = (seconds: number) => ({ timeLeftMs: () => seconds * 1_000 });
 
 describe("a start", () => {
@@ -27,14 +30,12 @@ describe("a start", () => {
   });
 
   test("stops for a long pause of the budget, and says how long it is; its time limit comes first", () => {
-    const pause = (): number => 90_000;
-
     expect(new TimeBudget({}, pause).stop()).toEqual({ reason: "BUDGET", waitMs: 90_000 });
     expect(new TimeBudget(leaving(1), pause).stop()).toEqual({ reason: "TIME_LIMIT", waitMs: 0 });
   });
 
   test("that sends nothing is not stopped by the budget, and otherwise says what is done and what comes next", () => {
-    new TimeBudget({}, () => 90_000).checkTime("all 12 events are staged");
+    new TimeBudget({}, pause).checkTime("all 12 events are staged");
     const check = (): void => new TimeBudget(leaving(29)).checkTime("all 12 events are staged");
 
     expect(check).toThrow(

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { durationText, remainingText } from "../../../../lambdas/job/run/record/duration-text.ts";
-import { lastRuns } from "../../../../lambdas/job/run/record/last-runs.ts";
+import { lastRuns } from "../../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { aRun } from "../../../cli/report/report-world.ts";

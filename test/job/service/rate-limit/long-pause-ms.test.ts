@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { longPauseMs } from "../../../../lambdas/job/run/run-session.ts";
+import { longPauseMs } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import {
   RateLimiter,
   type RateLimiterOptions,

@@ -1,0 +1,191 @@
+// One attempt: how far it got, and at its end its line in the run log and, when the run is finished, the outcome file.
+
+import { SyncError } from "../../errors/sync-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { ServiceCounts } from "../../service/requests/sender.ts";
+import type { Manifest } from "../../snapshot/files/manifest.ts";
+import { formatRunId } from "../../storage/layout.ts";
+import type { Publication } from "../../storage/publication-log.ts";
+import type { RunPorts } from "../run-ports.ts";
+import { errorColumns } from "./run-event.ts";
+import { appendRunLog, attemptsOf, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { type RunEnd, type RunFailure, type RunResult, writeRunResult } from "./run-result.ts";
+
+/** Updated while the attempt works, so that a failed one still reports how far it got. */
+export interface Attempt {
+  readonly trigger: Trigger;
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAtMs: number;
+  /** For its duration, which stays right when the wall clock is set meanwhile. */
+  readonly startedMonotonicMs: number;
+  /** Changes when a manual start adopts an unfinished run. */
+  runId: string;
+  snapshotId: string | null;
+  counts: SnapshotCounts;
+  /** Once it is opened. */
+  service?: { readonly counts: ServiceCounts };
+  /** The number of the publication, once there is one: nothing that fails after it takes it back. */
+  publication?: string | undefined;
+}
+
+export type SnapshotCounts = Pick<
+  RunLogEntry,
+  "listed" | "events" | "added" | "changed" | "removed" | "gone" | "forbidden" | "rejected" | "repeated"
+>;
+
+export const NO_COUNTS: SnapshotCounts = {
+  listed: null,
+  events: null,
+  added: null,
+  changed: null,
+  removed: null,
+  gone: null,
+  forbidden: null,
+  rejected: null,
+  repeated: null,
+};
+
+export function countsOf(manifest: Manifest, publication?: Publication): SnapshotCounts {
+  const { listed, events, gone, forbidden, rejected, repeated } = manifest.counts;
+  const { added = null, changed = null, removed = null } = publication ?? {};
+  return { listed, events, added, changed, removed, gone, forbidden, rejected, repeated };
+}
+
+/** It begins now. Without an id its instant names it. */
+export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): Attempt {
+  const startedAtMs = clock.now();
+  return {
+    trigger,
+    startedAtMs,
+    startedMonotonicMs: clock.monotonicMs(),
+    runId: runId ?? formatRunId(startedAtMs),
+    snapshotId: null,
+    counts: NO_COUNTS,
+  };
+}
+
+/**
+ * Called by an attempt that has the lease, has opened the service, and found no plan of its run. Says nothing where an
+ * earlier attempt of the run came as far: its line of the run log has requests.
+ */
+export async function announceStart(
+  { store, clock, onStarted }: Pick<RunPorts, "store" | "clock" | "onStarted">,
+  { runId, trigger }: Attempt,
+): Promise<void> {
+  if (onStarted === undefined) return;
+  for await (const { requests } of attemptsOf(store, runId)) if (requests !== null) return;
+  await onStarted({ runId, trigger, startedAtMs: clock.now() });
+}
+
+type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
+
+/**
+ * What a failed attempt has come to, asked just before its error finishes the run: another process may have taken the
+ * lease meanwhile. Undefined where the run is not this attempt's to finish.
+ */
+type ConfirmedEnd = (error: SyncError) => Promise<RunEnd | RunFailure | undefined>;
+
+/** These end a start, not its run: a later start with the same id continues it. */
+const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "DRY_RUN"]);
+
+/**
+ * Rethrows what is no `SyncError` once it is in the run log: it is a defect, and must not be hidden.
+ * @param confirmedEnd default: no other process works at the run
+ */
+export async function recordAttempt(
+  ports: RecordPorts,
+  attempt: Attempt,
+  end: RunEnd | RunFailure,
+  confirmedEnd: ConfirmedEnd = async (error) => ({ error }),
+): Promise<RunResult> {
+  if (!("error" in end)) return recordEnd(ports, attempt, end);
+  return recordFailure(ports, attempt, afterCommit(end.error, attempt.publication), confirmedEnd);
+}
+
+/** The code stays that of the cause, so alarms and retries work as for the cause. */
+function afterCommit<Cause>(error: Cause, publication: string | undefined): Cause | SyncError {
+  if (publication === undefined || !(error instanceof SyncError)) return error;
+  return new SyncError(
+    error.code,
+    `PUBLISHED as number ${publication}, not recorded: ${error.message} The snapshot stays published: the next run writes what is missing, and then makes its own.`,
+    { fields: error.fields, cause: error },
+  );
+}
+
+async function recordEnd(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<RunResult> {
+  try {
+    const result = resultOf(await appendRunLog(ports.store, rowOf(ports, attempt, end)), end);
+    // What is no run is never started again under its id.
+    const isFinished = isRun(attempt.trigger) && !NEVER_FINISH.has(end.outcome);
+    return isFinished ? await writeRunResult(ports.store, result) : result;
+  } catch (problem) {
+    if (!(problem instanceof SyncError)) throw problem;
+    const error = afterCommit(problem, attempt.publication);
+    ports.logger.error(`the outcome ${end.outcome} could not be recorded`, { run_id: attempt.runId });
+    return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, error };
+  }
+}
+
+/** That it cannot be written must not hide the failure itself. */
+async function recordFailure(
+  ports: RecordPorts,
+  attempt: Attempt,
+  error: unknown,
+  confirmedEnd: ConfirmedEnd,
+): Promise<RunResult> {
+  const entry = rowOf(ports, attempt, { error });
+  const row = await appendRunLog(ports.store, entry).catch(() => {
+    warnNotWritten(ports);
+    return { ...entry, attempt: 1 };
+  });
+  if (!(error instanceof SyncError)) throw error;
+  const result: RunResult = { row, error };
+  // A run that has published is finished as that by the next start, whatever failed here.
+  if (error.isRetryable || !isRun(attempt.trigger) || attempt.publication !== undefined) return result;
+  try {
+    const end = await confirmedEnd(error);
+    if (end === undefined) return result;
+    if (!("error" in end)) return resultOf({ ...rowOf(ports, attempt, end), attempt: row.attempt }, end);
+    return await writeRunResult(ports.store, result);
+  } catch {
+    warnNotWritten(ports);
+    return result;
+  }
+}
+
+function resultOf(row: RunLogEntry, { outcome: _, reason: __, ...end }: RunEnd): RunResult {
+  return { row, ...end };
+}
+
+function warnNotWritten({ logger }: RecordPorts): void {
+  logger.warn("the result of this attempt could not be written to the warehouse");
+}
+
+/** The line of the run log, without its number. */
+export function rowOf(
+  { clock, version }: Pick<RecordPorts, "clock" | "version">,
+  attempt: Attempt,
+  end: RunEnd | RunFailure,
+): Omit<RunLogEntry, "attempt"> {
+  const counted = attempt.service?.counts;
+  const failed = "error" in end;
+  const { repeated, ...counts } = attempt.counts;
+  return {
+    run_id: attempt.runId,
+    trigger: attempt.trigger,
+    outcome: failed ? "FAILED" : end.outcome,
+    snapshot_id: attempt.snapshotId,
+    ...counts,
+    requests: counted?.requests ?? null,
+    retries: counted?.retries ?? null,
+    throttled: counted?.throttled ?? null,
+    logins: counted?.logins ?? null,
+    bytes: counted?.bytes ?? null,
+    started_at: new Date(attempt.startedAtMs).toISOString(),
+    seconds: Math.round(clock.monotonicMs() - attempt.startedMonotonicMs) / 1000,
+    reason: failed ? null : end.reason,
+    ...(failed ? errorColumns(end.error) : { error_code: null, error_message: null }),
+    version,
+    repeated,
+  };
+}
