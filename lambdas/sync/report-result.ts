@@ -4,7 +4,7 @@
 
 import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import type { Check } from "../job/run/check.ts";
-import { publishedFieldChanges } from "../job/run/publish/log-field-changes.ts";
+import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import {
   type BusEvent,

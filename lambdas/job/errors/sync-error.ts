@@ -62,6 +62,22 @@ export function isDamage(error: unknown): error is SyncError {
   return error instanceof SyncError && error.code === "STORE_CORRUPT";
 }
 
+/** For `catch`. Throws every error that is no damage. */
+export function undefinedIfDamaged(error: unknown): undefined {
+  if (!isDamage(error)) throw error;
+}
+
+/** The damage that ends the work; undefined where it ends well. Throws every other error. */
+export async function damageIn(work: Promise<unknown>): Promise<SyncError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return error;
+  }
+}
+
 /** Whether a login was refused: sending the same again could lock the account or only repeats the refusal. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "LOGIN_REFUSED",

@@ -1,6 +1,6 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { isDamage, SyncError } from "../errors/sync-error.ts";
+import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
@@ -18,6 +18,7 @@ import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
+import { workMs } from "./collect/time-budget.ts";
 import type { Skipped } from "./lease/acquire-lease.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
@@ -170,10 +171,8 @@ async function tryStore(ports: RunPorts): Promise<true> {
  * Whether what is published is there as it was published: the checksums of the head and the files of all else, or the
  * checksums of everything that is kept.
  */
-type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
+type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
-/** Time for what follows the verification. */
-const RESERVE_MS = 30_000;
 /** How many files one message names. */
 const MAX_NAMED = 10;
 
@@ -242,16 +241,6 @@ async function damageOfSnapshot(ports: SnapshotCheckPorts, snapshotId: string): 
   }
 }
 
-async function damageIn(work: Promise<void>): Promise<SyncError | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return error;
-  }
-}
-
 async function keptSnapshots(
   { store }: SnapshotCheckPorts,
   { publications, removal }: LogSince,
@@ -265,9 +254,9 @@ async function keptSnapshots(
   return [...kept].sort();
 }
 
-function proceed({ signal, timeLeftMs }: SnapshotCheckPorts): void {
-  signal.throwIfAborted();
-  if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
+function proceed(ports: SnapshotCheckPorts): void {
+  ports.signal.throwIfAborted();
+  if (workMs(ports) >= 0) return;
   throw new SyncError(
     "INTERRUPTED",
     "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.",

@@ -1,6 +1,5 @@
 // One start of a run, from the lease to the outcome.
 
-import { SyncError } from "../errors/sync-error.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { askExecution } from "./hand-over/abandon-run.ts";
@@ -8,6 +7,7 @@ import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { skippedAsTaken } from "./lease/acquire-lease.ts";
 import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
+import { orWarn } from "./or-warn.ts";
 import { mendChanges } from "./publish/mend-changes.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { beginAttempt, recordAttempt } from "./record/attempt.ts";
@@ -109,16 +109,8 @@ async function resultBefore(store: AccountStore, { runId }: RunStart): Promise<R
   return finished && { ...finished, isRepeat: true };
 }
 
-/** A failure here must not fail the run, which has made its snapshot: the next run tries again. */
 async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {
-  const orWarn = async (what: string, work: Promise<void>): Promise<void> => {
-    try {
-      await work;
-    } catch (error) {
-      if (!(error instanceof SyncError)) throw error;
-      ports.logger.warn(`${what}: ${error.message}`, { error_code: error.code });
-    }
-  };
-  await orWarn("lost changes could not be made again", mendChanges(ports));
-  await orWarn("old snapshots could not be deleted", applyRetention({ ports, retainDays }));
+  const { logger } = ports;
+  await orWarn(logger, "lost changes could not be made again", mendChanges(ports));
+  await orWarn(logger, "old snapshots could not be deleted", applyRetention({ ports, retainDays }));
 }

@@ -1,13 +1,13 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
-import { isDamage } from "../errors/sync-error.ts";
+import { undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
 import { type DamagedAccount, orDamage } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../storage/store.ts";
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
-import { publishedFieldChanges } from "./publish/log-field-changes.ts";
+import { publishedFieldChanges } from "./publish/log-fields.ts";
 import { lastRuns, type RunLogEntry } from "./record/run-log.ts";
 
 const LAST_RUNS = 10;
@@ -43,7 +43,8 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
     held: await heldSnapshots(store),
     runs: await lastRuns(store, LAST_RUNS),
-    fieldChanges: head && (await newsOf(store, head)),
+    // check and run report a damaged manifest: here it must not hide everything else.
+    fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
   };
 }
 
@@ -53,16 +54,6 @@ function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
   const execution = executionOf(lease);
   if (execution !== undefined) return { run_id, expires_at: null, execution };
   return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
-}
-
-async function newsOf(store: AccountStore, head: Publication): Promise<FieldChanges | undefined> {
-  try {
-    return await publishedFieldChanges(store, head);
-  } catch (error) {
-    // check and run report a damaged manifest: here it must not hide everything else.
-    if (!isDamage(error)) throw error;
-    return undefined;
-  }
 }
 
 /** The status of several accounts: damage of one does not hide the others. */

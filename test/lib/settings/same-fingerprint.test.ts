@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { fingerprint } from "../../../lambdas/job/run/collect/unfinished-run.ts";
+import { shapeOfPlan } from "../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import {
   accountRunSettings,
@@ -24,6 +24,8 @@ interface Given {
   readonly detailPointer: string;
   readonly lifted: readonly { readonly name: string; readonly pointer: string }[];
 }
+
+const fingerprint = (settings: RunSettings): string => shapeOfPlan(settings).fingerprint;
 
 const BRAND = { name: "brand", pointer: "/brand/name" };
 const SECTOR = { name: "sector", pointer: "/sector" };

@@ -22,15 +22,25 @@ export async function* mapOrdered<Item, Result>(
   work: (item: Item, signal: AbortSignal, place: number) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
-  const { concurrency, ahead, maxWeight, weigh } = options;
+  const { concurrency, ahead, maxWeight, weigh, signal } = options;
   const stop = new AbortController();
   const source = items[Symbol.iterator]();
-  const results = new OrderedResults<Result>();
+  /** Results that are not taken yet, by their places. */
+  const results = new Map<number, { readonly value: Result; readonly weight: number }>();
+  let begun = 0;
+  let taken = 0;
+  /** The first place without a result. */
+  let unfinished = 0;
   let running = 0;
+  let weight = 0;
   let exhausted = false;
   let failure: { readonly error: unknown } | undefined;
   let wake = (): void => undefined;
 
+  const change = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
   const fail = (error: unknown): void => {
     failure ??= { error };
     stop.abort();
@@ -39,7 +49,10 @@ export async function* mapOrdered<Item, Result>(
   const run = async (item: Item, place: number): Promise<void> => {
     try {
       const value = await work(item, stop.signal, place);
-      results.finish(place, value, weigh(value));
+      const result = { value, weight: weigh(value) };
+      results.set(place, result);
+      weight += result.weight;
+      while (results.has(unfinished)) unfinished += 1;
     } catch (error) {
       fail(error);
     }
@@ -48,7 +61,7 @@ export async function* mapOrdered<Item, Result>(
     wake();
   };
   const hasRoom = (): boolean =>
-    running < concurrency && results.ready + running < ahead && results.weight < maxWeight;
+    running < concurrency && unfinished - taken + running < ahead && weight < maxWeight;
   const pump = (): void => {
     try {
       while (!exhausted && !failure && hasRoom()) {
@@ -58,103 +71,39 @@ export async function* mapOrdered<Item, Result>(
           return;
         }
         running += 1;
-        void run(next.value, results.begin());
+        void run(next.value, begun++);
       }
     } catch (error) {
       fail(error); // the items may throw too
     }
   };
   const onAbort = (): void => {
-    const { reason } = options.signal;
-    stop.abort(reason);
-    fail(reason);
+    stop.abort(signal.reason);
+    fail(signal.reason);
   };
-  options.signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", onAbort, { once: true });
 
   try {
-    options.signal.throwIfAborted();
+    signal.throwIfAborted();
     pump();
-    while (results.length > 0) {
-      const result = results.take();
+    while (taken < begun) {
+      const result = results.get(taken);
       if (result === undefined) {
         if (failure) throw failure.error;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await change();
         continue;
       }
+      results.delete(taken);
+      taken += 1;
+      weight -= result.weight;
       pump();
       yield result.value;
     }
     if (failure) throw failure.error;
   } finally {
-    options.signal.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", onAbort);
     exhausted = true;
     stop.abort();
-    while (running > 0) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  }
-}
-
-interface Finished<Result> {
-  readonly value: Result;
-  readonly weight: number;
-}
-
-/** So many empty places at the front are given back at once. */
-const MAX_TAKEN = 1_000;
-
-class OrderedResults<Result> {
-  #places: (Finished<Result> | undefined)[] = [];
-  /** The number of the first place. */
-  #first = 0;
-  /** The number of the next one to take. */
-  #next = 0;
-  /** The number of the first place at or after the next one that has no result. */
-  #unfinished = 0;
-  #weight = 0;
-
-  /** How many items have been begun and not taken. */
-  get length(): number {
-    return this.#first + this.#places.length - this.#next;
-  }
-
-  /** How many results can be taken: no older one is missing. */
-  get ready(): number {
-    return this.#unfinished - this.#next;
-  }
-
-  /** Of all results that are there. */
-  get weight(): number {
-    return this.#weight;
-  }
-
-  /** Returns the number of a new place, behind all others. */
-  begin(): number {
-    return this.#first + this.#places.push(undefined) - 1;
-  }
-
-  finish(place: number, value: Result, weight: number): void {
-    this.#places[place - this.#first] = { value, weight };
-    this.#weight += weight;
-    while (this.#places[this.#unfinished - this.#first] !== undefined) this.#unfinished += 1;
-  }
-
-  /** The oldest result; undefined while it is missing. */
-  take(): { readonly value: Result } | undefined {
-    const index = this.#next - this.#first;
-    const finished = this.#places[index];
-    if (finished === undefined) return undefined;
-    this.#places[index] = undefined;
-    this.#next += 1;
-    this.#weight -= finished.weight;
-    if (index === MAX_TAKEN) {
-      this.#places = this.#places.slice(index + 1);
-      this.#first = this.#next;
-    }
-    return finished;
+    while (running > 0) await change();
   }
 }

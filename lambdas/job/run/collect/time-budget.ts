@@ -21,12 +21,19 @@ export interface EarlyStop {
   readonly waitMs: number;
 }
 
+type TimePorts = Pick<RunPorts, "timeLeftMs" | "reserveMs">;
+
+/** The time that is left before the reserve, in milliseconds; without a time limit it is infinite. */
+export function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: TimePorts): number {
+  return timeLeftMs === undefined ? Number.POSITIVE_INFINITY : timeLeftMs() - reserveMs;
+}
+
 export class TimeBudget {
-  readonly #ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">;
+  readonly #ports: TimePorts;
   readonly #budget: PausingBudget | undefined;
 
   /** @param budget where something else than this process can wait for its long pauses */
-  constructor(ports: Pick<RunPorts, "timeLeftMs" | "reserveMs">, budget?: PausingBudget) {
+  constructor(ports: TimePorts, budget?: PausingBudget) {
     this.#ports = ports;
     this.#budget = budget;
   }
@@ -37,9 +44,7 @@ export class TimeBudget {
    * @param requests those that cannot
    */
   stop(neededMs = 0, requests = 1): EarlyStop | undefined {
-    const { timeLeftMs, reserveMs = RESERVE_MS } = this.#ports;
-    if (timeLeftMs !== undefined && timeLeftMs() < reserveMs + neededMs)
-      return { reason: "TIME_LIMIT", waitMs: 0 };
+    if (workMs(this.#ports) < neededMs) return { reason: "TIME_LIMIT", waitMs: 0 };
     if (this.#budget === undefined || longPauseMs(this.#budget, requests) === 0) return undefined;
     // Pauses that follow soon are waited for together.
     return { reason: "BUDGET", waitMs: longPauseMs(this.#budget, Math.max(requests, LOOK_AHEAD)) };

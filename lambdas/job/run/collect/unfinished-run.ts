@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { shellWord } from "../../errors/shown-text.ts";
-import { isDamage, SyncError } from "../../errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
@@ -90,8 +90,10 @@ async function findAdoptable(
   for (const [runId, files] of [...byRun].reverse()) {
     if (files.some(({ key }) => key === store.keys.outcome(runId))) continue;
     if (Math.max(...files.map(({ modifiedAtMs }) => modifiedAtMs)) < progressSinceMs) {
-      const old = runId === after || passedOver ? undefined : await openOld(store, runId, files);
-      if (old) passedOver = { ...old, isOld: true };
+      if (runId === after || passedOver) continue;
+      // A damaged one too is nothing that anybody needs.
+      const old = await open(store, runId, files).catch(undefinedIfDamaged);
+      if (typeof old === "object") passedOver = { ...old, isOld: true };
       continue;
     }
     if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
@@ -105,21 +107,6 @@ async function findAdoptable(
   return undefined;
 }
 
-/** Undefined where it is of another version, or damaged: nothing needs it. */
-async function openOld(
-  store: AccountStore,
-  runId: string,
-  files: readonly StoredKey[],
-): Promise<UnfinishedRun | undefined> {
-  try {
-    const found = await open(store, runId, files);
-    return typeof found === "object" ? found : undefined;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return undefined;
-  }
-}
-
 /** `continues nothing: the run … has other columns; run --lift brand=/brand continues its 120 of 500 events`. */
 async function whyPassedOver(
   store: AccountStore,
@@ -127,14 +114,8 @@ async function whyPassedOver(
   settings: RunSettings,
 ): Promise<string> {
   const { run_id: runId, shape, events } = plan.header;
-  const done = await Chain.read(store, plan, files).then(
-    ({ end }) => end,
-    (error: unknown) => {
-      if (!isDamage(error)) throw error;
-      return 0;
-    },
-  );
-  const its = `its ${countText(done)} of ${countText(events)} events`;
+  const chain = await Chain.read(store, plan, files).catch(undefinedIfDamaged);
+  const its = `its ${countText(chain?.end ?? 0)} of ${countText(events)} events`;
   if (isOld) {
     return `continues nothing: the last progress of the run ${runId} is older than --resume-within (${settings.resumeWithinMinutes} minutes); with more minutes a run continues ${its}`;
   }
@@ -145,21 +126,22 @@ async function whyPassedOver(
   return `continues nothing: the run ${runId} has ${what}; ${remedy} continues ${its}`;
 }
 
+const SHAPING = [
+  ["another address", "--base-url", "base_url"],
+  ["another filter", "--is-listed", "is_listed"],
+  ["another list pointer", "--list-pointer", "list_pointer"],
+  ["another detail pointer", "--detail-pointer", "detail_pointer"],
+  ["other columns", "--lift", "lift"],
+] as const;
+
 /** What the plan has otherwise, and the option that would give it again. */
 function differences(planned: Shape, now: Shape): readonly (readonly [what: string, how: string])[] {
-  const how = (flag: string, values: readonly string[]): string =>
-    values.length === 0 ? `without ${flag}` : values.map((value) => `${flag} ${shellWord(value)}`).join(" ");
-  const of = (value: string | null): readonly string[] => (value === null ? [] : [value]);
-  const all = [
-    ["another address", "--base-url", [planned.base_url], [now.base_url]],
-    ["another filter", "--is-listed", [planned.is_listed], [now.is_listed]],
-    ["another list pointer", "--list-pointer", of(planned.list_pointer), of(now.list_pointer)],
-    ["another detail pointer", "--detail-pointer", of(planned.detail_pointer), of(now.detail_pointer)],
-    ["other columns", "--lift", planned.lift, now.lift],
-  ] as const;
-  return all.flatMap(([what, flag, before, after]) =>
-    before.join("\n") === after.join("\n") ? [] : [[what, how(flag, before)] as const],
-  );
+  return SHAPING.flatMap(([what, flag, key]) => {
+    const before = [planned[key] ?? []].flat();
+    if (before.join("\n") === [now[key] ?? []].flat().join("\n")) return [];
+    const options = before.map((value) => `${flag} ${shellWord(value)}`);
+    return [[what, options.join(" ") || `without ${flag}`] as const];
+  });
 }
 
 /** What a plan says of the settings that shape rows. */

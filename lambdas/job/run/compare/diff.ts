@@ -1,13 +1,14 @@
 // What differs between two snapshots of an account: counts of all changes, and the first of them.
 
 import * as z from "zod";
-import { isDamage, SyncError } from "../../errors/sync-error.ts";
+import { damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { readHead } from "../../storage/publication-log.ts";
 
+import { workMs } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { keptSnapshot, newestHeld } from "./held-snapshots.ts";
 import { ChangeSample } from "./make-preview.ts";
@@ -15,7 +16,7 @@ import { ChangeSample } from "./make-preview.ts";
 /** The word for the newest held snapshot. */
 const NEWEST_HELD = "held";
 
-export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs">;
+export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
 export interface DiffTask {
   /** The id of a snapshot, or `NEWEST_HELD`. */
@@ -29,9 +30,6 @@ interface Diff {
   /** Null where nothing is published: then every event of `a` is `added`. */
   readonly b: string | null;
 }
-
-/** Time for what follows the comparison. */
-const RESERVE_MS = 30_000;
 
 /**
  * Gives each change to `onChange`, by uuid: `added` is in `a` and not in `b`. Reads only, in memory that does not grow
@@ -65,20 +63,16 @@ async function locatedDamage(
   manifests: readonly (Manifest | undefined)[],
 ): Promise<SyncError> {
   for (const manifest of manifests) {
-    if (manifest === undefined) continue;
-    try {
-      await verifySnapshot(ports.store, manifest.snapshot_id, () => checkTime(ports));
-    } catch (found) {
-      if (isDamage(found)) return found;
-      throw found;
-    }
+    const found = manifest && verifySnapshot(ports.store, manifest.snapshot_id, () => checkTime(ports));
+    const damage = found && (await damageIn(found));
+    if (damage) return damage;
   }
   return error;
 }
 
-function checkTime({ signal, timeLeftMs }: DiffPorts): void {
-  signal.throwIfAborted();
-  if ((timeLeftMs?.() ?? RESERVE_MS) >= RESERVE_MS) return;
+function checkTime(ports: DiffPorts): void {
+  ports.signal.throwIfAborted();
+  if (workMs(ports) >= 0) return;
   throw new SyncError(
     "INTERRUPTED",
     "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.",

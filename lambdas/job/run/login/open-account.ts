@@ -6,6 +6,7 @@ import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
+import { orWarn } from "../or-warn.ts";
 import type { Trigger } from "../record/run-log.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 
@@ -63,39 +64,31 @@ function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
 ): CountingService {
-  const clear = once(async () => {
+  const clear = async (): Promise<void> => {
     if (service.credentialsVersion !== undefined) await deleteRefusal(store);
-  });
-  const record = once(async ({ code }: SyncError) => {
+  };
+  const record = async ({ code }: SyncError): Promise<void> => {
     const credentials_version = service.credentialsVersion;
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
-    await writeRefusal(store, {
-      code,
-      refused_at,
-      credentials_version,
-      request_id: requestId,
-    });
-  });
-  const warnOnFailure = async (work: Promise<void>): Promise<void> => {
-    try {
-      await work;
-    } catch (error) {
-      if (!(error instanceof SyncError)) throw error;
-      logger.warn(`the result of the login could not be recorded: ${error.message}`, {
-        error_code: error.code,
-      });
-    }
+    await writeRefusal(store, { code, refused_at, credentials_version, request_id: requestId });
   };
-  let isCleared = false;
+  const orWarned = (work: Promise<void>): Promise<void> =>
+    orWarn(logger, "the result of the login could not be recorded", work);
+  // The first request does it for all, also for concurrent ones.
+  let cleared: Promise<void> | undefined;
+  let refused: Promise<void> | undefined;
   const recorded = async <T>(request: Promise<T>): Promise<T> => {
     try {
       const result = await request;
-      if (!isCleared) await warnOnFailure(clear());
-      isCleared = true;
+      cleared ??= orWarned(clear());
+      await cleared;
       return result;
     } catch (error) {
-      if (isRefusedLogin(error)) await warnOnFailure(record(error));
+      if (isRefusedLogin(error)) {
+        refused ??= orWarned(record(error));
+        await refused;
+      }
       throw error;
     }
   };
@@ -110,17 +103,6 @@ function recordLoginRefusals(
     get credentialsVersion() {
       return service.credentialsVersion;
     },
-  };
-}
-
-/** The first call does the work for all, also for concurrent ones. */
-function once<Args extends readonly unknown[]>(
-  work: (...args: Args) => Promise<void>,
-): (...args: Args) => Promise<void> {
-  let done: Promise<void> | undefined;
-  return (...args) => {
-    done ??= work(...args);
-    return done;
   };
 }
 

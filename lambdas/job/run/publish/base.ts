@@ -1,7 +1,7 @@
 // What a publication is compared with: the head; or, over a damaged head and after changes that are lost, an older
 // publication that is whole.
 
-import { isDamage, type SyncError } from "../../errors/sync-error.ts";
+import { damageIn, isDamage, type SyncError } from "../../errors/sync-error.ts";
 import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { lostChanges } from "../../snapshot/files/units.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
@@ -24,7 +24,8 @@ export function baseOfNext(
 ): BaseOf {
   const verified = new Map<string, Promise<SyncError | undefined>>();
   const damageOf = (snapshotId: string): Promise<SyncError | undefined> => {
-    const damage = verified.get(snapshotId) ?? findDamage(store, snapshotId, signal);
+    const proceed = (): void => signal.throwIfAborted();
+    const damage = verified.get(snapshotId) ?? damageIn(verifySnapshot(store, snapshotId, proceed));
     verified.set(snapshotId, damage);
     return damage;
   };
@@ -85,20 +86,6 @@ async function newestWhole(
   return null;
 }
 
-async function findDamage(
-  store: AccountStore,
-  snapshotId: string,
-  signal: AbortSignal,
-): Promise<SyncError | undefined> {
-  try {
-    await verifySnapshot(store, snapshotId, () => signal.throwIfAborted());
-    return undefined;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return error;
-  }
-}
-
 /**
  * The cause of a comparison's error. A damaged part shows in its rows before it shows in its checksum, and a row does not
  * know its file; so both snapshots are verified, the base first.
@@ -109,16 +96,10 @@ export async function explainDamage(
   { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
 ): Promise<unknown> {
   if (!isDamage(error)) return error;
-  const damageOf = async (id: string | null | undefined): Promise<unknown> => {
-    if (!id) return undefined;
-    try {
-      await verifySnapshot(store, id, () => signal.throwIfAborted());
-      return undefined;
-    } catch (found) {
-      return found;
-    }
-  };
-  const ofBase = await damageOf(base);
-  if (ofBase !== undefined) return addDamagedHeadRemedy(ofBase, store.account);
-  return (await damageOf(snapshotId)) ?? error;
+  const damageOf = async (id: string): Promise<SyncError | undefined> =>
+    damageIn(verifySnapshot(store, id, () => signal.throwIfAborted()));
+  const ofBase = base === null ? undefined : await damageOf(base);
+  if (ofBase) return addDamagedHeadRemedy(ofBase, store.account);
+  const ofSnapshot = snapshotId === undefined ? undefined : await damageOf(snapshotId);
+  return ofSnapshot ?? error;
 }

@@ -22,8 +22,7 @@ import type { RunSettings } from "../run-settings.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
-import { logEmptyColumns } from "./log-empty-columns.ts";
-import { logFieldChanges } from "./log-field-changes.ts";
+import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
 
 interface PublishTask {
   readonly session: RunSession;

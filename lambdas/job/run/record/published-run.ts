@@ -1,6 +1,6 @@
 // A run whose snapshot was published is finished, whatever has happened since: a rollback, a later head, another clock.
 
-import { isDamage } from "../../errors/sync-error.ts";
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import {
   findPublicationOf,
@@ -89,11 +89,8 @@ async function countsOfRun(
   snapshotId: string,
   own: Publication | undefined,
 ): Promise<SnapshotCounts> {
-  try {
-    return countsOf(await readManifest(store, snapshotId), own);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  }
+  const manifest = await readManifest(store, snapshotId).catch(undefinedIfDamaged);
+  if (manifest) return countsOf(manifest, own);
   if (own === undefined) return NO_COUNTS;
   const { events, added, changed, removed } = own;
   return { ...NO_COUNTS, events, added, changed, removed };

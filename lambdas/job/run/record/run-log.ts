@@ -1,7 +1,7 @@
 // The run log: each line is what one attempt of a run did, and a row of the table `sync_runs`.
 
 import * as z from "zod";
-import { ERROR_CODES, isDamage } from "../../errors/sync-error.ts";
+import { ERROR_CODES, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
@@ -88,10 +88,6 @@ export async function* attemptsOf(store: AccountStore, runId: string): AsyncGene
     const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
     if (row) yield row;
   }
-}
-
-function undefinedIfDamaged(error: unknown): undefined {
-  if (!isDamage(error)) throw error;
 }
 
 /** Reads that are under way at the same time. */

@@ -1,7 +1,7 @@
 // Takes an account out of a warehouse: out of the log and the tables first, then its files, so that no reader and no
 // other process ever finds a publication whose files are missing.
 
-import { isDamage } from "../../errors/sync-error.ts";
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { FOLDERS, formatRunId, isOfLayout } from "../../storage/layout.ts";
 import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
@@ -84,7 +84,9 @@ function accountFolders({ account }: AccountStore): readonly string[] {
 /** Reads only. An account without any file of the layout does not exist; the entry that says that it was removed does not count. */
 export async function countFiles(store: AccountStore): Promise<AccountFiles> {
   const snapshots = new Set<string>();
-  const removal = await findRemoval(store);
+  // A log that is damaged is removed as well.
+  const newest = (await readLogSince(store, "").catch(undefinedIfDamaged))?.removal;
+  const removal = newest && store.keys.publication(newest.publication);
   let publications = 0;
   let files = 0;
   const foreign: string[] = [];
@@ -103,15 +105,4 @@ export async function countFiles(store: AccountStore): Promise<AccountFiles> {
     }
   }
   return { publications, snapshots: snapshots.size, files, foreign, refusedLink: link };
-}
-
-/** The key of the newest removal. A log that is damaged is removed as well. */
-async function findRemoval(store: AccountStore): Promise<string | undefined> {
-  try {
-    const { removal } = await readLogSince(store, "");
-    return removal && store.keys.publication(removal.publication);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return undefined;
-  }
 }

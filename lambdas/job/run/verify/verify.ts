@@ -14,6 +14,7 @@ import { type Publication, readHead } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { sayEstimate } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
+import { workMs } from "../collect/time-budget.ts";
 import type { Skipped } from "../lease/acquire-lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
 import {
@@ -40,12 +41,9 @@ export interface Verified {
   readonly head: Publication;
   /** How many events were fetched again. */
   readonly sample: number;
-  readonly counts: Verdicts["counts"];
-  readonly first: Verdicts["first"];
+  readonly counts: Readonly<Verdicts["counts"]>;
+  readonly first: Readonly<Verdicts["first"]>;
 }
-
-/** For what follows the last event. */
-const RESERVE_MS = 30_000;
 
 interface Task {
   readonly ports: RunPorts;
@@ -140,11 +138,6 @@ function nothingPublished(account: string): SyncError {
   );
 }
 
-/** The time left for requests, in milliseconds; without a time limit it is infinite. */
-function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: RunPorts): number {
-  return timeLeftMs === undefined ? Number.POSITIVE_INFINITY : timeLeftMs() - reserveMs;
-}
-
 /** Refused at once, not after half of the sample. */
 function refuseTooLong(sample: number, budget: RateLimiter, ports: RunPorts): void {
   const neededMs = budget.waitMs(sample);
@@ -228,7 +221,7 @@ type Verdict = "same" | "changed" | Extract<Detail, { kind: "left-out" }>["reaso
 const MAX_NAMED = 10;
 
 class Verdicts {
-  readonly #counts: Record<Verdict, number> = {
+  readonly counts: Record<Verdict, number> = {
     same: 0,
     changed: 0,
     gone: 0,
@@ -236,35 +229,25 @@ class Verdicts {
     oversize: 0,
     too_deep: 0,
   };
-  readonly #first: Record<Exclude<Verdict, "same">, string[]> = {
+  /** The first uuids of each kind that is not the same. */
+  readonly first: Record<Exclude<Verdict, "same">, string[]> = {
     changed: [],
     gone: [],
     forbidden: [],
     oversize: [],
     too_deep: [],
   };
-
-  get counts(): Readonly<Record<Verdict, number>> {
-    return this.#counts;
-  }
-
-  /** The first uuids of each kind that is not the same. */
-  get first(): Readonly<Record<Exclude<Verdict, "same">, readonly string[]>> {
-    return this.#first;
-  }
-
-  get total(): number {
-    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
-  }
+  total = 0;
 
   add(uuid: string, verdict: Verdict): void {
-    this.#counts[verdict] += 1;
-    if (verdict !== "same" && this.#first[verdict].length < MAX_NAMED) this.#first[verdict].push(uuid);
+    this.total += 1;
+    this.counts[verdict] += 1;
+    if (verdict !== "same" && this.first[verdict].length < MAX_NAMED) this.first[verdict].push(uuid);
   }
 
   /** As columns of `sync_runs`: `events` are those that the service still gives. */
   asCounts(): SnapshotCounts {
-    const { same, changed, gone, forbidden, oversize, too_deep } = this.#counts;
+    const { same, changed, gone, forbidden, oversize, too_deep } = this.counts;
     return { ...NO_COUNTS, events: same + changed, changed, gone, forbidden, rejected: oversize + too_deep };
   }
 }
@@ -282,20 +265,16 @@ export function verifiedCounts({ counts }: Pick<Verified, "counts">): VerifiedCo
   return { same, changed, gone: gone + forbidden + oversize + too_deep };
 }
 
-/** `97 same, 2 changed since, 1 gone`. */
+/** `97 same, 2 changed since, 1 gone`. Only what is not plainly gone needs a word. */
 export function verifiedText(found: Pick<Verified, "counts">): string {
   const { same, changed, gone } = verifiedCounts(found);
+  const { forbidden, oversize, too_deep } = found.counts;
   const parts = `${countText(same)} same, ${countText(changed)} changed since, ${countText(gone)} gone`;
-  const reasons = goneReasons(found.counts);
-  return reasons === "" ? parts : `${parts} (${reasons})`;
-}
-
-/** Only what is not plainly gone needs a word. */
-function goneReasons({ forbidden, oversize, too_deep }: Verdicts["counts"]): string {
   const reasons = [
-    ...(forbidden === 0 ? [] : [`${countText(forbidden)} forbidden`]),
-    ...(oversize === 0 ? [] : [`${countText(oversize)} too large`]),
-    ...(too_deep === 0 ? [] : [`${countText(too_deep)} nested too deep`]),
-  ];
-  return reasons.join(", ");
+    [forbidden, "forbidden"],
+    [oversize, "too large"],
+    [too_deep, "nested too deep"],
+  ] as const;
+  const named = reasons.flatMap(([count, what]) => (count === 0 ? [] : `${countText(count)} ${what}`));
+  return named.length === 0 ? parts : `${parts} (${named.join(", ")})`;
 }

@@ -1,13 +1,42 @@
-// Names the columns of one's own that are empty in every row, or whose type fits no value: a pointer or a type is wrong.
+// What the log says of a snapshot that is made: what its publication changed in the fields of events; and columns of one's
+// own that are empty in every row, or whose type fits no value, because a pointer or a type is wrong.
 
-import { SyncError } from "../../errors/sync-error.ts";
 import { parsePointer } from "../../json/json-pointers.ts";
 import { rowsOf } from "../../snapshot/compare/compare-snapshots.ts";
-import { shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
+import {
+  describeFieldChanges,
+  type FieldChanges,
+  fieldChanges,
+  shownPointer,
+  typesOf,
+} from "../../snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
+import type { Publication } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
+import { orWarn } from "../or-warn.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
+
+type LogPorts = Pick<RunPorts, "store" | "logger">;
+
+/** Against the snapshot that was the head before; nothing for the first one. */
+export async function logFieldChanges({ store, logger }: LogPorts, publication: Publication): Promise<void> {
+  const log = async (): Promise<void> => {
+    const changes = await publishedFieldChanges(store, publication);
+    for (const line of changes ? describeFieldChanges(changes) : []) logger.info(line);
+  };
+  await orWarn(logger, "the changes of the events' fields could not be compared", log());
+}
+
+/** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */
+export async function publishedFieldChanges(
+  store: AccountStore,
+  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
+): Promise<FieldChanges | undefined> {
+  if (base === null || (await store.read(store.keys.manifest(base))) === undefined) return undefined;
+  return fieldChanges(await readManifest(store, base), await readManifest(store, snapshotId));
+}
 
 type Column = Manifest["lifted"][number];
 
@@ -20,28 +49,23 @@ const MAX_SHOWN = 5;
  * @param base the snapshot that readers saw before; null for none
  */
 export async function logEmptyColumns(
-  { store, logger }: Pick<RunPorts, "store" | "logger">,
+  { store, logger }: LogPorts,
   manifest: Manifest,
   base: string | null,
 ): Promise<void> {
-  try {
+  const log = async (): Promise<void> => {
     const before = base === null ? [] : (await readManifest(store, base)).lifted;
     const isNew = ({ name, pointer, type }: Column): boolean =>
       !before.some((each) => each.name === name && each.pointer === pointer && each.type === type);
     const columns = manifest.lifted.filter(isNew);
     if (columns.length === 0 || manifest.parts.length === 0) return;
     for (const line of await emptyColumns(store, manifest, columns)) logger.warn(line);
-  } catch (error) {
-    // The snapshot is complete: a failure here must not fail the run.
-    if (!(error instanceof SyncError)) throw error;
-    logger.warn(`the columns of your own could not be looked at: ${error.message}`, {
-      error_code: error.code,
-    });
-  }
+  };
+  await orWarn(logger, "the columns of your own could not be looked at", log());
 }
 
 async function emptyColumns(
-  store: RunPorts["store"],
+  store: AccountStore,
   manifest: Manifest,
   columns: readonly Column[],
 ): Promise<readonly string[]> {
