@@ -6,7 +6,7 @@ import { type DiffPorts, diff } from "../job/run/compare/diff.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
 import { ChangeSample } from "../job/run/compare/make-preview.ts";
 import type { Preview } from "../job/run/compare/preview.ts";
-import type { Skipped } from "../job/run/lease/acquire-lease.ts";
+import type { Skipped } from "../job/run/lease/lease.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";

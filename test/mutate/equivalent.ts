@@ -13,7 +13,6 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/storage/layout.ts",
   "lambdas/job/run/lease/lease-file.ts",
   "lambdas/job/run/lease/lease.ts",
-  "lambdas/job/run/lease/acquire-lease.ts",
   "lambdas/job/run/lease/lease-account.ts",
   "lambdas/job/service/rate-limit/rate-limiter.ts",
   "lambdas/job/service/rate-limit/usage-window.ts",
@@ -47,7 +46,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",
   },
-  "lambdas/job/run/lease/acquire-lease.ts": {
+  "lambdas/job/run/lease/lease-account.ts": {
     "acquireLease: if (found && other !== undefined) { → if ((other !== undefined)) {":
       "Where an execution has the lease, there is a lease.",
     "acquireLease: } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) { → } else if ((found) && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {":

@@ -19,7 +19,7 @@ import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
 import { workMs } from "./collect/time-budget.ts";
-import type { Skipped } from "./lease/acquire-lease.ts";
+import type { Skipped } from "./lease/lease.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
 import { columnsOfRun } from "./publish/columns.ts";

@@ -8,7 +8,7 @@ import type { ColumnType, LiftedColumn } from "../snapshot/rows/lifted-column.ts
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
-import type { Skipped } from "./lease/acquire-lease.ts";
+import type { Skipped } from "./lease/lease.ts";
 import { withLease } from "./lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";

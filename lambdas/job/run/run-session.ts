@@ -7,8 +7,7 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 
 import { TimeBudget } from "./collect/time-budget.ts";
-import { skippedAsLost } from "./lease/acquire-lease.ts";
-import { type Lease, LeaseLost } from "./lease/lease.ts";
+import { type Lease, LeaseLost, skippedAsLost } from "./lease/lease.ts";
 import type { LeasedAccount } from "./lease/lease-account.ts";
 import { LoginWithheld, openAccount } from "./login/open-account.ts";
 import { type BaseOf, baseOfNext } from "./publish/base.ts";

@@ -1,11 +1,12 @@
-// One start of a run, from the lease to the outcome.
+// One start of a run, from the lease to the outcome; and one turn of an execution, which continues a run.
 
+import { plannedTrigger } from "../snapshot/staging/plan.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { askExecution } from "./hand-over/abandon-run.ts";
 import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
-import { skippedAsTaken } from "./lease/acquire-lease.ts";
-import { type LeasedAccount, leaseAccount } from "./lease/lease-account.ts";
+import { skippedAsTaken } from "./lease/lease.ts";
+import { freeLease, type LeasedAccount, leaseAccount, readExecutionLease } from "./lease/lease-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
 import { orWarn } from "./or-warn.ts";
 import { mendChanges } from "./publish/mend-changes.ts";
@@ -113,4 +114,45 @@ async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise
   const { logger } = ports;
   await orWarn(logger, "lost changes could not be made again", mendChanges(ports));
   await orWarn(logger, "old snapshots could not be deleted", applyRetention({ ports, retainDays }));
+}
+
+/** One turn of an execution: this invocation continues the run that was handed over. */
+interface Turn {
+  readonly runId: string;
+  /** The ARN of the execution. */
+  readonly execution: string;
+  /** How many turns of it are over. */
+  readonly turn: number;
+  /** After so many another execution follows, because the history of an execution is limited. */
+  readonly maxTurns: number;
+}
+
+export interface TurnEnd {
+  readonly result: RunResult;
+  /** True where this execution has nothing left to do: the run is finished, or works elsewhere. */
+  readonly isDone: boolean;
+  /** How long the execution should wait before its next turn. */
+  readonly waitSeconds: number;
+}
+
+export async function continueRun(
+  ports: RunPorts,
+  settings: RunSettings,
+  { runId, execution, turn, maxTurns }: Turn,
+): Promise<TurnEnd> {
+  const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
+  const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
+  const result = await run(ports, settings, { trigger, runId, execution: own });
+  // The invocation before may have died between the outcome and the release of the lease.
+  if (result.isRepeat) await freeLeaseOf(ports, settings, execution);
+  const { handedOver } = result;
+  if (handedOver?.execution !== execution) return { result, isDone: true, waitSeconds: 0 };
+  return { result, isDone: false, waitSeconds: Math.ceil(handedOver.waitMs / 1_000) };
+}
+
+async function freeLeaseOf(ports: RunPorts, settings: RunSettings, execution: string): Promise<void> {
+  for (;;) {
+    const own = await readExecutionLease(ports.store, execution);
+    if (own === undefined || (await freeLease(ports, settings, own))) return;
+  }
 }

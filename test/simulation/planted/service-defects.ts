@@ -18,7 +18,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a living lease is taken over",
-    file: "run/lease/acquire-lease.ts",
+    file: "run/lease/lease-account.ts",
     from: "isHeld(found, nowMs) && !(found.holder && isGone(found.holder))",
     to: "isHeld(found, nowMs + 50_000) && !(found.holder && isGone(found.holder))",
   },

@@ -36,11 +36,6 @@ export interface BuildTask {
   readonly onAdvanced: () => void;
 }
 
-export interface BuiltSnapshot {
-  readonly manifest: Manifest;
-  readonly incomplete: Incomplete;
-}
-
 /** Parts that get their names at the same time. */
 const AT_ONCE = 8;
 
@@ -48,7 +43,7 @@ const AT_ONCE = 8;
  * Verifies the ranges that this process has not written, and names the rows of all of them. A part that exists already is
  * verified and taken. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, and `SNAPSHOT_INCOMPLETE`.
  */
-export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
+export async function buildSnapshot(task: BuildTask): Promise<Manifest> {
   const { ports, chain, facts, timeBudget, onAdvanced } = task;
   const { store, signal } = ports;
   const { run_id: runId, events: planned } = chain.plan.header;
@@ -77,10 +72,7 @@ export async function buildSnapshot(task: BuildTask): Promise<BuiltSnapshot> {
   const left = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
   const stored = staged.map((rows) => rows.stored);
   await checkListed(store, { snapshot_id: runId, parts, stored });
-  return {
-    manifest: await writeManifest(task, { parts, stored, leftOut, left_out: left }),
-    incomplete: facts.incomplete,
-  };
+  return writeManifest(task, { parts, stored, leftOut, left_out: left });
 
   async function name(rows: RangeRows, index: number): Promise<void> {
     const key = store.keys.part(runId, index);

@@ -7,10 +7,11 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { readHead } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
 
 import { workMs } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { keptSnapshot, newestHeld } from "./held-snapshots.ts";
+import { heldSnapshots, keptSnapshot } from "./held-snapshots.ts";
 import { ChangeSample } from "./make-preview.ts";
 
 /** The word for the newest held snapshot. */
@@ -54,6 +55,16 @@ export async function diff(
     throw isDamage(error) ? await locatedDamage(error, ports, [after, before]) : error;
   }
   return { a: after.snapshot_id, b: before?.snapshot_id ?? null };
+}
+
+/** The id of the newest held snapshot. Throws `SNAPSHOT_NOT_FOUND`. */
+async function newestHeld(store: AccountStore): Promise<string> {
+  const newest = (await heldSnapshots(store)).at(-1);
+  if (newest) return newest.snapshotId;
+  throw new SyncError(
+    "SNAPSHOT_NOT_FOUND",
+    `No snapshot of the account ${store.account} is held. Name a snapshot by its id; status lists the ids.`,
+  );
 }
 
 /** A damaged part may show in its rows before it shows in its checksum, and a row does not know its file. */

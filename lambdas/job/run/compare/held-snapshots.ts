@@ -7,7 +7,6 @@ import { readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readRetired } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type HeldMark, readHold } from "../publish/guard.ts";
-import type { RunLogEntry } from "../record/run-log.ts";
 import type { Preview } from "./preview.ts";
 
 export interface HeldSnapshot extends HeldMark {
@@ -36,41 +35,6 @@ export interface HeldCommands {
   /** Shows what that would change. */
   readonly diff: string;
 }
-
-type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
-
-/** Counts that are not known are null. */
-type HeldDetail = Omit<Preview, Missing | "pinned"> &
-  Readonly<Record<Missing, number | null>> & {
-    readonly accept_command: string | null;
-    readonly diff_command: string | null;
-    readonly wait: string;
-  };
-
-export function heldDetail(
-  { reason, gone, forbidden, rejected }: Pick<RunLogEntry, "reason" | "gone" | "forbidden" | "rejected">,
-  preview: Preview | undefined,
-  commands: HeldCommands | undefined,
-): HeldDetail {
-  const { pinned: _, ...known } = preview ?? { ...UNKNOWN, gone, forbidden, rejected };
-  return {
-    ...known,
-    accept_command: commands?.accept ?? null,
-    diff_command: commands?.diff ?? null,
-    wait: ifNotAccepted(wasPinned({ reason, preview })),
-  };
-}
-
-const UNKNOWN = {
-  pinned: undefined,
-  base_snapshot_id: null,
-  added: null,
-  changed: null,
-  removed: null,
-  oversize: null,
-  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] },
-  too_deep: null,
-} as const;
 
 /** Whether the account was pinned when the snapshot was held. An earlier version has kept the reason alone. */
 export function wasPinned({
@@ -113,16 +77,6 @@ export async function keptSnapshot(store: AccountStore, snapshotId: string): Pro
     isPublished
       ? "was published, but its files are missing. Restore them from a backup"
       : "does not exist. Look at status and query publications for the ids",
-  );
-}
-
-/** The id of the newest held snapshot. Throws `SNAPSHOT_NOT_FOUND`. */
-export async function newestHeld(store: AccountStore): Promise<string> {
-  const newest = (await heldSnapshots(store)).at(-1);
-  if (newest) return newest.snapshotId;
-  throw new SyncError(
-    "SNAPSHOT_NOT_FOUND",
-    `No snapshot of the account ${store.account} is held. Name a snapshot by its id; status lists the ids.`,
   );
 }
 

@@ -3,16 +3,7 @@
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
-import { endOfUncounted } from "../lease/acquire-lease.ts";
-import { earlierUse } from "../lease/lease-account.ts";
-import {
-  encodeLease,
-  executionOf,
-  knownSinceMs,
-  type LeaseFile,
-  leaseOf,
-  readLease,
-} from "../lease/lease-file.ts";
+import { freeLease, readExecutionLease } from "../lease/lease-account.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
 import { appendRunLog } from "../record/run-log.ts";
 import { type RunResult, readRunResult } from "../record/run-result.ts";
@@ -45,7 +36,7 @@ export async function abandonRun(
   let result: RunResult | undefined;
   for (;;) {
     // Read first: a turn of an execution that is started again writes the lease, which then is not freed.
-    const own = await readExecutionLease(ports, execution);
+    const own = await readExecutionLease(ports.store, execution);
     const state = await executions.describe(execution);
     if (state.kind !== "ended") return { explanation: `The execution ${name} has not ended.` };
     if (state.status === "SUCCEEDED") return { explanation: `The execution ${name} has succeeded.` };
@@ -139,41 +130,4 @@ export async function askExecution(
   await executions.start(name, { account, runId, turn: 0 });
   logger.warn(`the run ${runId} was handed over to the execution ${name}, which is started only now`);
   return "taken";
-}
-
-/** Takes the lease from an execution that has ended. */
-type LeasePorts = Pick<RunPorts, "store" | "clock">;
-
-/** The lease of an execution, as it was read. */
-interface ExecutionLease {
-  readonly version: string;
-  readonly lease: LeaseFile;
-}
-
-/** Undefined where the lease is not, or no longer, this execution's. */
-export async function readExecutionLease(
-  { store }: LeasePorts,
-  execution: string,
-): Promise<ExecutionLease | undefined> {
-  const { version, lease } = (await readLease(store)) ?? {};
-  if (version === undefined || lease === undefined) return undefined;
-  return executionOf(lease) === execution ? { version, lease } : undefined;
-}
-
-/**
- * Compare-and-swap: false where the lease was written since it was read. The budget's use stays in it, with what is
- * assumed of a process that died.
- */
-export async function freeLease(
-  { store, clock }: LeasePorts,
-  settings: RunSettings,
-  { version, lease }: ExecutionLease,
-): Promise<boolean> {
-  const nowMs = clock.now();
-  const crashedAtMs = endOfUncounted(lease, nowMs);
-  const known = { earlier: lease.use, knownSinceMs: knownSinceMs(lease), crashedAtMs };
-  const { handed_over } = lease;
-  const use = earlierUse(known, nowMs, settings);
-  const free = encodeLease(leaseOf({ run_id: null, holder: null, handed_over, use }, nowMs));
-  return (await store.replace(store.keys.lease, free, version)) !== undefined;
 }

@@ -5,7 +5,7 @@ import { ERROR_CODES, isRefusedLogin, SyncError } from "../../errors/sync-error.
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import type { Skipped } from "../lease/acquire-lease.ts";
+import type { Skipped } from "../lease/lease.ts";
 import { orWarn } from "../or-warn.ts";
 import type { Trigger } from "../record/run-log.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";

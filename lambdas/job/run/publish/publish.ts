@@ -1,7 +1,7 @@
 // PUBLISH: from staged ranges to the snapshot that readers see, or to one that is held.
 
+import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
-import type { Plan } from "../../snapshot/staging/plan.ts";
 import { layout } from "../../storage/layout.ts";
 import {
   isOfRun,
@@ -12,13 +12,12 @@ import {
   readLogSince,
 } from "../../storage/publication-log.ts";
 
-import { type BuiltSnapshot, buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
+import { buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
 import { makePreview } from "../compare/make-preview.ts";
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
-import type { RunSettings } from "../run-settings.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
@@ -47,8 +46,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const onAdvanced = (): void => {
     session.hasAdvanced = true;
   };
-  const built = await buildSnapshot({ ports, settings, chain, facts, timeBudget, onAdvanced });
-  const { manifest } = built;
+  const manifest = await buildSnapshot({ ports, settings, chain, facts, timeBudget, onAdvanced });
   attempt.snapshotId = manifest.snapshot_id;
   attempt.counts = countsOf(manifest);
 
@@ -58,7 +56,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     manifest,
     action,
     task.end,
-    (head) => decide(task, built, head),
+    (head) => decide(task, manifest, head),
     task.baseOf,
   );
   if ("later" in published) return superseded(manifest.run_id, published.later);
@@ -91,12 +89,11 @@ type Decision =
  */
 async function decide(
   task: PublishTask,
-  built: BuiltSnapshot,
+  manifest: Manifest,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
   const { session, end, baseOf } = task;
-  const { ports, settings } = session;
-  const { manifest } = built;
+  const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLogSince(ports.store, end.last);
   const own = since.publications.find((publication) => isOfRun(publication, runId));
@@ -105,10 +102,7 @@ async function decide(
   const mark = await readHold(ports.store, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
-  const holding =
-    guardAgainst(built, task.chain.plan, head, settings) ??
-    mark ??
-    (head?.pinned ? pinnedBy(head) : undefined);
+  const holding = guardAgainst(task, manifest, head) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
@@ -119,22 +113,23 @@ async function decide(
     const preview = await makePreview(ports, manifest, await baseOf(head));
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
-    if (now?.publication !== head?.publication) return decide(task, built, now);
+    if (now?.publication !== head?.publication) return decide(task, manifest, now);
     return { holding: { ...holding, preview: head?.pinned ? { ...preview, pinned: true } : preview } };
   }
   return undefined;
 }
 
 function guardAgainst(
-  { manifest, incomplete }: BuiltSnapshot,
-  { header: { readings, unstable } }: Plan,
+  { session, chain, facts }: PublishTask,
+  manifest: Manifest,
   head: Publication | undefined,
-  limits: RunSettings,
 ): Hold | undefined {
+  const { readings, unstable } = chain.plan.header;
+  const { incomplete } = facts;
   const { account, snapshot_id: snapshotId, counts } = manifest;
   const found = guard(
     { ...counts, headEvents: head?.events, accepted: head?.accepted, incomplete, readings, unstable },
-    limits,
+    session.settings,
   );
   const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
   if (found === undefined || !isListed) return found;

@@ -4,7 +4,8 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
 import type { Publication } from "../../storage/publication-log.ts";
-import { type HeldCommands, heldDetail } from "../compare/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
+import type { Preview } from "../compare/preview.ts";
 import { isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
@@ -63,6 +64,41 @@ export function runEvent(
       return undefined;
   }
 }
+
+type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
+
+/** Counts that are not known are null. */
+type HeldDetail = Omit<Preview, Missing | "pinned"> &
+  Readonly<Record<Missing, number | null>> & {
+    readonly accept_command: string | null;
+    readonly diff_command: string | null;
+    readonly wait: string;
+  };
+
+function heldDetail(
+  { reason, gone, forbidden, rejected }: Pick<RunLogEntry, "reason" | "gone" | "forbidden" | "rejected">,
+  preview: Preview | undefined,
+  commands: HeldCommands | undefined,
+): HeldDetail {
+  const { pinned: _, ...known } = preview ?? { ...UNKNOWN, gone, forbidden, rejected };
+  return {
+    ...known,
+    accept_command: commands?.accept ?? null,
+    diff_command: commands?.diff ?? null,
+    wait: ifNotAccepted(wasPinned({ reason, preview })),
+  };
+}
+
+const UNKNOWN = {
+  pinned: undefined,
+  base_snapshot_id: null,
+  added: null,
+  changed: null,
+  removed: null,
+  oversize: null,
+  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] },
+  too_deep: null,
+} as const;
 
 /** The event of a start that failed before it was a run: its settings or its credentials are wrong, for example. */
 export function failedStartEvent(account: string, error: unknown): RunEvent {

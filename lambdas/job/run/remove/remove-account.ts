@@ -5,8 +5,15 @@ import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { FOLDERS, formatRunId, isOfLayout } from "../../storage/layout.ts";
 import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { acquireLease, type Skipped, skippedAsLost, skippedAsTaken } from "../lease/acquire-lease.ts";
-import { Lease, LeaseLost, leaseNameOf } from "../lease/lease.ts";
+import {
+  Lease,
+  LeaseLost,
+  leaseNameOf,
+  type Skipped,
+  skippedAsLost,
+  skippedAsTaken,
+} from "../lease/lease.ts";
+import { acquireLease } from "../lease/lease-account.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 export type RemovePorts = Pick<
@@ -22,15 +29,8 @@ const AT_ONCE = 16;
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
 export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
-  const { store, clock, logger, random, isGone } = ports;
-  const holder = { token: random.token(), ...ports.process };
-  const lease = await acquireLease(
-    { store, clock, logger, holder, isGone },
-    {
-      runId: leaseNameOf("remove", clock.now()),
-      signal: ports.signal,
-    },
-  );
+  const { store, clock, random } = ports;
+  const lease = await acquireLease(ports, { runId: leaseNameOf("remove", clock.now()) });
   if (!(lease instanceof Lease)) return skippedAsTaken(lease);
   const signal = AbortSignal.any([ports.signal, lease.lost]);
   try {

@@ -15,7 +15,7 @@ import type { AccountStore } from "../../storage/store.ts";
 import { sayEstimate } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import { workMs } from "../collect/time-budget.ts";
-import type { Skipped } from "../lease/acquire-lease.ts";
+import type { Skipped } from "../lease/lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
 import {
   type Attempt,

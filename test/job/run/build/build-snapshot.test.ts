@@ -4,11 +4,11 @@ import { gunzipSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   type BuildTask,
-  type BuiltSnapshot,
   buildSnapshot,
   SnapshotFacts,
 } from "../../../../lambdas/job/run/build/build-snapshot.ts";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
+import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
@@ -52,7 +52,7 @@ function record(): void {
   putRange(store, plan, 4, 6, { gone: [4] });
 }
 
-async function build(changes: Partial<BuildTask> = {}): Promise<BuiltSnapshot> {
+async function build(changes: Partial<BuildTask> = {}): Promise<Manifest> {
   const chain = changes.chain ?? (await Chain.read(accountStore(store, ACCOUNT), plan, await filesOf(store)));
   return buildSnapshot({
     ports: {
@@ -98,15 +98,15 @@ describe("a snapshot", () => {
     expect(await textOf(part(1))).toBe(`${rowAt(5)}\n`);
     expect(store.text(part(2))).toBeUndefined();
     expect(store.text(layout(ACCOUNT).leftOut(RUN))?.match(/[0-9a-f-]{36}/g)).toEqual([2, 3, 4].map(uuidAt));
-    expect(built.manifest.counts).toMatchObject({ listed: 6, events: 3, gone: 3 });
-    expect(built.manifest.fields).toContainEqual({ pointer: "/n", count: 3, types: { number: 3 } });
-    expect(built.manifest.digests).toMatchObject({ bytes: 3 * 32 });
+    expect(built.counts).toMatchObject({ listed: 6, events: 3, gone: 3 });
+    expect(built.fields).toContainEqual({ pointer: "/n", count: 3, types: { number: 3 } });
+    expect(built.digests).toMatchObject({ bytes: 3 * 32 });
     expect(advanced).toBe(2);
   });
 
   test("of rows that were counted as they were fetched is the same", async () => {
     record();
-    const { manifest: verified } = await build();
+    const verified = await build();
     const own = facts();
     for (const place of [0, 1, 5])
       own.add(
@@ -117,7 +117,7 @@ describe("a snapshot", () => {
     for (const place of [0, 2, 4]) own.markCounted(place);
     for (const key of store.keys("snapshots/")) await store.delete(key);
 
-    expect((await build({ facts: own })).manifest).toEqual(verified);
+    expect(await build({ facts: own })).toEqual(verified);
   });
 
   test("is finished by the next start, which takes the parts that are there", async () => {
@@ -136,7 +136,7 @@ describe("a snapshot", () => {
 
     const again = await build();
 
-    expect(again.manifest).toEqual(first.manifest);
+    expect(again).toEqual(first);
     expect(advanced).toBe(2);
   });
 });

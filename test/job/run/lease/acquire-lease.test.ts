@@ -1,13 +1,8 @@
 // Which lease is taken at once and which is not, and what is said of it.
 
 import { describe, expect, test } from "vitest";
-import {
-  acquireLease,
-  endOfUncounted,
-  skippedAsLost,
-  skippedAsTaken,
-} from "../../../../lambdas/job/run/lease/acquire-lease.ts";
-import { Lease, LeaseLost } from "../../../../lambdas/job/run/lease/lease.ts";
+import { Lease, LeaseLost, skippedAsLost, skippedAsTaken } from "../../../../lambdas/job/run/lease/lease.ts";
+import { acquireLease, endOfUncounted } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { Account } from "./lease-world.ts";
 
 const [OWN, OTHER] = ["own", "other"].map(
@@ -27,11 +22,10 @@ describe("the lease of an execution", () => {
     const account = new Account();
     account.leave("a", "run-1", { holder: null, expires_at: null, execution: OTHER });
 
-    const next = await acquireLease(account.options("b"), {
+    const next = await acquireLease(account.ports("b"), {
       runId: "run-2",
       execution,
       askExecution: answer && (async () => answer),
-      signal: new AbortController().signal,
     });
 
     if (next instanceof Lease) await next.release();

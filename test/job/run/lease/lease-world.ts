@@ -1,13 +1,12 @@
 // One account, and as many processes as a test wants. Time passes when a test says so.
 
 import { setImmediate } from "node:timers/promises";
+import { Lease, type LeaseTaken } from "../../../../lambdas/job/run/lease/lease.ts";
 import {
-  type AcquireOptions,
+  type AcquirePorts,
   acquireLease,
   type LeaseRequest,
-  type LeaseTaken,
-} from "../../../../lambdas/job/run/lease/acquire-lease.ts";
-import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
+} from "../../../../lambdas/job/run/lease/lease-account.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
@@ -16,7 +15,6 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
 
 export const KEY = "accounts/uk/lease.json";
-const signal = new AbortController().signal;
 
 /** So many turns of the event loop are enough for a write and what follows it. */
 const TURNS = 10;
@@ -33,7 +31,7 @@ export class Account {
   /** Readings and writes of all processes. */
   readonly calls: string[] = [];
 
-  options(token: string): AcquireOptions {
+  ports(token: string): AcquirePorts {
     const { store } = this;
     const slow = {
       ...interposed(store, async () => undefined),
@@ -52,7 +50,9 @@ export class Account {
       store: accountStore(slow, "uk"),
       clock: this.clock,
       logger: this.log,
-      holder: { token },
+      random: { next: () => 0.5, token: () => token },
+      process: {},
+      signal: new AbortController().signal,
       isGone: (holder: Holder) => this.dead.has(holder.token),
     };
   }
@@ -61,17 +61,13 @@ export class Account {
   acquire(
     token: string,
     runId: string,
-    request: Omit<LeaseRequest, "runId" | "signal"> = {},
+    request: Omit<LeaseRequest, "runId"> = {},
   ): Promise<Lease | LeaseTaken> {
-    return acquireLease(this.options(token), { runId, waitForCommand: true, signal, ...request });
+    return acquireLease(this.ports(token), { runId, waitForCommand: true, ...request });
   }
 
   /** The lease, however long it has to be waited for. */
-  async held(
-    token: string,
-    runId: string,
-    request: Omit<LeaseRequest, "runId" | "signal"> = {},
-  ): Promise<Lease> {
+  async held(token: string, runId: string, request: Omit<LeaseRequest, "runId"> = {}): Promise<Lease> {
     const lease = await this.until(this.acquire(token, runId, request));
     if (!(lease instanceof Lease)) throw new Error("the lease is taken");
     return lease;
