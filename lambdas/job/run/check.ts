@@ -1,6 +1,6 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
+import { damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
@@ -15,7 +15,6 @@ import {
 } from "../snapshot/files/verify-snapshot.ts";
 import { type LogSince, readLog, readLogSince } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
-import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
 import { workMs } from "./collect/time-budget.ts";
@@ -191,13 +190,14 @@ async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
   const log = await readLog(store);
   const head = log.at(-1)?.snapshot_id;
   if (head === undefined) return;
-  const found = await damageOfSnapshot(ports, head);
+  const found: Damage[] = [];
+  await checkSnapshot(ports, head, found);
   const units = await incompleteUnits(store, log, await listSnapshots(store));
   for (const { holds, publication, damage: error } of units) {
     if (holds === "changes" || publication.snapshot_id !== head)
       found.push({ error, holds, of: publication.snapshot_id });
   }
-  found.push(...(await foreignNames(store)));
+  await collectDamage(found, checkNames(store));
   throwIfAny(found, store.account, head);
 }
 
@@ -207,38 +207,34 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> 
   const since = await readLogSince(store, "");
   const log = since.publications;
   const found: Damage[] = [];
-  for (const snapshotId of await keptSnapshots(ports, since))
-    found.push(...(await damageOfSnapshot(ports, snapshotId)));
+  for (const snapshotId of await keptSnapshots(ports, since)) await checkSnapshot(ports, snapshotId, found);
   const lost = await lostChanges(store);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
-    const error = await damageIn(verifyChanges(store, publication, () => proceed(ports)));
-    if (error) found.push({ error, holds: "changes", of: publication.snapshot_id });
+    const changes = verifyChanges(store, publication, () => proceed(ports));
+    await collectDamage(found, changes, { holds: "changes", of: publication.snapshot_id });
   }
-  found.push(...(await foreignNames(store)));
+  await collectDamage(found, checkNames(store));
   throwIfAny(found, store.account, log.at(-1)?.snapshot_id);
 }
 
-async function foreignNames(store: AccountStore): Promise<Damage[]> {
-  const error = await damageIn(checkNames(store));
-  return error ? [{ error }] : [];
+async function checkSnapshot(ports: SnapshotCheckPorts, snapshotId: string, found: Damage[]): Promise<void> {
+  const { store } = ports;
+  const verified = verifySnapshot(store, snapshotId, () => proceed(ports));
+  await collectDamage(found, verified, { holds: "snapshot", of: snapshotId });
+  const manifest = await verified.catch(undefinedIfDamaged);
+  if (manifest === undefined) return;
+  await collectDamage(found, verifyDigests(store, manifest));
+  await collectDamage(found, verifyLeftOut(store, manifest), { of: snapshotId });
+  await collectDamage(found, checkForeign(store, manifest));
 }
 
-async function damageOfSnapshot(ports: SnapshotCheckPorts, snapshotId: string): Promise<Damage[]> {
-  const { store } = ports;
-  try {
-    const manifest = await verifySnapshot(store, snapshotId, () => proceed(ports));
-    const digests = await damageIn(verifyDigests(store, manifest));
-    const leftOut = await damageIn(verifyLeftOut(store, manifest));
-    const foreign = await damageIn(checkForeign(store, manifest));
-    return [
-      ...(digests ? [{ error: digests }] : []),
-      ...(leftOut ? [{ error: leftOut, of: snapshotId }] : []),
-      ...(foreign ? [{ error: foreign }] : []),
-    ];
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return [{ error, holds: "snapshot", of: snapshotId }];
-  }
+async function collectDamage(
+  found: Damage[],
+  work: Promise<unknown>,
+  about: Omit<Damage, "error"> = {},
+): Promise<void> {
+  const error = await damageIn(work);
+  if (error) found.push({ error, ...about });
 }
 
 async function keptSnapshots(

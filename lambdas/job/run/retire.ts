@@ -13,12 +13,6 @@ import type { RunPorts } from "./run-ports.ts";
 
 type RetirePorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger" | "signal">;
 
-interface Retire {
-  readonly snapshotId: string;
-  /** Without it nothing is changed. */
-  readonly yes: boolean;
-}
-
 export interface Retired {
   /** False where it was not confirmed. */
   readonly ok: boolean;
@@ -27,9 +21,13 @@ export interface Retired {
 
 /**
  * As retention does it: its files are deleted by a run at least a day later. Changes of its publications that lack files
- * are made again or given up as lost. Throws `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
+ * are made again or given up as lost. Without `yes` nothing is changed. Throws `SNAPSHOT_NOT_FOUND`, and
+ * `CONFIG_INVALID` for the head.
  */
-export async function retire(ports: RetirePorts, { snapshotId, yes }: Retire): Promise<Retired> {
+export async function retire(
+  ports: RetirePorts,
+  { snapshotId, yes }: { readonly snapshotId: string; readonly yes: boolean },
+): Promise<Retired> {
   const { store, catalog, clock, logger } = ports;
   const log = await readLog(store);
   const own = log.filter(({ snapshot_id }) => snapshot_id === snapshotId);

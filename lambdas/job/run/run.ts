@@ -48,7 +48,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   const session = new RunSession(ports, settings, attempt, begun);
   try {
     const end = await work(session, start)
-      .catch((error: unknown) => endEarly(session, start, error))
+      .catch((error: unknown) => handOver(session, error, start.execution))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
     const result = await recordAttempt(ports, attempt, end, (error) => session.confirmedEndOf(error));
@@ -71,23 +71,15 @@ async function begin(
   if (finished) return finished;
   const { executions } = ports;
   const execution = start.execution?.arn;
-  const mayTakeOver = execution === undefined;
   const leased = await leaseAccount(ports, settings, {
     runId,
     execution,
     askExecution:
-      executions && ((other) => askExecution({ ports, executions, settings, mayTakeOver }, other)),
+      executions && ((other) => askExecution(ports, executions, settings, other, execution === undefined)),
     waitForOwnRun: start.runId !== undefined,
     waitForCommand: true,
   });
   return "takenBy" in leased ? skippedAsTaken(leased) : leased;
-}
-
-/** An attempt that stopped early is handed over. Throws every other error again. */
-async function endEarly(session: RunSession, start: RunStart, error: unknown): Promise<RunEnd> {
-  const end = await handOver(session, error, start.execution);
-  if (end === undefined) throw error;
-  return end;
 }
 
 /** How the attempt ended, or the recorded result of a run that is finished. */

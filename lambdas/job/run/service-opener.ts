@@ -3,31 +3,20 @@
 import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
 import { type TokenStore, tokensVersion } from "../credentials/tokens/token-store.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import type { Proxies } from "../network/proxies.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
-import type { Random } from "../runtime/random.ts";
 import type { OAuthOptions } from "../service/auth/authentication.ts";
 import type { Transport } from "../service/http/transport.ts";
-import { createEventService } from "../service/http-event-service.ts";
-import type { OnWait } from "../service/requests/sender.ts";
+import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
-interface ServicePorts {
+interface ServicePorts
+  extends Pick<
+    EventServiceOptions,
+    "clock" | "random" | "logger" | "version" | "onWait" | "proxies" | "timeoutMs" | "transport"
+  > {
   readonly credentials: Credentials;
   /** For the method `oauth`. */
   readonly authorization?: TokenAccess | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly version: string;
-  readonly onWait?: OnWait;
-  readonly proxies?: Proxies;
-  /** Of one attempt: connect, headers and body. */
-  readonly timeoutMs?: number;
-  /** Default: the network. */
-  readonly transport?: Transport;
 }
 
 /** Where the tokens of an account are, and the command that stores new ones there. */

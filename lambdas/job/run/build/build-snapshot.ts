@@ -41,12 +41,13 @@ const AT_ONCE = 8;
 
 /**
  * Verifies the ranges that this process has not written, and names the rows of all of them. A part that exists already is
- * verified and taken. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, and `SNAPSHOT_INCOMPLETE`.
+ * verified and taken, and so is a manifest. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, also where that
+ * manifest is of another snapshot, and `SNAPSHOT_INCOMPLETE`.
  */
 export async function buildSnapshot(task: BuildTask): Promise<Manifest> {
-  const { ports, chain, facts, timeBudget, onAdvanced } = task;
+  const { ports, settings, chain, facts, timeBudget, onAdvanced } = task;
   const { store, signal } = ports;
-  const { run_id: runId, events: planned } = chain.plan.header;
+  const { run_id: runId, events: planned, ...header } = chain.plan.header;
   const proceed = (): void => {
     signal.throwIfAborted();
     timeBudget.checkTime(`all ${planned} events are staged`);
@@ -62,67 +63,34 @@ export async function buildSnapshot(task: BuildTask): Promise<Manifest> {
     const key = store.keys.part(runId, index);
     return { file: key.slice(key.lastIndexOf("/") + 1), ...content };
   });
+  const name = async (rows: RangeRows, index: number): Promise<void> => {
+    const key = store.keys.part(runId, index);
+    if (await store.copy(chain.keyOf(rows), key)) onAdvanced();
+    else await verifyFile(store, key, rows, rows.stored, proceed);
+  };
   for (let at = 0; at < staged.length; at += AT_ONCE) {
     proceed();
     await Promise.all(staged.slice(at, at + AT_ONCE).map((rows, index) => name(rows, at + index)));
   }
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
-  const events = parts.reduce((sum, { rows }) => sum + rows, 0);
-  if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
-  const left = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
-  const stored = staged.map((rows) => rows.stored);
-  await checkListed(store, { snapshot_id: runId, parts, stored });
-  return writeManifest(task, { parts, stored, leftOut, left_out: left });
-
-  async function name(rows: RangeRows, index: number): Promise<void> {
-    const key = store.keys.part(runId, index);
-    if (await store.copy(chain.keyOf(rows), key)) onAdvanced();
-    else await verifyFile(store, key, rows, rows.stored, proceed);
-  }
-}
-
-async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFacts): Promise<void> {
-  await chain.verify(record, (line, place) => {
-    try {
-      facts.addLine(place, line);
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
-      // The parser's own error quotes the line.
-      throw damaged(
-        chain.keyOf(record.rows ?? { file: "" }),
-        "it holds a row that cannot be read",
-        "Start again.",
-      );
-    }
-  });
-  facts.markCounted(record.place);
-}
-
-/** Returns the manifest, or the one that exists already. Throws `STORE_CORRUPT` where that one is of another snapshot. */
-async function writeManifest(
-  { ports, settings, chain, facts }: BuildTask,
-  {
-    parts,
-    stored,
-    leftOut,
-    left_out,
-  }: Pick<Manifest, "parts" | "stored" | "left_out"> & { readonly leftOut: readonly LeftOut[] },
-): Promise<Manifest> {
-  const { account } = settings;
-  const { run_id: runId, ...header } = chain.plan.header;
-  const digests = await writeDigests(ports.store, ports.store.keys.digests(runId), facts.digests);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
   const [oversize, tooDeep] = [left("oversize"), left("too_deep")];
-  return createManifest(ports.store, ports.store.keys.manifest(runId), {
+  const events = parts.reduce((sum, { rows }) => sum + rows, 0);
+  if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
+  const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
+  const stored = staged.map((rows) => rows.stored);
+  await checkListed(store, { snapshot_id: runId, parts, stored });
+  const digests = await writeDigests(store, store.keys.digests(runId), facts.digests);
+  return createManifest(store, store.keys.manifest(runId), {
     version: 1,
-    account,
+    account: settings.account,
     snapshot_id: runId,
     run_id: runId,
     fingerprint: header.fingerprint,
     plan_sha256: header.sha256,
     counts: {
       listed: header.listed,
-      events: parts.reduce((sum, { rows }) => sum + rows, 0),
+      events,
       gone: left("gone"),
       forbidden: left("forbidden"),
       rejected: header.rejected + oversize + tooDeep,
@@ -147,8 +115,25 @@ async function writeManifest(
       list_pointer: settings.listPointer ?? null,
       detail_pointer: settings.detailPointer ?? null,
     },
-    ...(left_out ? { left_out } : {}),
+    ...(leftOutFile ? { left_out: leftOutFile } : {}),
   });
+}
+
+async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFacts): Promise<void> {
+  await chain.verify(record, (line, place) => {
+    try {
+      facts.addLine(place, line);
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
+      // The parser's own error quotes the line.
+      throw damaged(
+        chain.keyOf(record.rows ?? { file: "" }),
+        "it holds a row that cannot be read",
+        "Start again.",
+      );
+    }
+  });
+  facts.markCounted(record.place);
 }
 
 function incomplete(planned: number, events: number, leftOut: number): SyncError {

@@ -12,7 +12,7 @@ import type { AccountStore } from "../../storage/store.ts";
 import { workMs } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { heldSnapshots, keptSnapshot } from "./held-snapshots.ts";
-import { ChangeSample } from "./make-preview.ts";
+import { ChangeSample } from "./preview.ts";
 
 /** The word for the newest held snapshot. */
 const NEWEST_HELD = "held";

@@ -94,23 +94,18 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** What a start does that finds the lease of an execution. */
-interface AskTask {
-  readonly ports: RunPorts;
-  readonly executions: Executions;
-  readonly settings: RunSettings;
-  /** False for a turn of another execution, which never takes the lease of this one. */
-  readonly mayTakeOver: boolean;
-}
-
 /**
- * `free` where the execution works no more; its failure is then recorded, unless the event about it came first. One that
+ * For a start that finds the lease of an execution. `free` where the execution works no more; its failure is then recorded, unless the event about it came first. One that
  * is absent was never started, because the process that handed its run over died too early: it is started now, which
  * changes nothing if another process does the same.
+ * @param mayTakeOver false for a turn of another execution, which never takes the lease of this one
  */
 export async function askExecution(
-  { ports, executions, settings, mayTakeOver }: AskTask,
+  ports: RunPorts,
+  executions: Executions,
+  settings: RunSettings,
   arn: string,
+  mayTakeOver: boolean,
 ): Promise<"taken" | "free"> {
   const { logger } = ports;
   const name = nameOfExecution(arn);

@@ -21,21 +21,21 @@ export interface OwnExecution {
 const MOST_TAKEN_NAMES = 100;
 
 /**
- * How the attempt ends; undefined for an error that is no early stop, or where nothing can continue the run. Throws
+ * How the attempt ends. Throws an error again that is no early stop, or where nothing can continue the run; and
  * `LeaseLost`, and what store and state machine throw.
  */
 export async function handOver(
   session: RunSession,
   error: unknown,
   own: OwnExecution | undefined,
-): Promise<RunEnd | undefined> {
+): Promise<RunEnd> {
   const { executions } = session.ports;
   const stopped = session.interruptionOf(error);
-  if (executions === undefined || stopped === undefined) return undefined;
+  if (executions === undefined || stopped === undefined) throw error;
   const { reason, waitMs } = stopped instanceof StoppedEarly ? stopped.stop : bySignal(session);
   // The run would stop at the same point for ever: a retry of the error counts how often.
   const isStuck = own !== undefined && reason === "TIME_LIMIT" && !session.hasAdvanced;
-  if (isStuck || !session.isPlanned) return undefined;
+  if (isStuck || !session.isPlanned) throw error;
   const execution = await passOn(session, executions, own);
   return {
     outcome: "HANDED_OVER",

@@ -1,10 +1,9 @@
 // Opens the service for an account, but not for a schedule or a retry whose credentials the service has refused.
 
 import * as z from "zod";
-import { ERROR_CODES, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
+import { ERROR_CODES, isRefusedLogin, type SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../../storage/json-object.ts";
-import type { AccountStore } from "../../storage/store.ts";
 import type { Skipped } from "../lease/lease.ts";
 import { orWarn } from "../or-warn.ts";
 import type { Trigger } from "../record/run-log.ts";
@@ -45,17 +44,22 @@ async function withholdRefused(
   isSchedule: boolean,
   version: string | undefined,
 ): Promise<void> {
-  const refusal = await readRefusal(store);
-  const untilMs = refusal && withheldUntil(refusal, version, clock.now());
-  if (refusal === undefined || untilMs === undefined) return;
-  const { code, refused_at, request_id } = refusal;
+  // A damaged file costs one login at most.
+  const refusal = await readJson(store, store.keys.loginRefused, refusalSchema).catch(undefinedIfDamaged);
+  if (refusal === undefined) return;
+  const { code, refused_at, credentials_version, request_id } = refusal;
+  const refusedAtMs = Date.parse(refused_at);
+  // An instant in the future was written by a wrong clock, and must not withhold the login until then.
+  const isRecent = Math.abs(clock.now() - refusedAtMs) < IN_FORCE_MS;
+  if (!isRecent || credentials_version !== version) return;
   if (!isSchedule && request_id !== requestId) return;
+  const until = new Date(refusedAtMs + IN_FORCE_MS).toISOString();
   const remedy =
     code === "AUTHORIZATION_EXPIRED"
       ? "Authorize again with the command that the error of that run names"
       : "Correct the credentials";
   throw new LoginWithheld(
-    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${new Date(untilMs).toISOString()}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
+    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${until}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
 }
 
@@ -64,14 +68,22 @@ function recordLoginRefusals(
   service: CountingService,
   { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
 ): CountingService {
+  const key = store.keys.loginRefused;
+  // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.
   const clear = async (): Promise<void> => {
-    if (service.credentialsVersion !== undefined) await deleteRefusal(store);
+    if (service.credentialsVersion === undefined) return;
+    if ((await store.read(key)) !== undefined) await store.delete(key);
   };
+  // Replaces the refusal before it, unless another process writes at the same time.
   const record = async ({ code }: SyncError): Promise<void> => {
     const credentials_version = service.credentialsVersion;
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
-    await writeRefusal(store, { code, refused_at, credentials_version, request_id: requestId });
+    const refusal: LoginRefusal = { code, refused_at, credentials_version, request_id: requestId };
+    const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
+    const stored = await store.read(key);
+    if (stored === undefined) await store.create(key, bytes);
+    else await store.replace(key, bytes, stored.version);
   };
   const orWarned = (work: Promise<void>): Promise<void> =>
     orWarn(logger, "the result of the login could not be recorded", work);
@@ -109,7 +121,7 @@ function recordLoginRefusals(
 /** After so long a schedule tries again: an account may be enabled without a new password. */
 const IN_FORCE_MS = 24 * 60 * 60_000;
 
-const schema = z.object({
+const refusalSchema = z.object({
   code: z.enum(ERROR_CODES),
   refused_at: z.iso.datetime(),
   /** The id of the secret's version; a new value has another id. */
@@ -117,41 +129,4 @@ const schema = z.object({
   /** Of the request that sent the login, where there was one. */
   request_id: z.string().optional(),
 });
-type LoginRefusal = Readonly<z.infer<typeof schema>>;
-
-/** The last refusal; undefined where there is none, or where the file is damaged, which costs one login at most. */
-async function readRefusal(store: AccountStore): Promise<LoginRefusal | undefined> {
-  try {
-    return await readJson(store, store.keys.loginRefused, schema);
-  } catch (error) {
-    if (error instanceof SyncError && error.code === "STORE_CORRUPT") return undefined;
-    throw error;
-  }
-}
-
-/** Replaces the refusal before it, unless another process writes at the same time. */
-async function writeRefusal(store: AccountStore, refusal: LoginRefusal): Promise<void> {
-  const key = store.keys.loginRefused;
-  const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
-  const stored = await store.read(key);
-  if (stored === undefined) await store.create(key, bytes);
-  else await store.replace(key, bytes, stored.version);
-}
-
-/** Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key. */
-async function deleteRefusal(store: AccountStore): Promise<void> {
-  const key = store.keys.loginRefused;
-  if ((await store.read(key)) !== undefined) await store.delete(key);
-}
-
-/** The instant until which credentials of this version are not sent by a schedule; undefined if they may be. */
-function withheldUntil(
-  { refused_at, credentials_version }: LoginRefusal,
-  version: string | undefined,
-  nowMs: number,
-): number | undefined {
-  const refusedAtMs = Date.parse(refused_at);
-  // An instant in the future was written by a wrong clock, and must not withhold the login until then.
-  const isRecent = Math.abs(nowMs - refusedAtMs) < IN_FORCE_MS;
-  return isRecent && credentials_version === version ? refusedAtMs + IN_FORCE_MS : undefined;
-}
+type LoginRefusal = Readonly<z.infer<typeof refusalSchema>>;

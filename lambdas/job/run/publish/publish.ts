@@ -13,7 +13,7 @@ import {
 } from "../../storage/publication-log.ts";
 
 import { buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
-import { makePreview } from "../compare/make-preview.ts";
+import { makePreview } from "../compare/preview.ts";
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";

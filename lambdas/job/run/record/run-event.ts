@@ -5,20 +5,14 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
-import type { Preview } from "../compare/preview.ts";
 import { isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
 export const EVENT_SOURCE = "brand-events-sync";
-const DETAIL_TYPES = {
-  published: "Snapshot Published",
-  held: "Snapshot Held",
-  failed: "Run Failed",
-} as const;
 
 export interface RunEvent extends BusEvent {
-  readonly detailType: (typeof DETAIL_TYPES)[keyof typeof DETAIL_TYPES];
+  readonly detailType: "Snapshot Published" | "Snapshot Held" | "Run Failed";
 }
 
 /**
@@ -39,23 +33,33 @@ export function runEvent(
     case "PUBLISHED": {
       const counts = { listed, events, added, changed, removed, left_out: leftOutCount(row) };
       return {
-        detailType: DETAIL_TYPES.published,
+        detailType: "Snapshot Published",
         detail: { ...about, publication: publication ?? null, ...counts },
       };
     }
     case "HELD": {
-      const counts = { listed, events, left_out: leftOutCount(row) };
-      const why = { reason: row.reason, explanation: explanation ?? null };
+      const { reason, gone, forbidden, rejected } = row;
+      const { pinned: _, ...known } = preview ?? { ...UNKNOWN, gone, forbidden, rejected };
       const commands = snapshot_id === null ? undefined : commandsOf?.(snapshot_id);
-      const held = heldDetail(row, preview, commands);
-      return { detailType: DETAIL_TYPES.held, detail: { ...about, ...counts, ...why, ...held } };
+      return {
+        detailType: "Snapshot Held",
+        detail: {
+          ...about,
+          ...{ listed, events, left_out: leftOutCount(row) },
+          ...{ reason, explanation: explanation ?? null },
+          ...known,
+          accept_command: commands?.accept ?? null,
+          diff_command: commands?.diff ?? null,
+          wait: ifNotAccepted(wasPinned({ reason, preview })),
+        },
+      };
     }
     case "FAILED": {
       if (!isRun(trigger)) return undefined;
       const why = { error_code: row.error_code, error_message: row.error_message };
       // The next start, which may be Lambda's own retry, resumes a run that is not finished.
       const finished = error?.isRetryable !== true && isAbandoned !== true;
-      return { detailType: DETAIL_TYPES.failed, detail: { ...about, attempt, ...why, finished } };
+      return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished } };
     }
     case "SKIPPED":
     case "SUPERSEDED":
@@ -65,30 +69,7 @@ export function runEvent(
   }
 }
 
-type Missing = "gone" | "forbidden" | "rejected" | "oversize" | "too_deep";
-
-/** Counts that are not known are null. */
-type HeldDetail = Omit<Preview, Missing | "pinned"> &
-  Readonly<Record<Missing, number | null>> & {
-    readonly accept_command: string | null;
-    readonly diff_command: string | null;
-    readonly wait: string;
-  };
-
-function heldDetail(
-  { reason, gone, forbidden, rejected }: Pick<RunLogEntry, "reason" | "gone" | "forbidden" | "rejected">,
-  preview: Preview | undefined,
-  commands: HeldCommands | undefined,
-): HeldDetail {
-  const { pinned: _, ...known } = preview ?? { ...UNKNOWN, gone, forbidden, rejected };
-  return {
-    ...known,
-    accept_command: commands?.accept ?? null,
-    diff_command: commands?.diff ?? null,
-    wait: ifNotAccepted(wasPinned({ reason, preview })),
-  };
-}
-
+/** Of a held snapshot without a preview. */
 const UNKNOWN = {
   pinned: undefined,
   base_snapshot_id: null,
@@ -104,7 +85,7 @@ const UNKNOWN = {
 export function failedStartEvent(account: string, error: unknown): RunEvent {
   const about = { account, run_id: null, snapshot_id: null, trigger: "manual", attempt: null };
   return {
-    detailType: DETAIL_TYPES.failed,
+    detailType: "Run Failed",
     detail: { ...about, ...errorColumns(error), finished: true },
   };
 }
