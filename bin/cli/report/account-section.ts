@@ -7,8 +7,7 @@ import {
 } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
-import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../lambdas/job/run/status.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
