@@ -1,8 +1,7 @@
 // How long a run takes within its budget, and what would make it shorter. Said before a long one.
 
 import type { Logger } from "../../runtime/logger.ts";
-import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import type { BudgetUse } from "../../service/rate-limit/usage-window.ts";
+import type { BudgetUse, RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { countText } from "../record/count-text.ts";
 import { remainingText } from "../record/duration-text.ts";
 

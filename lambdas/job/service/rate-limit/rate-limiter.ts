@@ -2,22 +2,37 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
-import {
-  type BudgetState,
-  type BudgetUse,
-  budgetUse,
-  freeAtMs,
-  type RecordUsage,
-  type Usage,
-  UsageRecord,
-  UsageWindow,
-} from "./usage-window.ts";
+import { PermitQueue } from "./permit-queue.ts";
+import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
 export type RateLimiterUsage = readonly Usage[];
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
 export const UNRECORDED_MS = 60_000;
+
+/** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
+export type RequestKind = "detail" | "other";
+
+/** Permission to send one request. Ends with the first call of either method. */
+export interface Permit {
+  /** How large the body is expected to be at most; 0 if nothing is known. */
+  readonly expectedBytes: number;
+  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
+  settle(bytes: number): void;
+  /** The request was not sent. */
+  cancel(): void;
+}
+
+/** How much of the budget is used, for people who wait for it. */
+export interface BudgetUse {
+  /** The part of the budget that is free latest. */
+  readonly limit: "requests" | "bytes";
+  /** Of that part, in the window that ends now: earlier runs and requests in flight included. */
+  readonly used: number;
+  readonly most: number;
+  readonly windowMs: number;
+}
 
 export interface RateLimiterOptions {
   readonly requestsPerMinute: Limit;
@@ -37,13 +52,13 @@ export interface RateLimiterOptions {
  */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #requests: number;
-  readonly #bytes: number;
   /** What the limits are averaged over. */
   readonly windowMs: number;
-  readonly #unrecorded: { readonly requests: number; readonly bytes: number };
+  /** What a window may hold. */
+  readonly #most: Amount;
+  readonly #unrecorded: Amount;
   readonly #window: UsageWindow;
-  readonly #queue: PermitQueue;
+  readonly #queue: PermitQueue<RequestKind, Permit>;
   readonly #details = new RecentSizes();
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
@@ -52,21 +67,20 @@ export class RateLimiter {
   #detailsInFlight = 0;
 
   constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
+    const allowed = (windowMs: number): Amount => ({
+      requests: windowAllowance(requestsPerMinute, windowMs, share),
+      bytes: windowAllowance(bytesPerMinute, windowMs, share),
+    });
     this.#clock = clock;
-    const windowMs = Math.max(options.windowMs, shortestWindowMs(requestsPerMinute));
-    this.windowMs = windowMs;
-    this.#requests = windowAllowance(requestsPerMinute, windowMs, share);
-    this.#bytes = windowAllowance(bytesPerMinute, windowMs, share);
-    this.#window = new UsageWindow(windowMs, clock);
+    this.windowMs = Math.max(options.windowMs, shortestWindowMs(requestsPerMinute));
+    this.#most = allowed(this.windowMs);
+    this.#unrecorded = allowed(UNRECORDED_MS);
+    this.#window = new UsageWindow(this.windowMs, clock);
     this.#queue = new PermitQueue({
       clock,
       permit: (kind) => this.#permitIfFree(kind),
       nextMs: () => this.#window.nextExpiryMs,
     });
-    this.#unrecorded = {
-      requests: windowAllowance(requestsPerMinute, UNRECORDED_MS, share),
-      bytes: windowAllowance(bytesPerMinute, UNRECORDED_MS, share),
-    };
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
@@ -81,13 +95,16 @@ export class RateLimiter {
 
   /** The same as an instant of the monotonic clock. */
   freeAtMs(requests: number): number {
-    const free = freeAtMs(requests, this.#state());
+    const free = this.#freeAtMs(requests);
     return Math.max(free.requests, free.bytes, this.#pausedUntilMs);
   }
 
   /** What holds so many more details back most. */
   use(requests = 1): BudgetUse {
-    return budgetUse(requests, this.#state());
+    const free = this.#freeAtMs(requests);
+    const limit = free.bytes > free.requests || !Number.isFinite(this.#most.requests) ? "bytes" : "requests";
+    const used = this.#window.used[limit] + this.#expectedInFlight[limit];
+    return { limit, used, most: this.#most[limit], windowMs: this.windowMs };
   }
 
   /** The service asked to wait until then, by the monotonic clock. It counts in what `waitMs` says. */
@@ -103,8 +120,9 @@ export class RateLimiter {
   /** How many details of the recent sizes an empty window gives; `Infinity` without a limit. */
   get detailsPerWindow(): number {
     const { largest, mean } = this.#details;
-    const bySize = mean === 0 ? Number.POSITIVE_INFINITY : 1 + Math.floor((this.#bytes - largest) / mean);
-    return Math.max(1, Math.min(this.#requests, bySize));
+    const bySize =
+      mean === 0 ? Number.POSITIVE_INFINITY : 1 + Math.floor((this.#most.bytes - largest) / mean);
+    return Math.max(1, Math.min(this.#most.requests, bySize));
   }
 
   /** A permit, if one is free and no other request waits for it. */
@@ -118,10 +136,10 @@ export class RateLimiter {
   }
 
   /**
-   * From now on `record` writes the usage so often that never more than a minute's budget is missing in it. Within a
-   * window of a minute that is always so.
+   * From now on `record` writes the usage where the next process finds it, so often that never more than a minute's
+   * budget is missing in it. Within a window of a minute that is always so.
    */
-  recordWith(record: RecordUsage): void {
+  recordWith(record: () => Promise<void>): void {
     if (this.windowMs <= UNRECORDED_MS) return;
     this.#record = new UsageRecord(this.#unrecorded, record, () => this.#queue.serve());
   }
@@ -135,9 +153,9 @@ export class RateLimiter {
   /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
   usage(): RateLimiterUsage {
     const buckets = this.#window.buckets();
-    if (this.#inFlight === 0) return buckets;
-    const bytes = this.#details.largest * this.#detailsInFlight;
-    return [...buckets, { atMs: this.#clock.now(), requests: this.#inFlight, bytes }];
+    return this.#inFlight === 0
+      ? buckets
+      : [...buckets, { atMs: this.#clock.now(), ...this.#expectedInFlight }];
   }
 
   /** Counts what other processes used. */
@@ -145,34 +163,54 @@ export class RateLimiter {
     this.#window.merge(earlier);
   }
 
-  #state(): BudgetState {
+  get #expectedInFlight(): Amount {
+    return { requests: this.#inFlight, bytes: this.#details.largest * this.#detailsInFlight };
+  }
+
+  /** When each part of the budget has room for so many more details, by the monotonic clock. */
+  #freeAtMs(requests: number): Amount {
     const { largest, mean } = this.#details;
+    const inFlight = this.#expectedInFlight;
+    const bytes = Math.max(1, largest + (requests - 1) * mean);
     return {
-      window: this.#window,
-      windowMs: this.windowMs,
-      most: { requests: this.#requests, bytes: this.#bytes },
-      inFlight: { requests: this.#inFlight, bytes: largest * this.#detailsInFlight },
-      sizes: { largest, mean },
-      nowMs: this.#clock.monotonicMs(),
+      requests: this.#amountFreeAtMs("requests", requests, (used, rest) => {
+        return used.requests + inFlight.requests + rest <= this.#most.requests;
+      }),
+      bytes: this.#amountFreeAtMs("bytes", bytes, (used, rest) => {
+        const isAlone = inFlight.requests === 0 && used.bytes === 0;
+        return isAlone || used.bytes + inFlight.bytes + rest <= this.#most.bytes;
+      }),
     };
   }
 
+  /** Whole windows, and then what is left of the amount. */
+  #amountFreeAtMs(part: keyof Amount, amount: number, fits: (used: Amount, rest: number) => boolean): number {
+    const most = this.#most[part];
+    const windows = Number.isFinite(most) ? Math.max(0, Math.ceil(amount / most) - 1) : 0;
+    const rest = windows === 0 ? amount : amount - windows * most;
+    const lengthMs = this.windowMs + 1;
+    // If requests in flight fill it, a window is empty a window after their responses.
+    const atMs = this.#window.fitsAtMs((used) => fits(used, rest)) ?? this.#clock.monotonicMs() + lengthMs;
+    return atMs + windows * lengthMs;
+  }
+
   #isPermitted(kind: RequestKind): boolean {
-    if (Math.min(this.#requests, this.#bytes) === Number.POSITIVE_INFINITY) return true;
+    const { requests, bytes } = this.#most;
+    if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
     if (!this.#mayPermit()) return false;
     this.#window.forget();
-    if (this.#window.requests + this.#inFlight >= this.#requests) return false;
-    if (this.#bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
+    if (this.#window.used.requests + this.#inFlight >= requests) return false;
+    if (bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
     return this.#record === undefined || this.#record.permits(this.#expectedBytes(kind));
   }
 
   #bytesPermit(kind: RequestKind): boolean {
+    const used = this.#window.used.bytes;
     // With nothing in flight and an empty window one request is always permitted, or a large event would wait for ever.
-    if (this.#inFlight === 0 && this.#window.bytes === 0) return true;
+    if (this.#inFlight === 0 && used === 0) return true;
     if (kind === "detail" && this.#details.largest === 0 && this.#detailsInFlight > 0) return false;
-    const reserve = this.#details.largest;
-    const next = Math.max(1, kind === "detail" ? reserve : 0);
-    return this.#window.bytes + reserve * this.#detailsInFlight + next <= this.#bytes;
+    const next = Math.max(1, this.#expectedBytes(kind));
+    return used + this.#expectedInFlight.bytes + next <= this.#most.bytes;
   }
 
   #permitIfFree(kind: RequestKind): Permit | undefined {
@@ -186,7 +224,7 @@ export class RateLimiter {
     const end = (sentBytes: number | undefined): void => {
       if (!open) return;
       open = false;
-      this.#record?.add(0, Math.max(0, (sentBytes ?? 0) - expectedBytes));
+      this.#record?.add({ requests: 0, bytes: Math.max(0, (sentBytes ?? 0) - expectedBytes) });
       this.#inFlight -= 1;
       this.#detailsInFlight -= details;
       if (sentBytes !== undefined) this.#count(kind, sentBytes);
@@ -194,7 +232,7 @@ export class RateLimiter {
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
-    this.#record?.add(1, expectedBytes);
+    this.#record?.add({ requests: 1, bytes: expectedBytes });
     return { expectedBytes, settle: (bytes) => end(bytes), cancel: () => end(undefined) };
   }
 
@@ -206,101 +244,6 @@ export class RateLimiter {
     this.#window.add(1, bytes); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }
-}
-
-/** The requests that wait for a permit, first come, first served. */
-interface PermitQueueOptions {
-  readonly clock: Clock;
-  /** Undefined while there is none for a request of this kind. */
-  readonly permit: (kind: RequestKind) => Permit | undefined;
-  /** When it is worth asking again, by the monotonic clock; undefined where only the end of a request can tell. */
-  readonly nextMs: () => number | undefined;
-}
-
-/** A request that waits for its permit. */
-interface Waiter {
-  readonly kind: RequestKind;
-  readonly grant: (permit: Permit) => void;
-}
-
-class PermitQueue {
-  readonly #options: PermitQueueOptions;
-  readonly #waiters: Waiter[] = [];
-  #alarm: AbortController | undefined;
-
-  constructor(options: PermitQueueOptions) {
-    this.#options = options;
-  }
-
-  get length(): number {
-    return this.#waiters.length;
-  }
-
-  /** Rejects with the signal's reason. */
-  wait(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave = (): void => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-        reject(signal?.reason);
-        this.serve();
-      };
-      const waiter: Waiter = {
-        kind,
-        grant: (permit) => {
-          signal?.removeEventListener("abort", leave);
-          resolve(permit);
-        },
-      };
-      signal?.addEventListener("abort", leave);
-      this.#waiters.push(waiter);
-      this.serve();
-    });
-  }
-
-  /** Gives the requests at the front what is there now. */
-  serve(): void {
-    for (let next = this.#waiters[0]; next !== undefined; next = this.#waiters[0]) {
-      const permit = this.#options.permit(next.kind);
-      if (permit === undefined) {
-        this.#wakeLater();
-        return;
-      }
-      this.#waiters.shift();
-      next.grant(permit);
-    }
-    this.#alarm?.abort();
-    this.#alarm = undefined;
-  }
-
-  // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
-  #wakeLater(): void {
-    const { clock, nextMs } = this.#options;
-    const atMs = nextMs();
-    if (atMs === undefined || this.#alarm !== undefined) return;
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    clock.sleep(Math.max(1, atMs - clock.monotonicMs()), alarm.signal).then(
-      () => {
-        this.#alarm = undefined;
-        this.serve();
-      },
-      () => undefined, // aborted: no request waits any more
-    );
-  }
-}
-
-/** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
-export type RequestKind = "detail" | "other";
-
-/** Permission to send one request. Ends with the first call of either method. */
-export interface Permit {
-  /** How large the body is expected to be at most; 0 if nothing is known. */
-  readonly expectedBytes: number;
-  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
-  settle(bytes: number): void;
-  /** The request was not sent. */
-  cancel(): void;
 }
 
 /** Remembers the sizes of the last bodies, to estimate the next ones. */
