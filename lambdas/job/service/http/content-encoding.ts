@@ -1,82 +1,61 @@
 // Decodes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
 
 import type { Transform } from "node:stream";
-import { promisify } from "node:util";
-import {
-  type BrotliOptions,
-  brotliDecompress,
-  brotliDecompressSync,
-  createBrotliDecompress,
-  createGunzip,
-  gunzip,
-  gunzipSync,
-  type ZlibOptions,
-} from "node:zlib";
+import { brotliDecompressSync, constants, createBrotliDecompress, createGunzip, gunzipSync } from "node:zlib";
 import type { HttpResponse, ResponseBody, TransportRequest } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
 
 const PIECE_BYTES = 262_144;
 
-/** A thread for so few compressed bytes costs more than decoding them here. */
-const SMALL_BYTES = 16_384;
-
-interface Bounds {
-  readonly maxOutputLength: number;
-}
+/** Of a body that is not read no more is decoded to count it. */
+const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
 interface Decoder {
-  small(bytes: Uint8Array, bounds: Bounds): Uint8Array;
-  /** Faster than in pieces, but holds the body twice. */
-  atOnce(bytes: Uint8Array, bounds: Bounds): Promise<Uint8Array>;
+  /** Throws a `RangeError` beyond `maxOutputLength`. Of a text that is cut off `isPart` gives what there is. */
+  atOnce(bytes: Uint8Array, maxOutputLength: number, isPart: boolean): Uint8Array;
   inPieces(options: { readonly chunkSize: number }): Transform;
 }
 
 const GZIP: Decoder = {
-  small: (bytes, bounds) => gunzipSync(bytes, { ...bounds, chunkSize: expectedLength(bytes) }),
-  atOnce: promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip),
+  atOnce: (bytes, maxOutputLength, isPart) => {
+    const finishFlush = isPart ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
+    return gunzipSync(bytes, { maxOutputLength, finishFlush, chunkSize: expectedLength(bytes) });
+  },
   inPieces: createGunzip,
 };
 
-const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+const BROTLI: Decoder = {
+  atOnce: (bytes, maxOutputLength, isPart) => {
+    const finishFlush = isPart ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_FINISH;
+    return brotliDecompressSync(bytes, { maxOutputLength, finishFlush });
+  },
+  inPieces: createBrotliDecompress,
+};
+
+/** RFC 9110 §8.4.1.3: "x-gzip" is equivalent to "gzip". */
+const DECODERS: ReadonlyMap<string, Decoder | "identity"> = new Map<string, Decoder | "identity">([
+  ["", "identity"],
+  ["identity", "identity"],
   ["gzip", GZIP],
-  // RFC 9110 §8.4.1.3: "x-gzip" is equivalent to "gzip".
   ["x-gzip", GZIP],
-  [
-    "br",
-    {
-      small: brotliDecompressSync,
-      atOnce: promisify<Uint8Array, BrotliOptions, Uint8Array>(brotliDecompress),
-      inPieces: createBrotliDecompress,
-    },
-  ],
+  ["br", BROTLI],
 ]);
 
-/** At once where little was compressed. */
-export function decodeBody(
-  bytes: Uint8Array,
-  contentEncoding: string,
-  capBytes: number,
-): ResponseBody | Promise<ResponseBody> {
+function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
+  return DECODERS.get(contentEncoding.trim().toLowerCase());
+}
+
+export function decodeBody(bytes: Uint8Array, contentEncoding: string, capBytes: number): ResponseBody {
   const decoder = decoderFor(contentEncoding);
   if (decoder === "identity") return { kind: "whole", bytes };
   if (decoder === undefined) return { kind: "foreign" };
-  const bounds = { maxOutputLength: capBytes };
-  if (bytes.length >= SMALL_BYTES) return decoder.atOnce(bytes, bounds).then(whole, undecodable);
   try {
-    return whole(decoder.small(bytes, bounds));
+    // zlib stops as soon as the output would pass the cap, so a small bomb stays small.
+    return { kind: "whole", bytes: decoder.atOnce(bytes, capBytes, false) };
   } catch (error) {
-    return undecodable(error);
+    return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
   }
-}
-
-function whole(bytes: Uint8Array): ResponseBody {
-  return { kind: "whole", bytes };
-}
-
-/** zlib stops as soon as the output would pass `maxOutputLength`, so a small bomb stays small. */
-function undecodable(error: unknown): ResponseBody {
-  return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
 }
 
 /** What gzip says at its end (RFC 1952 §2.3.1), with room to see that it ends. A wrong one only costs time. */
@@ -87,37 +66,22 @@ function expectedLength(bytes: Uint8Array): number {
   return Math.min(Math.max(64, isize + 1), PIECE_BYTES);
 }
 
-/**
- * How many bytes an incomplete, undecodable or oversize body has after decoding, as far as that is known: up to the
- * first error or the first piece beyond the cap, and never less than what came.
- */
-async function decodedLength(bytes: Uint8Array, contentEncoding: string, capBytes: number): Promise<number> {
+/** How many bytes a body has that is not used, as far as it can be decoded, and never less than what came. */
+function decodedLength(bytes: Uint8Array, contentEncoding: string, capBytes: number): number {
   const decoder = decoderFor(contentEncoding);
-  let decoded = 0;
-  if (typeof decoder === "object" && bytes.length > 0) {
-    const stream = decoder.inPieces({ chunkSize: PIECE_BYTES });
-    stream.end(bytes);
-    try {
-      for await (const piece of stream) {
-        decoded += piece.length;
-        if (decoded > capBytes) break; // which also ends the stream
-      }
-    } catch {
-      // The rest is missing or damaged.
-    }
+  if (typeof decoder !== "object" || bytes.length === 0) return bytes.length;
+  const mostBytes = Math.min(capBytes, MAX_COUNTED_BYTES);
+  try {
+    return Math.max(bytes.length, decoder.atOnce(bytes, mostBytes, true).length);
+  } catch (error) {
+    return error instanceof RangeError ? Math.max(bytes.length, mostBytes + 1) : bytes.length;
   }
-  return Math.max(bytes.length, decoded);
 }
 
 /** A stream that decodes; `identity` where nothing is to be decoded, undefined for an encoding that is not accepted. */
 export function decodingStream(contentEncoding: string): Transform | "identity" | undefined {
   const decoder = decoderFor(contentEncoding);
   return typeof decoder === "object" ? decoder.inPieces({ chunkSize: PIECE_BYTES }) : decoder;
-}
-
-function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
-  const encoding = contentEncoding.trim().toLowerCase();
-  return encoding === "" || encoding === "identity" ? "identity" : DECODERS.get(encoding);
 }
 
 /** What came of a response. */
@@ -128,23 +92,16 @@ interface Received extends Pick<HttpResponse, "status" | "headers"> {
   readonly incomplete: ResponseBody | undefined;
 }
 
-/** At once for most bodies that are small or not compressed. */
 export function decodeReceived(
-  received: Received,
+  { status, headers, bytes, incomplete }: Received,
   { bodyCapBytes: capBytes, readsRefusal }: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">,
-): HttpResponse | Promise<HttpResponse> {
-  const { status, headers, bytes, incomplete } = received;
+): HttpResponse {
   const encoding = headers.get("content-encoding")?.join(",") ?? "";
-  const isRefusal = status >= 400 && status < 500;
-  const isRead = status < 300 || (isRefusal && readsRefusal === true);
-  const respond = (body: ResponseBody): HttpResponse | Promise<HttpResponse> => {
-    if (body.kind === "whole") return { status, headers, body, decodedBytes: body.bytes.length };
-    if (bytes.length === 0) return { status, headers, body, decodedBytes: 0 };
-    // Services count what they sent before they compressed it, also of what is of no use here.
-    const counted = decodedLength(bytes, encoding, capBytes);
-    return counted.then((decodedBytes) => ({ status, headers, body, decodedBytes }));
-  };
-  if (!isRead) return respond({ kind: "unread" });
-  const body = incomplete ?? decodeBody(bytes, encoding, capBytes);
-  return body instanceof Promise ? body.then(respond) : respond(body);
+  const isRead = status < 300 || (status >= 400 && status < 500 && readsRefusal === true);
+  const body: ResponseBody = isRead
+    ? (incomplete ?? decodeBody(bytes, encoding, capBytes))
+    : { kind: "unread" };
+  // Services count what they sent before they compressed it, also of what is of no use here.
+  const decodedBytes = body.kind === "whole" ? body.bytes.length : decodedLength(bytes, encoding, capBytes);
+  return { status, headers, body, decodedBytes };
 }

@@ -36,7 +36,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Rejects with `NoResponse` if no headers came, with the reason of `stop`, or with a programming error. */
   readonly response: Promise<HttpResponse>;
   readonly #request: CollectedRequest;
-  readonly #resolve: (response: HttpResponse | Promise<HttpResponse>) => void;
+  readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
   #delivery: BodyDelivery | undefined;

@@ -41,8 +41,8 @@ export interface HttpResponse {
   readonly headers: Pick<ReadonlyMap<string, readonly string[]>, "get">;
   readonly body: ResponseBody;
   /**
-   * Body bytes after decoding, of every status: what services count. Of an incomplete or undecodable body what was
-   * decoded of it, but never less than what came.
+   * Body bytes after decoding, of every status: what services count. Of an incomplete body what can be decoded of it, and
+   * never less than what came.
    */
   readonly decodedBytes: number;
 }

@@ -169,22 +169,17 @@ function skipInterimResponses(socket: Socket): void {
 type Callback = (error?: Error | null) => void;
 
 const NOTHING = Buffer.alloc(0);
-/** RFC 9112 §4; "d" stands for a digit. */
-const INTERIM = Buffer.from("HTTP/1.d 1dd");
-const ANY_DIGIT = "d".charCodeAt(0);
-const DIGIT_0 = "0".charCodeAt(0);
-const DIGIT_9 = "9".charCodeAt(0);
-const LF = 0x0a;
-const CR = 0x0d;
+/** RFC 9112 §4. 101 does not count: it would be the last HTTP on this connection. */
+const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d/;
+/** As long as what the expression needs. */
+const SAMPLE = "HTTP/1.1 100";
 
 /** Follows the bytes of a connection up to the first line of the final response. */
 export class InterimResponses {
   #place: "before a status line" | "in an interim response" | "in the final response" =
     "before a status line";
-  /** The beginning of a status line that is still too short to be understood: less than 12 bytes. */
+  /** The end of what has come, as long as it is too short to be understood: less than 12 bytes. */
   #held = NOTHING;
-  /** In an interim response: nothing but perhaps a CR has come since the last LF. */
-  #lineIsEmpty = false;
 
   requestSent(): void {
     this.#place = "before a status line";
@@ -197,44 +192,27 @@ export class InterimResponses {
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
     while (rest.length > 0) {
-      if (this.#place === "in an interim response") rest = this.#afterHead(rest);
-      else {
-        const isInterim = beginsInterim(rest);
-        if (isInterim === false) {
+      if (this.#place === "in an interim response") {
+        // It ends with its first empty line: it has no body (RFC 9110 §15.2).
+        const end = /\n\r?\n/.exec(rest.toString("latin1"));
+        if (end === null) return this.#hold(rest.subarray(-2));
+        rest = rest.subarray(end.index + end[0].length);
+        this.#place = "before a status line";
+      } else {
+        const line = rest.toString("latin1", 0, SAMPLE.length);
+        if (!INTERIM.test(line + SAMPLE.slice(line.length))) {
           this.#place = "in the final response";
           return rest;
         }
-        if (isInterim === undefined) {
-          this.#held = Buffer.from(rest);
-          return NOTHING;
-        }
+        if (line.length < SAMPLE.length) return this.#hold(rest);
         this.#place = "in an interim response";
-        this.#lineIsEmpty = false;
       }
     }
     return rest;
   }
 
-  /** An interim response ends with its first empty line: it has no body (RFC 9110 §15.2). */
-  #afterHead(bytes: Buffer): Buffer {
-    for (const [at, byte] of bytes.entries()) {
-      if (byte === LF && this.#lineIsEmpty) {
-        this.#place = "before a status line";
-        return bytes.subarray(at + 1);
-      }
-      if (byte !== CR) this.#lineIsEmpty = byte === LF;
-    }
+  #hold(bytes: Buffer): Buffer {
+    this.#held = Buffer.from(bytes);
     return NOTHING;
   }
-}
-
-/** Undefined while too little has come. 101 does not count: it would be the last HTTP on this connection. */
-function beginsInterim(bytes: Buffer): boolean | undefined {
-  const length = Math.min(bytes.length, INTERIM.length);
-  for (let at = 0; at < length; at += 1) {
-    const byte = bytes.readUInt8(at);
-    const isMet = INTERIM[at] === ANY_DIGIT ? byte >= DIGIT_0 && byte <= DIGIT_9 : byte === INTERIM[at];
-    if (!isMet) return false;
-  }
-  return length < INTERIM.length ? undefined : bytes.toString("latin1", length - 3, length) !== "101";
 }
