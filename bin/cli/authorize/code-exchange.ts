@@ -8,10 +8,8 @@ import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import {
-  answerError,
   authorizationExpired,
   identityEndpoint,
-  newTokens,
   TokenEndpoint,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
@@ -44,7 +42,6 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
   const headers = { "user-agent": `brand-events-sync/${VERSION}`, accept: "application/json" };
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
   try {
-    const obtainedAtMs = clock.now();
     const answer = await endpoint.ask(credentials, {
       grant_type: "authorization_code",
       code,
@@ -56,13 +53,8 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
       const why = "The identity provider does not accept the code: it has expired or was used already.";
       throw authorizationExpired(why, authorize, { status: answer.status });
     }
-    if (answer.kind !== "tokens") throw answerError(endpoint.url, answer, 1);
-    const { refreshToken } = answer.tokens;
-    if (refreshToken === undefined) {
-      const problem = "has no refresh_token, without which no run works unattended";
-      throw answerError(endpoint.url, { kind: "unusable", problem, isUnreadable: false, refreshToken }, 1);
-    }
-    await store(newTokens(credentials.client_id, answer.tokens, refreshToken, obtainedAtMs));
+    if (answer.kind !== "tokens") throw answer.error(1);
+    await store(answer.tokens);
   } catch (error) {
     throw secrets.maskedError(error);
   } finally {

@@ -25,13 +25,13 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "requests in flight do not count",
     file: "service/rate-limit/rate-limiter.ts",
-    from: "if (this.#window.requests + this.#inFlight >= this.#requests) return false;",
-    to: "if (this.#window.requests >= this.#requests) return false;",
+    from: "if (this.#window.used.requests + this.#inFlight >= requests) return false;",
+    to: "if (this.#window.used.requests >= requests) return false;",
   },
   {
     name: "a refused login is sent again",
     file: "service/auth/session-authenticator.ts",
-    from: "if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;",
+    from: "if (!isRefusedLogin(error) || !(await credentials.haveChangedSince(used))) throw error;",
     to: "if (!isRefusedLogin(error)) throw error;",
   },
   {

@@ -15,7 +15,7 @@ import { CurrentCredentials } from "./current-credentials.ts";
 import { TokenEndpoint } from "./oauth/token-endpoint.ts";
 import { TokenRotation } from "./oauth/token-rotation.ts";
 import { type Proof, RenewingAuthenticator } from "./renewing-authenticator.ts";
-import { SessionAuthenticator, type SessionLoginOptions, sessionLogin } from "./session-authenticator.ts";
+import { type LoginOptions, logIn, sessionAuthenticator } from "./session-authenticator.ts";
 
 /** What the method `oauth` needs beside the credentials. */
 export interface OAuthOptions {
@@ -28,7 +28,7 @@ export interface OAuthOptions {
   readonly transport?: Transport;
 }
 
-interface AuthenticationOptions extends Omit<SessionLoginOptions, "credentials"> {
+interface AuthenticationOptions extends Omit<LoginOptions, "credentials"> {
   readonly credentials: ServiceCredentials;
   readonly readCredentials: (() => Promise<ServiceCredentials>) | undefined;
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
@@ -60,8 +60,8 @@ function byPassword(options: AuthenticationOptions, first: PasswordCredentials):
   return {
     authenticator:
       first.method === "basic"
-        ? new BasicAuthenticator(baseUrl, credentials)
-        : new SessionAuthenticator(sessionLogin({ ...options, credentials })),
+        ? basicAuthenticator(baseUrl, credentials)
+        : sessionAuthenticator((signal) => logIn({ ...options, credentials }, signal)),
     get version() {
       return versionOf?.(credentials.current);
     },
@@ -86,7 +86,7 @@ function byTokens(
   const { tokens: store, tokensVersion, authorize } = oauth;
   const shared = { credentials, counters, clock, logger };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
-  const authenticator = new OAuthAuthenticator(baseUrl, rotation, clock);
+  const authenticator = oauthAuthenticator(baseUrl, rotation, clock);
   return {
     authenticator,
     get version() {
@@ -101,102 +101,54 @@ function byTokens(
 }
 
 /** HTTP Basic (docs/service-interface.md §4.2): the same header on every request, no login call. */
-class BasicAuthenticator implements Authenticator {
-  readonly #baseUrl: URL;
-  readonly #credentials: CurrentCredentials<PasswordCredentials>;
+function basicAuthenticator(
+  { origin }: URL,
+  credentials: CurrentCredentials<PasswordCredentials>,
+): Authenticator {
   /** One for all requests. */
-  #authorization: Authorization | undefined;
-
-  constructor(baseUrl: URL, credentials: CurrentCredentials<PasswordCredentials>) {
-    this.#baseUrl = baseUrl;
-    this.#credentials = credentials;
-  }
-
-  authorize(): Authorization {
-    if (this.#authorization?.isCurrent !== true) this.#authorization = this.#made(this.#credentials.current);
-    return this.#authorization;
-  }
-
-  #made(credentials: PasswordCredentials): Authorization {
-    const { origin } = this.#baseUrl;
-    const isCurrent = (): boolean => this.#credentials.current === credentials;
+  let authorization: Authorization | undefined;
+  const authorize = (): Authorization => {
+    if (authorization?.isCurrent !== true) authorization = made(credentials.current);
+    return authorization;
+  };
+  const made = (used: PasswordCredentials): Authorization => {
     // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
-    const token = Buffer.from(`${credentials.email}:${credentials.password}`, "utf8").toString("base64");
+    const token = Buffer.from(`${used.email}:${used.password}`, "utf8").toString("base64");
     return {
       get isCurrent() {
-        return isCurrent();
+        return credentials.current === used;
       },
       headers: (url) => (url.origin === origin ? { authorization: `Basic ${token}` } : {}),
-      settle: ({ kind }) => (kind === "refused" ? this.#after(credentials) : undefined),
+      settle: ({ kind }) => (kind === "refused" ? renewed(used) : undefined),
     };
-  }
-
-  async #after(refused: PasswordCredentials): Promise<Authorization> {
-    if (await this.#credentials.haveChangedSince(refused)) return this.authorize();
+  };
+  const renewed = async (refused: PasswordCredentials): Promise<Authorization> => {
+    if (await credentials.haveChangedSince(refused)) return authorize();
     throw unauthenticated(
       "basic",
       "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
         "are right, ask the service's operator whether the account is disabled, or use the method session.",
     );
-  }
+  };
+  return { authorize };
 }
 
 /** OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused. */
-export class OAuthAuthenticator implements Authenticator {
-  readonly #baseUrl: URL;
-  readonly #rotation: TokenRotation;
-  readonly #clock: Pick<Clock, "now">;
-  readonly #tokens: RenewingAuthenticator;
-  readonly #closing = new AbortController();
-  #current: OAuthTokens | undefined;
-  #renewal: Promise<Proof> | undefined;
-
-  constructor(baseUrl: URL, rotation: TokenRotation, clock: Pick<Clock, "now">) {
-    this.#baseUrl = baseUrl;
-    this.#rotation = rotation;
-    this.#clock = clock;
-    this.#tokens = new RenewingAuthenticator({
-      renew: (signal) => this.#renew(signal),
-      unauthenticated: () =>
-        unauthenticated(
-          "oauth",
-          "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
-            "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
-        ),
-    });
-  }
-
-  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
-    return this.#tokens.authorize(signal);
-  }
-
-  /** Waits for a renewal whose request was sent: its answer may hold the only refresh token that is valid. */
-  async close(): Promise<void> {
-    this.#closing.abort(new Error("the service is closed"));
-    await this.#renewal?.catch(() => undefined);
-  }
-
-  /** A request that stops waiting does not stop the renewal, which the next one joins. */
-  #renew(signal: AbortSignal | undefined): Promise<Proof> {
-    this.#renewal ??= this.#next().finally(() => {
-      this.#renewal = undefined;
-    });
-    return abortable(this.#renewal, signal);
-  }
-
-  async #next(): Promise<Proof> {
-    const before = this.#current ?? (await this.#rotation.read());
-    const isUsable = this.#current === undefined && !isNearItsEnd(before, this.#clock.now());
+export function oauthAuthenticator(
+  { origin }: URL,
+  rotation: TokenRotation,
+  clock: Pick<Clock, "now">,
+): Authenticator & { close(): Promise<void> } {
+  const closing = new AbortController();
+  let current: OAuthTokens | undefined;
+  let renewal: Promise<Proof> | undefined;
+  const next = async (): Promise<Proof> => {
+    const before = current ?? (await rotation.read());
+    const isUsable = current === undefined && !isNearItsEnd(before, clock.now());
     const { tokens, isRenewed } = isUsable
       ? { tokens: before, isRenewed: false }
-      : await this.#rotation.renew(before, this.#closing.signal);
-    this.#current = tokens;
-    return this.#proof(tokens, isRenewed);
-  }
-
-  #proof(tokens: OAuthTokens, isRenewed: boolean): Proof {
-    const { origin } = this.#baseUrl;
-    const clock = this.#clock;
+      : await rotation.renew(before, closing.signal);
+    current = tokens;
     return {
       get isExpired() {
         return isNearItsEnd(tokens, clock.now());
@@ -205,7 +157,30 @@ export class OAuthAuthenticator implements Authenticator {
       headers: (url) => (url.origin === origin ? { authorization: `Bearer ${tokens.access_token}` } : {}),
       keep: () => undefined,
     };
-  }
+  };
+  const authenticator = new RenewingAuthenticator({
+    // A request that stops waiting does not stop the renewal, which the next one joins.
+    renew: (signal) => {
+      renewal ??= next().finally(() => {
+        renewal = undefined;
+      });
+      return abortable(renewal, signal);
+    },
+    unauthenticated: () =>
+      unauthenticated(
+        "oauth",
+        "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
+          "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
+      ),
+  });
+  return {
+    authorize: (signal) => authenticator.authorize(signal),
+    /** Waits for a renewal whose request was sent: its answer may hold the only refresh token that is valid. */
+    close: async () => {
+      closing.abort(new Error("the service is closed"));
+      await renewal?.catch(() => undefined);
+    },
+  };
 }
 
 /** From a tenth of its life before its end, at most a minute, an access token is renewed before its next use. */

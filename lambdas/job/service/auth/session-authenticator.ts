@@ -7,100 +7,93 @@ import { type ErrorCode, isRefusedLogin, SyncError } from "../../errors/sync-err
 import type { Random } from "../../runtime/random.ts";
 import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
-import type { Authenticator, Authorization } from "../requests/authenticator.ts";
+import type { Authenticator } from "../requests/authenticator.ts";
 import { redirected, requestName } from "../requests/failure.ts";
 import { type BackOffOptions, backOff, retryAfterMs, retryDelayMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 import { RenewingAuthenticator } from "./renewing-authenticator.ts";
 
-type Login = (signal: AbortSignal | undefined) => Promise<SessionCookies>;
-
-export class SessionAuthenticator implements Authenticator {
-  readonly #sessions: RenewingAuthenticator;
-  #logins = 0;
-
-  constructor(login: Login) {
-    this.#sessions = new RenewingAuthenticator({
-      renew: async (signal) => {
-        const cookies = await login(signal);
-        this.#logins += 1;
-        return {
-          isExpired: false,
-          // The first login gets a second chance: a service may need a moment or two logins to settle.
-          isLastTry: this.#logins > 1,
-          headers: (url) => cookies.headers(url),
-          keep: (setCookies) => cookies.keep(setCookies),
-        };
-      },
-      unauthenticated,
-    });
-  }
-
-  authorize(signal?: AbortSignal): Authorization | Promise<Authorization> {
-    return this.#sessions.authorize(signal);
-  }
+/** @param login gives the cookies of a new session */
+export function sessionAuthenticator(
+  login: (signal: AbortSignal | undefined) => Promise<SessionCookies>,
+): Authenticator {
+  let logins = 0;
+  return new RenewingAuthenticator({
+    renew: async (signal) => {
+      const cookies = await login(signal);
+      logins += 1;
+      return {
+        isExpired: false,
+        // The first login gets a second chance: a service may need a moment or two logins to settle.
+        isLastTry: logins > 1,
+        headers: (url) => cookies.headers(url),
+        keep: (setCookies) => cookies.keep(setCookies),
+      };
+    },
+    unauthenticated: () =>
+      new SyncError(
+        "UNAUTHENTICATED",
+        "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
+          "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
+        { fields: { method: "session", status: 401 } },
+      ),
+  });
 }
 
-function unauthenticated(): SyncError {
-  return new SyncError(
-    "UNAUTHENTICATED",
-    "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
-      "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
-    { fields: { method: "session", status: 401 } },
-  );
-}
-
-/** Logs in with the current credentials. If they are refused, logs in with those that have been stored since. */
-export type SessionLoginOptions = Omit<LoginOptions, "credentials"> & {
-  readonly credentials: CurrentCredentials<PasswordCredentials>;
-};
-
-/** Never sends refused credentials twice: repeating a refused login can lock the account. */
-export function sessionLogin(options: SessionLoginOptions): Login {
-  const inUse = options.credentials;
-  return async (signal) => {
-    const credentials = inUse.current;
-    try {
-      return await login({ ...options, credentials }, signal);
-    } catch (error) {
-      if (!isRefusedLogin(error) || !(await inUse.haveChangedSince(credentials))) throw error;
-      return login({ ...options, credentials: inUse.current }, signal);
-    }
-  };
-}
-
-/** The login call (docs/service-interface.md §3.1): one POST. Its cookies are the session. */
-interface LoginOptions extends BackOffOptions {
+export interface LoginOptions extends BackOffOptions {
   readonly baseUrl: URL;
-  readonly credentials: PasswordCredentials;
+  readonly credentials: CurrentCredentials<PasswordCredentials>;
   readonly sender: Sender;
   readonly headers: Readonly<Record<string, string>>;
   readonly random: Random;
 }
 
+/**
+ * A new session (docs/service-interface.md §3.1). Where the credentials are refused, logs in with those that have been stored since.
+ * Never sends refused ones twice: repeating a refused login can lock the account.
+ */
+export async function logIn(options: LoginOptions, signal: AbortSignal | undefined): Promise<SessionCookies> {
+  const { credentials } = options;
+  const used = credentials.current;
+  try {
+    return await logInWith(used, options, signal);
+  } catch (error) {
+    if (!isRefusedLogin(error) || !(await credentials.haveChangedSince(used))) throw error;
+    return logInWith(credentials.current, options, signal);
+  }
+}
+
 // The body of a login response is not used.
 const BODY_CAP_BYTES = 65_536;
 
-/** A new session. Retried only if no response came: repeating a refused login can lock the account. */
-async function login(options: LoginOptions, signal: AbortSignal | undefined): Promise<SessionCookies> {
+async function logInWith(
+  credentials: PasswordCredentials,
+  options: LoginOptions,
+  signal: AbortSignal | undefined,
+): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const response = await send(options, url, signal);
+  const response = await send(credentials, options, url, signal);
   if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
   const cookies = new SessionCookies(options.baseUrl);
   cookies.keep(response.headers.get("set-cookie") ?? []);
-  if (cookies.refused > 0) throw tooManyCookies(url, response);
+  if (cookies.refused > 0) throw unusable(url, response, true);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
-    throw noCookie(url, response);
+    throw unusable(url, response, false);
   options.logger.info("logged in");
   // The connection is free only when the event loop has turned: before that, the next request would open another one.
   await setImmediate();
   return cookies;
 }
 
-async function send(options: LoginOptions, url: URL, signal: AbortSignal | undefined): Promise<HttpResponse> {
-  const { counters, credentials, random, sender } = options;
-  const { email, password } = credentials;
+/** One POST. Retried only if no response came. */
+async function send(
+  { email, password }: PasswordCredentials,
+  options: LoginOptions,
+  url: URL,
+  signal: AbortSignal | undefined,
+): Promise<HttpResponse> {
+  const { counters, random, sender } = options;
   const request = {
     method: "POST",
     url,
@@ -122,75 +115,57 @@ async function send(options: LoginOptions, url: URL, signal: AbortSignal | undef
   }
 }
 
-// The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
 function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
-  const { status } = response;
-  const error = (code: ErrorCode, message: string): SyncError =>
-    new SyncError(code, message, { fields: { request: requestName("POST", url), status } });
+  const request = requestName("POST", url);
+  if (statusClass(response.status) === "redirect") return redirected(request, url, response);
+  const [code, message] = meaningOf(response, nowMs);
+  return new SyncError(code, message, { fields: { request, status: response.status } });
+}
+
+// The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
+function meaningOf({ status, headers }: HttpResponse, nowMs: number): readonly [ErrorCode, string] {
   switch (status) {
     case 404:
-      return error(
+      return [
         "LOGIN_REFUSED",
         "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials; " +
           "if they are right, check --base-url, because a wrong address is answered with 404 as well.",
-      );
+      ];
     case 401:
-      return error(
+      return [
         "ACCOUNT_DISABLED",
         "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
-      );
+      ];
     case 429: {
-      const waitMs = retryAfterMs(response.headers, nowMs);
+      const waitMs = retryAfterMs(headers, nowMs);
       const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
-      return error("THROTTLED", `The login was answered with status 429: too many requests. ${wait}.`);
+      return ["THROTTLED", `The login was answered with status 429: too many requests. ${wait}.`];
     }
-    default:
-      break;
   }
-  switch (statusClass(status)) {
-    case "retry":
-      return error("SERVICE_UNAVAILABLE", `Login is unavailable (status ${status}). Run again later.`);
-    case "redirect":
-      return redirected(requestName("POST", url), url, response);
-    default:
-      return error(
-        "UNEXPECTED_RESPONSE",
-        `The login was answered with status ${status}, for which the interface gives no meaning. Check --base-url, and ` +
-          "ask the service's operator if it is right.",
-      );
-  }
+  if (statusClass(status) === "retry")
+    return ["SERVICE_UNAVAILABLE", `Login is unavailable (status ${status}). Run again later.`];
+  return [
+    "UNEXPECTED_RESPONSE",
+    `The login was answered with status ${status}, for which the interface gives no meaning. Check --base-url, and ` +
+      "ask the service's operator if it is right.",
+  ];
 }
 
-// Any of them may be the session. Cookies of later responses that do not fit are ignored.
-function tooManyCookies(url: URL, response: HttpResponse): SyncError {
-  const sent = response.headers.get("set-cookie")?.length ?? 0;
-  return unusable(
-    url,
-    response,
-    `${sent} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
-      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and not a proxy or web page; ` +
-      "if it is right, ask the service's operator.",
-  );
-}
-
-function noCookie(url: URL, response: HttpResponse): SyncError {
-  const sent = response.headers.get("set-cookie")?.length ?? 0;
-  const what =
-    sent === 0
-      ? "set no cookie"
-      : `set ${sent} cookies, none of which is valid for the service's events (path, domain, expiry or form)`;
-  return unusable(
-    url,
-    response,
-    `status ${response.status} but ${what}, so there is no session. Check that --base-url is ` +
-      "the service itself and no proxy or web page, and that this machine's clock is right.",
-  );
-}
-
-/** @param what with what the login was answered, and the remedy */
-function unusable(url: URL, { status, headers }: HttpResponse, what: string): SyncError {
+/** A response that logs in, but gives no session that can be used. */
+function unusable(url: URL, { status, headers }: HttpResponse, isTooMuch: boolean): SyncError {
   const cookies = headers.get("set-cookie")?.length ?? 0;
-  return new SyncError("UNEXPECTED_RESPONSE", `The login was answered with ${what}`, {
+  const what =
+    cookies === 0
+      ? "set no cookie"
+      : `set ${cookies} cookies, none of which is valid for the service's events (path, domain, expiry or form)`;
+  // Any of too many may be the session. Cookies of later responses that do not fit are ignored.
+  const problem = isTooMuch
+    ? `${cookies} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
+      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and not a proxy or web page; ` +
+      "if it is right, ask the service's operator."
+    : `status ${status} but ${what}, so there is no session. Check that --base-url is ` +
+      "the service itself and no proxy or web page, and that this machine's clock is right.";
+  return new SyncError("UNEXPECTED_RESPONSE", `The login was answered with ${problem}`, {
     fields: { request: requestName("POST", url), status, cookies },
   });
 }

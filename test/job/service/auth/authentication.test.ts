@@ -3,7 +3,7 @@
 import { setTimeout as realSleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { parseTokens, tokensText } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
-import { isNearItsEnd, OAuthAuthenticator } from "../../../../lambdas/job/service/auth/authentication.ts";
+import { isNearItsEnd, oauthAuthenticator } from "../../../../lambdas/job/service/auth/authentication.ts";
 import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, said, secrets } from "../connection.ts";
@@ -44,7 +44,7 @@ const tokenOf = (authorization: Authorization | undefined): string | undefined =
 
 interface Authenticating extends AsyncDisposable {
   readonly world: RotationWorld;
-  readonly authenticator: OAuthAuthenticator;
+  readonly authenticator: ReturnType<typeof oauthAuthenticator>;
 }
 
 /** @param seconds how long the stored access token is valid from now on; undefined: unknown */
@@ -58,7 +58,7 @@ async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promis
     const expires_at = new Date(nowMs + seconds * 1_000).toISOString();
     place.store(tokensText({ ...tokens, obtained_at, expires_at }));
   }
-  const authenticator = new OAuthAuthenticator(BASE, world.process(), world.clock);
+  const authenticator = oauthAuthenticator(BASE, world.process(), world.clock);
   return { world, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
@@ -196,7 +196,7 @@ describe("a run that is stopped", () => {
         return response;
       },
     };
-    const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const authenticator = oauthAuthenticator(BASE, world.process({ transport }), world.clock);
     const stop = new AbortController();
     const first = await authenticator.authorize();
 
@@ -222,7 +222,7 @@ describe("a run that is stopped", () => {
         return world.network.send(request);
       },
     };
-    const authenticator = new OAuthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const authenticator = oauthAuthenticator(BASE, world.process({ transport }), world.clock);
     const stop = new AbortController();
     const first = await authenticator.authorize();
     const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import {
-  SessionAuthenticator,
   SessionCookies,
+  sessionAuthenticator,
 } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 
 const BASE = new URL("https://api.example.com");
@@ -10,7 +10,7 @@ const BASE = new URL("https://api.example.com");
 describe("a login that fails", () => {
   const failing = (errors: unknown[]) => {
     let logins = 0;
-    const authenticator = new SessionAuthenticator(async () => {
+    const authenticator = sessionAuthenticator(async () => {
       logins += 1;
       const error = errors.shift();
       if (error !== undefined) throw error;
@@ -45,7 +45,7 @@ describe("a login that fails", () => {
 
   it("does not hold a request that is aborted", async () => {
     const abort = new AbortController();
-    const authenticator = new SessionAuthenticator(() => Promise.withResolvers<SessionCookies>().promise);
+    const authenticator = sessionAuthenticator(() => Promise.withResolvers<SessionCookies>().promise);
     void authenticator.authorize();
     const waiting = authenticator.authorize(abort.signal);
 

@@ -2,8 +2,8 @@ import { CookieJar } from "tough-cookie";
 import { describe, expect, it } from "vitest";
 import {
   LimitedCookieStore,
-  SessionAuthenticator,
   SessionCookies,
+  sessionAuthenticator,
 } from "../../../../lambdas/job/service/auth/session-authenticator.ts";
 import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 import type { Fault } from "../../../simulator/faults.ts";
@@ -17,7 +17,7 @@ const EVENTS = new URL("https://api.example.com/v1/events");
 /** Each login gives the cookie `s=1`, `s=2` … */
 const setUp = () => {
   const logins: number[] = [];
-  const authenticator = new SessionAuthenticator(async () => {
+  const authenticator = sessionAuthenticator(async () => {
     logins.push(logins.length + 1);
     const cookies = new SessionCookies(BASE);
     cookies.keep([`s=${logins.length}`]);

@@ -27,41 +27,23 @@ export interface TokenEndpointOptions {
   readonly counters?: ServiceCounters | undefined;
 }
 
-/** The tokens of an answer. */
-export interface GrantedTokens {
-  readonly accessToken: string;
-  /** Absent where the one that was sent stays valid. */
-  readonly refreshToken: string | undefined;
-  /** How long the access token is valid; undefined where the answer does not say so. */
-  readonly expiresInSeconds: number | undefined;
-}
-
 type TokenAnswer =
-  | { readonly kind: "tokens"; readonly tokens: GrantedTokens }
+  | { readonly kind: "tokens"; readonly tokens: OAuthTokens }
   /** The refresh token or the code has expired, was revoked, or was used already. */
   | { readonly kind: "invalid-grant"; readonly status: number }
   | FailedAnswer;
 
-/** Another answer without tokens of use. None has a text of the answer in it. */
-export type FailedAnswer =
-  | UnusableAnswer
-  /** The identity provider does not know the client, or its secret is wrong. */
-  | { readonly kind: "wrong-client"; readonly status: number }
-  | { readonly kind: "refused"; readonly status: number; readonly refusal: Refusal }
-  | { readonly kind: "throttled"; readonly waitMs: number | undefined }
-  /** Whether the endpoint has done its work is unknown. */
-  | { readonly kind: "no-answer"; readonly failure: Failure }
-  | { readonly kind: "other"; readonly response: HttpResponse };
-
-/** A 2xx without usable tokens. */
-interface UnusableAnswer {
-  readonly kind: "unusable";
-  /** In words; never a part of the answer. */
-  readonly problem: string;
-  /** It is no JSON at all: a part of it may have been lost on its way. */
-  readonly isUnreadable: boolean;
+/** Another answer without tokens of use. */
+interface FailedAnswer {
+  /**
+   * `wrong-client`: the identity provider does not know the client, or its secret is wrong. `lost`: the answer did not arrive, or
+   * not as it was sent; whether the endpoint has done its work is unknown.
+   */
+  readonly kind: "wrong-client" | "lost" | "other";
   /** One that it has nevertheless. */
-  readonly refreshToken: string | undefined;
+  readonly refreshToken?: string | undefined;
+  /** Without a text of the answer. @param requests how many have been sent */
+  error(requests: number): SyncError;
 }
 
 /** The kinds of refusal that RFC 6749 §5.2 names. */
@@ -97,7 +79,7 @@ export class TokenEndpoint {
     { client_id, client_secret }: OAuthCredentials,
     grant: Readonly<Record<string, string>>,
   ): Promise<TokenAnswer> {
-    const { transport, counters, headers } = this.#options;
+    const { transport, counters, headers, now } = this.#options;
     const request = {
       method: "POST",
       url: this.url,
@@ -106,42 +88,110 @@ export class TokenEndpoint {
       bodyCapBytes: BODY_CAP_BYTES,
       readsRefusal: true,
     } as const;
+    // The tokens are not younger than that.
+    const obtainedAtMs = now();
     counters?.add("requests");
     try {
       const response = await transport.send(request);
       counters?.add("bytes", response.decodedBytes);
-      return this.#answerOf(response);
+      const answer = this.#read(response);
+      if (answer.kind !== "grant") return answer;
+      // RFC 6749 §6: without a new refresh token the old one stays valid.
+      const refreshToken = answer.refreshToken ?? grant["refresh_token"];
+      return refreshToken === undefined
+        ? this.#unusable("has no refresh_token, without which no run works unattended")
+        : { kind: "tokens", tokens: newTokens(client_id, answer, refreshToken, obtainedAtMs) };
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      return { kind: "no-answer", failure: error };
+      return this.#lost(error);
     }
   }
 
-  #answerOf(response: HttpResponse): TokenAnswer {
+  #read(response: HttpResponse): TokenAnswer | Grant {
     const { status, headers, body } = response;
-    if (status === 429) return { kind: "throttled", waitMs: retryAfterMs(headers, this.#options.now()) };
+    if (status === 429) {
+      const waitMs = retryAfterMs(headers, this.#options.now());
+      return { kind: "other", error: () => throttled(requestName("POST", this.url), waitMs) };
+    }
     const members = body.kind === "whole" ? jsonMembers(body.bytes) : undefined;
     switch (statusClass(status)) {
-      case "read": {
-        if (body.kind === "broken") {
-          const failure = new UnusableBody(`a body that broke off (${body.cause})`, "Check the network.");
-          return { kind: "no-answer", failure };
-        }
-        return tokensIn(members);
-      }
+      case "read":
+        return body.kind === "broken"
+          ? this.#lost(new UnusableBody(`a body that broke off (${body.cause})`, "Check the network."))
+          : this.#grantIn(members);
       case "retry":
-        return { kind: "no-answer", failure: { kind: "status", status, retryAfterMs: undefined } };
+        return this.#lost({ kind: "status", status, retryAfterMs: undefined });
       case "renew":
         // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
-        return refused(status, refusalOf(members) ?? "invalid_client");
+        return this.#refused(status, refusalOf(members) ?? "invalid_client");
       case "refused": {
         const refusal = refusalOf(members);
-        return refusal === undefined ? { kind: "other", response } : refused(status, refusal);
+        return refusal === undefined
+          ? this.#unexpected("nothing that OAuth 2.0 defines", status)
+          : this.#refused(status, refusal);
       }
       case "redirect":
-        return { kind: "other", response };
+        return this.#unexpected(
+          `a redirect to ${redirectTarget(this.url, response)}, which is not followed`,
+          status,
+        );
     }
   }
+
+  /** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
+  #grantIn(members: Readonly<Record<string, unknown>> | undefined): TokenAnswer | Grant {
+    if (members === undefined) return { ...this.#unusable("is not a JSON object"), kind: "lost" };
+    const { access_token, token_type, refresh_token, expires_in } = members;
+    const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
+    const unusable = (problem: string): FailedAnswer => ({ ...this.#unusable(problem), refreshToken });
+    if (access_token === undefined) return unusable("has no access_token");
+    if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
+    if (token_type === undefined) return unusable("has no token_type");
+    if (typeof token_type !== "string" || token_type.toLowerCase() !== "bearer")
+      return unusable('has a token_type that is not "Bearer"');
+    if (refresh_token !== undefined && refresh_token !== null && refreshToken === undefined)
+      return unusable("has a refresh_token that cannot be used");
+    return { kind: "grant", accessToken: access_token, refreshToken, expiresInSeconds: seconds(expires_in) };
+  }
+
+  #refused(status: number, refusal: Refusal): TokenAnswer {
+    if (refusal === "invalid_grant") return { kind: "invalid-grant", status };
+    if (refusal !== "invalid_client" && refusal !== "unauthorized_client")
+      return this.#unexpected(`an error (${refusal})`, status);
+    return { kind: "wrong-client", error: () => wrongClient(status) };
+  }
+
+  #unusable(problem: string): FailedAnswer {
+    return this.#unexpected(`a body that ${problem}, so there is no usable access token`, 200);
+  }
+
+  #unexpected(what: string, status: number): FailedAnswer {
+    const request = requestName("POST", this.url);
+    return {
+      kind: "other",
+      error: () =>
+        new SyncError(
+          "UNEXPECTED_RESPONSE",
+          `${request} was answered with status ${status} and ${what}. Check that --auth-url is the address of the identity provider; ` +
+            "if it is right, ask the service's operator.",
+          { fields: { request, status } },
+        ),
+    };
+  }
+
+  #lost(failure: Failure): FailedAnswer {
+    return { kind: "lost", error: (requests) => unavailable(this.url, failure, requests) };
+  }
+}
+
+/** The tokens of an answer. */
+interface Grant {
+  readonly kind: "grant";
+  readonly accessToken: string;
+  /** Absent where the one that was sent stays valid. */
+  readonly refreshToken: string | undefined;
+  /** How long the access token is valid; undefined where the answer does not say so. */
+  readonly expiresInSeconds: number | undefined;
 }
 
 /** The interface names these two, below the address. */
@@ -165,34 +215,6 @@ function refusalOf(members: Readonly<Record<string, unknown>> | undefined): Refu
   return REFUSALS.find((each) => each === members?.["error"]);
 }
 
-function refused(status: number, refusal: Refusal): TokenAnswer {
-  if (refusal === "invalid_grant") return { kind: "invalid-grant", status };
-  const isWrongClient = refusal === "invalid_client" || refusal === "unauthorized_client";
-  return isWrongClient ? { kind: "wrong-client", status } : { kind: "refused", status, refusal };
-}
-
-/** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
-function tokensIn(members: Readonly<Record<string, unknown>> | undefined): TokenAnswer {
-  const { access_token, token_type, refresh_token, expires_in } = members ?? {};
-  const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
-  const unusable = (problem: string): UnusableAnswer => ({
-    kind: "unusable",
-    problem,
-    isUnreadable: members === undefined,
-    refreshToken,
-  });
-  if (members === undefined) return unusable("is not a JSON object");
-  if (access_token === undefined) return unusable("has no access_token");
-  if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
-  if (token_type === undefined) return unusable("has no token_type");
-  if (typeof token_type !== "string" || token_type.toLowerCase() !== "bearer")
-    return unusable('has a token_type that is not "Bearer"');
-  if (refresh_token !== undefined && refresh_token !== null && refreshToken === undefined)
-    return unusable("has a refresh_token that cannot be used");
-  const tokens = { accessToken: access_token, refreshToken, expiresInSeconds: seconds(expires_in) };
-  return { kind: "tokens", tokens };
-}
-
 /** Some providers send the number as text. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
@@ -202,10 +224,9 @@ function seconds(value: unknown): number | undefined {
 /** A longer life is as good as none that is known, and an instant must stay one that a date can hold. */
 const LONGEST_SECONDS = 315_360_000;
 
-/** @param obtainedAtMs when the request was sent: the tokens are not younger than that */
-export function newTokens(
+function newTokens(
   clientId: string,
-  { accessToken, expiresInSeconds }: GrantedTokens,
+  { accessToken, expiresInSeconds }: Grant,
   refreshToken: string,
   obtainedAtMs: number,
 ): OAuthTokens {
@@ -234,35 +255,7 @@ export function notAuthorized(message: string, fields: ErrorFields = {}): SyncEr
   return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
 }
 
-/** The error for every answer that brings no tokens and has no meaning of its own to the caller. */
-export function answerError(url: URL, answer: FailedAnswer, attempts: number): SyncError {
-  const request = requestName("POST", url);
-  switch (answer.kind) {
-    case "no-answer":
-      return unavailable(url, answer, attempts);
-    case "throttled":
-      return throttled(request, answer.waitMs);
-    case "unusable":
-      return unexpected(request, `a body that ${answer.problem}, so there is no usable access token`, 200);
-    case "wrong-client":
-      return wrongClient(answer.status);
-    case "refused":
-      return unexpected(request, `an error (${answer.refusal})`, answer.status);
-    case "other": {
-      const { response } = answer;
-      const { status } = response;
-      if (status < 300 || status > 399) return unexpected(request, "nothing that OAuth 2.0 defines", status);
-      const target = redirectTarget(url, response);
-      return unexpected(request, `a redirect to ${target}, which is not followed`, status);
-    }
-  }
-}
-
-function unavailable(
-  url: URL,
-  { failure }: Extract<FailedAnswer, { readonly kind: "no-answer" }>,
-  attempts: number,
-): SyncError {
+function unavailable(url: URL, failure: Failure, attempts: number): SyncError {
   const request = requestName("POST", url);
   const addressOption = "--auth-url";
   const permanent = permanentProblem({ request, url, failures: attempts, addressOption }, failure, false);
@@ -293,13 +286,4 @@ function throttled(request: string, waitMs: number | undefined): SyncError {
   return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
     fields: { request, status: 429 },
   });
-}
-
-function unexpected(request: string, what: string, status: number): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status} and ${what}. Check that --auth-url is the address of the identity provider; ` +
-      "if it is right, ask the service's operator.",
-    { fields: { request, status } },
-  );
 }

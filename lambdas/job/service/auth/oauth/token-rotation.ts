@@ -12,15 +12,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { ServiceCounters } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
-import {
-  answerError,
-  authorizationExpired,
-  type FailedAnswer,
-  type GrantedTokens,
-  newTokens,
-  notAuthorized,
-  type TokenEndpoint,
-} from "./token-endpoint.ts";
+import { authorizationExpired, notAuthorized, type TokenEndpoint } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {
   readonly store: TokenStore;
@@ -126,42 +118,33 @@ export class TokenRotation {
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
       const used = credentials.current;
-      const obtainedAtMs = clock.now();
       const answer = await endpoint.refresh(used, stored.tokens.refresh_token);
-      if (answer.kind === "tokens") return this.#store(stored, answer.tokens, obtainedAtMs);
+      if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
       if (answer.kind === "invalid-grant") return this.#refused(stored, answer.status);
-      if (mayBeLost(answer)) {
+      // The same token is then worth another request.
+      if (answer.kind === "lost") {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
-        if (requests >= REQUESTS || isLate) throw answerError(endpoint.url, answer, requests);
+        if (requests >= REQUESTS || isLate) throw answer.error(requests);
         counters.add("retries");
         await clock.sleep(pauseMs);
         continue;
       }
       if (answer.kind === "wrong-client") {
         if (requests < REQUESTS && (await credentials.haveChangedSince(used))) continue;
-      } else await this.#keepRotated(stored, answer);
-      throw answerError(endpoint.url, answer, requests);
+      } else if (answer.refreshToken !== undefined) {
+        // An answer without a usable access token may have spent the refresh token, and hold the next one.
+        await storeRotated(this.#options, stored, { ...stored.tokens, refresh_token: answer.refreshToken });
+      }
+      throw answer.error(requests);
     }
   }
 
-  async #store(stored: Stored, granted: GrantedTokens, obtainedAtMs: number): Promise<RotatedTokens> {
-    const { credentials, logger } = this.#options;
-    // RFC 6749 §6: without a new refresh token the old one stays valid.
-    const refreshToken = granted.refreshToken ?? stored.tokens.refresh_token;
-    const tokens = newTokens(credentials.current.client_id, granted, refreshToken, obtainedAtMs);
+  async #store(stored: Stored, tokens: OAuthTokens): Promise<RotatedTokens> {
     const kept = await storeRotated(this.#options, stored, tokens);
     this.#version = kept.version;
-    logger.info("renewed the access token");
+    this.#options.logger.info("renewed the access token");
     return { tokens: kept.tokens, isRenewed: kept.tokens === tokens };
-  }
-
-  /** An answer without a usable access token may have spent the refresh token, and hold the next one. */
-  async #keepRotated(stored: Stored, answer: FailedAnswer): Promise<void> {
-    const next = answer.kind === "unusable" ? answer.refreshToken : undefined;
-    if (next === undefined) return;
-    const tokens = { ...stored.tokens, refresh_token: next };
-    await storeRotated(this.#options, stored, tokens);
   }
 
   /** Another process may have stored newer tokens while its claim was believed to be over. */
@@ -190,11 +173,6 @@ export class TokenRotation {
     }
     return stored;
   }
-}
-
-/** Whether the answer did not arrive, or not as it was sent: the same token is then worth another request. */
-function mayBeLost(answer: FailedAnswer): boolean {
-  return answer.kind === "unusable" ? answer.isUnreadable : answer.kind === "no-answer";
 }
 
 function stillClaimed(place: string): SyncError {
