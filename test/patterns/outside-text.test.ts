@@ -10,7 +10,7 @@ import { nextPage, paginationHints } from "../../lambdas/job/service/events/list
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
-import { parseBaseUrl } from "../../lambdas/job/settings/addresses.ts";
+import { baseUrl } from "../../lambdas/job/settings/addresses.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { isOfLayout } from "../../lambdas/job/storage/layout.ts";
 import { parseS3Location } from "../../lambdas/job/storage/s3/s3-location.ts";
@@ -126,7 +126,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "--base-url",
-    parseBaseUrl,
+    (text) => baseUrl.safeParse(text),
     [`https://x.test${times("/")}x`, `https://x.test${times("/v1")}`, `https://${times("127.")}`, times("/")],
   ],
   [

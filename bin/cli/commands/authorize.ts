@@ -5,7 +5,6 @@ import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentia
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { parseAuthUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
@@ -28,7 +27,7 @@ export const authorizeCommand = command({
   options: OPTIONS,
   example: "authorize --auth-url https://login.example --credentials credentials/uk.json",
   execute: async (values, context) => {
-    const authUrl = parseAuthUrl(givenAuthUrl(values));
+    const authUrl = new URL(givenAuthUrl(values));
     const { redirectUri, paste } = values;
     if (!paste && !canListenOn(redirectUri)) throw notLoopback(redirectUri);
     if (paste && values.credentials === STANDARD_INPUT) throw oneInput();

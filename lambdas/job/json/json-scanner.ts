@@ -14,6 +14,7 @@ export interface Span {
 interface Member {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
+  readonly keySpan: Span;
   readonly value: Span;
 }
 
@@ -125,9 +126,9 @@ export function* members(text: string, object: Pick<Span, "start">): Generator<M
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
   for (;;) {
-    const { key, start } = keyAt(text, keyStart, PLAIN);
+    const { key, span, start } = keyAt(text, keyStart, PLAIN);
     const end = afterValue(text, start, PLAIN);
-    yield { key, value: { start, end } };
+    yield { key, keySpan: span, value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
     keyStart = afterWhite(text, after(COMMA, '"," or "}"', text, next));
@@ -239,11 +240,13 @@ function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): s
 /** The text is not JSON. The message gives the place and never quotes the text. */
 export class MalformedJson extends Error {
   override readonly name = "MalformedJson";
+  readonly position: number;
   /** The text ends where something is missing: more text might complete it. */
   readonly isCutOff: boolean;
 
   constructor(expected: string, position: number, isCutOff = false) {
     super(`expected ${expected} at character ${position}`);
+    this.position = position;
     this.isCutOff = isCutOff;
   }
 }

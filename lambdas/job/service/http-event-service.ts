@@ -6,7 +6,6 @@ import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
-import { parseBaseUrl } from "../settings/addresses.ts";
 import type { IsListed } from "../settings/values.ts";
 import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
 import type { EventService } from "./event-service.ts";
@@ -28,6 +27,7 @@ import {
 } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
+  /** In its canonical form. */
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
   /** Called when the service refuses the credentials: they may have changed since they were read. */
@@ -68,7 +68,7 @@ export type HttpEventService = EventService & {
 
 const MIB = 1_048_576;
 
-/** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid base URL or pointer. */
+/** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
   const {
     rateLimiter,
@@ -78,7 +78,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     detailCapBytes = 4 * MIB,
     listCapBytes = 256 * MIB,
   } = options;
-  const baseUrl = parseBaseUrl(options.baseUrl);
+  const baseUrl = new URL(options.baseUrl);
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
   const proxy = options.proxies && proxyFor(baseUrl, options.proxies);

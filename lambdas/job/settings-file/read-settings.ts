@@ -1,9 +1,10 @@
 // From a settings file, or what cdk.json says, to settings, or to a message that names every wrong key, each that is there
-// twice, or the first place that is no JSON.
+// twice, or a place that is no JSON.
 
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { SyncError } from "../errors/sync-error.ts";
+import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
 import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
 import { isErrno } from "../storage/directory/file-error.ts";
 
@@ -91,13 +92,6 @@ function invalid(problem: string): SyncError {
   return new SyncError("CONFIG_INVALID", problem);
 }
 
-// Where things stand in a JSON text that a person writes.
-
-const TOKEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a string may have none (RFC 8259 §7)
-  /[{}[\]:,]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null/y;
-const WHITE = /[ \t\r\n]*/y;
-
 interface RepeatedKey {
   readonly path: readonly string[];
   /** `line:column` of the key before, and of this one. */
@@ -106,81 +100,50 @@ interface RepeatedKey {
 
 interface JsonPlaces {
   readonly repeated: readonly RepeatedKey[];
-  /** `line:column` of the first token that may not stand there; undefined for a text that is JSON. */
+  /** `line:column` of something that may not stand there; undefined for a text that is JSON. */
   readonly wrongAt: string | undefined;
 }
 
-/** An object or a list that is still open. */
-interface Open {
-  readonly isObject: boolean;
-  /** Where each key stands. */
-  readonly keys: Map<string, number>;
-  /** The last key, or the number of the element. */
-  at: string;
-  count: number;
-}
+/** No settings are nested as deep: what is deeper is looked at as a whole. */
+const MAX_DEPTH = 20;
 
-type Expected = "value" | "key" | "colon" | "next";
-
+/** Where things stand in a JSON text that a person writes. */
 export function jsonPlaces(text: string): JsonPlaces {
-  const open: Open[] = [];
   const repeated: RepeatedKey[] = [];
-  let expected: Expected = "value";
-  for (let at = after(WHITE, text, 0); ; at = after(WHITE, text, at)) {
-    const inside = open.at(-1);
-    if (expected === "next" && inside === undefined && at === text.length) break;
-    const end = after(TOKEN, text, at);
-    const token = text.slice(at, end);
-    const next: Expected | undefined = token === "" ? undefined : step(token, expected, inside);
-    if (next === undefined) return { repeated, wrongAt: placeOf(text, at) };
-    if (expected === "key" && token !== "}" && inside) {
-      inside.at = String(JSON.parse(token));
-      const before = inside.keys.get(inside.at);
-      const path = open.map((each) => each.at);
-      if (before !== undefined) repeated.push({ path, places: [placeOf(text, before), placeOf(text, at)] });
-      inside.keys.set(inside.at, at);
-    }
-    if (token === "}" || token === "]") open.pop();
-    if (inside && !inside.isObject && expected === "value") inside.at = String(inside.count);
-    if (inside && expected === "value") inside.count += 1;
-    if (token === "{" || token === "[")
-      open.push({ isObject: token === "{", keys: new Map(), at: "", count: 0 });
-    expected = next;
-    at = end;
+  const visit = (span: Span, path: readonly string[]): void => {
+    const first = path.length < MAX_DEPTH ? text[span.start] : undefined;
+    if (first === "{") {
+      const keys = new Map<string, number>();
+      for (const { key, keySpan, value } of members(text, span)) {
+        requireJson(text, keySpan);
+        const before = keys.get(key);
+        const here = [...path, key];
+        if (before !== undefined)
+          repeated.push({ path: here, places: [placeOf(text, before), placeOf(text, keySpan.start)] });
+        keys.set(key, keySpan.start);
+        visit(value, here);
+      }
+    } else if (first === "[") {
+      let index = 0;
+      for (const element of elements(text, span)) visit(element, [...path, String(index++)]);
+    } else requireJson(text, span);
+  };
+  try {
+    visit(rootSpan(text), []);
+    return { repeated, wrongAt: undefined };
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    return { repeated, wrongAt: placeOf(text, error.position) };
   }
-  return { repeated, wrongAt: undefined };
 }
 
-/** What may follow; undefined for a token that may not stand here. */
-function step(token: string, expected: Expected, inside: Open | undefined): Expected | undefined {
-  const isEmpty = inside !== undefined && inside.count === 0 && inside.keys.size === 0;
-  switch (token) {
-    case "}":
-      return inside?.isObject && (expected === "next" || (expected === "key" && isEmpty))
-        ? "next"
-        : undefined;
-    case "]":
-      return inside?.isObject === false && (expected === "next" || (expected === "value" && isEmpty))
-        ? "next"
-        : undefined;
-    case ",":
-      if (expected !== "next" || inside === undefined) return undefined;
-      return inside.isObject ? "key" : "value";
-    case ":":
-      return expected === "colon" ? "value" : undefined;
-    case "{":
-      return expected === "value" ? "key" : undefined;
-    case "[":
-      return expected === "value" ? "value" : undefined;
+/** The scanner does not look into strings and literals. */
+function requireJson(text: string, { start, end }: Span): void {
+  try {
+    JSON.parse(text.slice(start, end));
+  } catch {
+    throw new MalformedJson("JSON", start);
   }
-  if (expected === "key") return token.startsWith('"') ? "colon" : undefined;
-  return expected === "value" ? "next" : undefined;
-}
-
-/** Where a match at `from` ends; `from` itself where there is none. */
-function after(pattern: RegExp, text: string, from: number): number {
-  pattern.lastIndex = from;
-  return pattern.test(text) ? pattern.lastIndex : from;
 }
 
 /** As editors count: from 1. */

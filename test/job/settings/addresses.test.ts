@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
-import { parseBaseUrl } from "../../../lambdas/job/settings/addresses.ts";
+import { baseUrl } from "../../../lambdas/job/settings/addresses.ts";
+import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 
 /** What people paste after an address. */
 const pasted = fc.array(fc.constantFrom("/", "/v1", "/v1/events", "/v1/auth/login", "/brands", "/events"));
@@ -10,9 +11,9 @@ describe("the base URL", () => {
   it("in its canonical form is its own canonical form", () => {
     fc.assert(
       fc.property(fc.webUrl(), pasted, (url, parts) => {
-        const once = parseBaseUrl(url.replace(/^http:/, "https:") + parts.join("")).href;
+        const once = baseUrl.parse(url.replace(/^http:/, "https:") + parts.join(""));
 
-        expect(parseBaseUrl(once).href).toBe(once);
+        expect(baseUrl.parse(once)).toBe(once);
       }),
     );
   });
@@ -35,7 +36,7 @@ describe("the base URL", () => {
     ["http://127.1", "http://127.0.0.1/v1/events"],
     ["http://[::1]:8080/", "http://[::1]:8080/v1/events"],
   ])("%s leads to %s", (text, expected) => {
-    expect(endpoint(parseBaseUrl(text), "/v1/events").href).toBe(expected);
+    expect(endpoint(new URL(baseUrl.parse(text)), "/v1/events").href).toBe(expected);
   });
 
   it.each([
@@ -54,9 +55,9 @@ describe("the base URL", () => {
     ["http://[::ffff:127.0.0.1]", "accepted for loopback hosts only"],
     ["http://0.0.0.0", "accepted for loopback hosts only"],
   ])("%s is refused: %s", (text, problem) => {
-    expect(() => parseBaseUrl(text)).toThrow(
+    expect(() => parseSetting(baseUrl, text)).toThrow(
       expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(problem) }),
     );
-    expect(() => parseBaseUrl(text)).not.toThrow("secret");
+    expect(() => parseSetting(baseUrl, text)).not.toThrow("secret");
   });
 });

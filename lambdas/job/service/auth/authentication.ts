@@ -6,7 +6,6 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../network/proxies.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { abortable } from "../../runtime/on-abort.ts";
-import { parseAuthUrl } from "../../settings/addresses.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
 import type { KnownSecrets } from "../known-secrets.ts";
@@ -19,6 +18,7 @@ import { type LoginOptions, logIn, sessionAuthenticator } from "./session-authen
 
 /** What the method `oauth` needs beside the credentials. */
 export interface OAuthOptions {
+  /** In its canonical form. */
   readonly authUrl: string;
   readonly tokens: TokenStore;
   /** Of the stored tokens, as they were when the service was opened. */
@@ -76,7 +76,7 @@ function byTokens(
   const { baseUrl, clock, counters, headers, logger, oauth, proxies, readCredentials, versionOf } = options;
   if (oauth === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
-  const authUrl = parseAuthUrl(oauth.authUrl);
+  const authUrl = new URL(oauth.authUrl);
   const proxy = proxies && proxyFor(authUrl, proxies);
   const transport = options.secrets.watching(
     oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy }),

@@ -232,7 +232,7 @@ describe("the login", () => {
       seen.push(request.method, request.url, (await request.toArray()).join(""), request.headers);
       response.setHeader("set-cookie", "s=1").end();
     });
-    await using connection = await connect({}, { baseUrl: `${server.url}/api/v1/`, version: "1.2.3" });
+    await using connection = await connect({}, { baseUrl: `${server.url}/api`, version: "1.2.3" });
 
     await connection.service.logIn();
 

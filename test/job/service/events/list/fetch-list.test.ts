@@ -183,7 +183,7 @@ describe("the list", () => {
       seen.push(request.url);
       response.setHeader("set-cookie", "s=1").end("[]");
     });
-    await using connection = await connect({}, { baseUrl: `${server.url}/brands/v1` });
+    await using connection = await connect({}, { baseUrl: `${server.url}/brands` });
 
     await connection.service.list();
 
