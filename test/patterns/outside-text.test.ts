@@ -12,6 +12,7 @@ import { redirected } from "../../lambdas/job/service/requests/failure.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { baseUrl } from "../../lambdas/job/settings/addresses.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
+import { fitsType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isOfLayout } from "../../lambdas/job/storage/layout.ts";
 import { parseS3Location } from "../../lambdas/job/storage/s3/s3-location.ts";
 import { within } from "./bounded.ts";
@@ -33,6 +34,7 @@ const outcomeOf = (work: () => unknown): void => {
 const PAGE = new URL("https://api.example.com/v1/events");
 const headers = (name: string, value: string) => new Map([[name, [value]]]);
 
+const TYPES = ["BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DECIMAL(38,2)"] as const;
 const secrets = new KnownSecrets();
 secrets.know({ method: "basic", email: "a@example.com", password: "secret%C3%A9" });
 
@@ -133,6 +135,11 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
     "--warehouse",
     parseS3Location,
     [`s3://${times("a")}/\n`, `s3://${times("/")}x`, `s3://${times("a/")}\n`, `s3://b/${times("/")}x`],
+  ],
+  [
+    "a text that may be a value",
+    (text) => TYPES.map((type) => fitsType(text, type)),
+    [`${times("0")}x`, `${times("0")}.${times("0")}x`, `2026-01-01T00:00:00.${times("0")}x`],
   ],
   ["a pointer", parsePointer, [`/${times("~")}`, times("/"), `/${times("~0")}~`]],
 ];

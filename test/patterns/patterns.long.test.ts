@@ -9,6 +9,7 @@ import { regularExpressions } from "./regular-expressions.ts";
 const COMPOSING = [
   "bin/cli/output/terminal.ts",
   "lambdas/job/service/known-secrets.ts",
+  "lambdas/job/snapshot/rows/lifted-column.ts",
   "lambdas/job/storage/layout.ts",
 ];
 

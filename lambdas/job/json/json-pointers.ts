@@ -50,9 +50,8 @@ export function changedPointers(before: string, after: string): readonly string[
   if (before === after) return [];
   try {
     if (isDeeperThan(before, MAX_DEPTH) || isDeeperThan(after, MAX_DEPTH)) return WHOLE;
-    const found = new Pointers();
-    compare(parse(before), parse(after), ROOT, found);
-    return found.sorted();
+    const found = differences(parse(before), parse(after)).sort();
+    return Buffer.byteLength(JSON.stringify(found)) > MAX_POINTERS_BYTES ? WHOLE : found;
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof MalformedJson)) throw error;
     // The parser's own error quotes the text, so it is dropped.
@@ -64,48 +63,6 @@ export function changedPointers(before: string, after: string): readonly string[
 }
 
 const WHOLE: readonly string[] = [""];
-
-/** The way to a value. Only what has changed is written out as a pointer, and only as long as the bound allows. */
-interface Path {
-  readonly above: Path | undefined;
-  readonly token: string;
-  /** Of the tokens and a slash before each, in UTF-16 code units: never more than the pointer's bytes. */
-  readonly length: number;
-}
-
-const ROOT: Path = { above: undefined, token: "", length: 0 };
-
-function below(above: Path, token: string): Path {
-  return { above, token, length: above.length + 1 + token.length };
-}
-
-class Pointers {
-  readonly #paths: Path[] = [];
-  #length = 0;
-
-  get isFull(): boolean {
-    return this.#length > MAX_POINTERS_BYTES;
-  }
-
-  add(path: Path): void {
-    this.#paths.push(path);
-    this.#length += path.length + QUOTES_AND_COMMA;
-  }
-
-  sorted(): readonly string[] {
-    if (this.isFull) return WHOLE;
-    const pointers = this.#paths.map(pointerOf).sort();
-    return Buffer.byteLength(JSON.stringify(pointers)) > MAX_POINTERS_BYTES ? WHOLE : pointers;
-  }
-}
-
-const QUOTES_AND_COMMA = 3;
-
-function pointerOf(path: Path): string {
-  const tokens: string[] = [];
-  for (let at = path; at.above !== undefined; at = at.above) tokens.push(at.token);
-  return formatPointer(tokens.reverse());
-}
 
 /** A number literal as it is written: 1.0 is not 1, and 9007199254740993 stays itself. */
 class NumberText {
@@ -122,24 +79,39 @@ function parse(text: string): unknown {
   );
 }
 
-/** Stops where more pointers are found than are reported. */
-function compare(before: unknown, after: unknown, at: Path, found: Pointers): void {
-  if (found.isFull) return;
-  if (before instanceof NumberText && after instanceof NumberText) {
-    if (before.text !== after.text) found.add(at);
-  } else if (Array.isArray(before) && Array.isArray(after)) {
-    if (before.length !== after.length) found.add(at);
-    else
-      for (const [index, value] of before.entries())
-        compare(value, after[index], below(at, String(index)), found);
-  } else if (isObject(before) && isObject(after)) {
-    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      const inside = below(at, key);
-      // Own keys only: `__proto__` is a key like any other.
-      if (!Object.hasOwn(before, key) || !Object.hasOwn(after, key)) found.add(inside);
-      else compare(before[key], after[key], inside, found);
-    }
-  } else if (before !== after) found.add(at);
+/** Some of more than are reported. */
+function differences(before: unknown, after: unknown): string[] {
+  const found: string[] = [];
+  const path: string[] = [];
+  let length = 0;
+  const add = (): void => {
+    if (length > MAX_POINTERS_BYTES) return;
+    const pointer = formatPointer(path);
+    found.push(pointer);
+    length += pointer.length;
+  };
+  const compare = (one: unknown, other: unknown): void => {
+    if (one instanceof NumberText && other instanceof NumberText) {
+      if (one.text !== other.text) add();
+    } else if (Array.isArray(one) && Array.isArray(other)) {
+      if (one.length !== other.length) add();
+      else
+        for (const [index, value] of one.entries()) below(String(index), () => compare(value, other[index]));
+    } else if (isObject(one) && isObject(other)) {
+      for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+        // Own keys only: `__proto__` is a key like any other.
+        const isInBoth = Object.hasOwn(one, key) && Object.hasOwn(other, key);
+        below(key, () => (isInBoth ? compare(one[key], other[key]) : add()));
+      }
+    } else if (one !== other) add();
+  };
+  const below = (token: string, look: () => void): void => {
+    path.push(token);
+    look();
+    path.pop();
+  };
+  compare(before, after);
+  return found;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,12 +1,6 @@
 // The views over the tables: what they are called, and which tables they read.
 
-import {
-  type ColumnType,
-  DAY_FORM,
-  TIME_FORM,
-  TYPED_VIEW_NAMES,
-  ZONE_FORM,
-} from "../../snapshot/rows/lifted-column.ts";
+import { type ColumnType, TEXT_FORMS, TYPED_VIEW_NAMES } from "../../snapshot/rows/lifted-column.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 export const VIEWS = {
@@ -54,15 +48,6 @@ export const TRINO: Dialect = {
   minusMinutes: (timestamp, minutes) => `date_add('minute', -(${minutes}), ${timestamp})`,
 };
 
-// `\z` is the end in both; `$` is also the place before a newline at the end.
-const WHOLE = String.raw`^-?[0-9]{1,19}\z`;
-/** Without an exponent: DuckDB rounds one wrongly, and Trino would write all digits of 1e999999999. */
-const FIXED = String.raw`^-?[0-9]+(\.[0-9]+)?\z`;
-const FLOATING = String.raw`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`;
-const TRUTH = String.raw`^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])\z`;
-/** A day alone is one too. */
-const INSTANT = String.raw`^${DAY_FORM}([T ]${TIME_FORM}${ZONE_FORM}?)?\z`;
-
 /** Larger ones become infinity. */
 const MAX_DOUBLE = "1.7976931348623157E308";
 /** There is no year 0, and the engines disagree about it. */
@@ -71,25 +56,25 @@ const FIRST_YEAR = "0001";
 /** @param text a column, or another expression that is cheap to repeat */
 export function typedValue(text: string, type: ColumnType, dialect: Dialect): string {
   const cast = (as: string): string => `TRY_CAST(${text} AS ${as})`;
-  const ifMatches = (pattern: string, value: string): string =>
-    `CASE WHEN ${dialect.matches(text, pattern)} THEN ${value} END`;
+  // `\z` is the end in both; `$` is also the place before a newline at the end.
+  const isWritten = (as: keyof typeof TEXT_FORMS): string =>
+    dialect.matches(text, String.raw`^${TEXT_FORMS[as]}\z`);
   const ifInstant = (value: string): string =>
-    `CASE WHEN ${dialect.matches(text, INSTANT)} AND ${text} >= '${FIRST_YEAR}' THEN ${value} END`;
+    `CASE WHEN ${isWritten("TIMESTAMP")} AND ${text} >= '${FIRST_YEAR}' THEN ${value} END`;
   switch (type) {
     case "VARCHAR":
       return text;
     case "BIGINT":
-      return ifMatches(WHOLE, cast(type));
     case "BOOLEAN":
-      return ifMatches(TRUTH, cast(type));
+      return `CASE WHEN ${isWritten(type)} THEN ${cast(type)} END`;
     case "DOUBLE":
-      return ifMatches(FLOATING, `CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END`);
+      return `CASE WHEN ${isWritten(type)} THEN CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END END`;
     case "DATE":
       return ifInstant(`TRY_CAST(substr(${text}, 1, 10) AS DATE)`);
     case "TIMESTAMP":
       return ifInstant(instant(text, dialect));
     default:
-      return ifMatches(FIXED, cast(type));
+      return `CASE WHEN ${isWritten("DECIMAL")} THEN ${cast(type)} END`;
   }
 }
 

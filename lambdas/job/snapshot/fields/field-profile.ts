@@ -43,7 +43,7 @@ interface Node {
 /**
  * The order in which fields are kept where there are too many: those nearest to the root, then by code units.
  * A field among the first of all events is among the first of any of them, so which fields are kept, and their
- * counts, depend neither on the order of the events nor on how they are split.
+ * counts, do not depend on the order of the events.
  */
 export function compareFields(
   a: Pick<Node, "depth" | "pointer">,
@@ -70,12 +70,6 @@ export class FieldProfiler {
   add(event: unknown): void {
     this.#events += 1;
     this.#visitChildren(this.#root, event);
-  }
-
-  /** Adds what another profiler has counted of other events. */
-  addAll(other: FieldProfiler): void {
-    this.#addChildren(this.#root, other.#root);
-    this.#complete &&= other.#complete;
   }
 
   profile(): Profile {
@@ -109,17 +103,6 @@ export class FieldProfiler {
         const child = this.#child(node, key);
         if (child) this.#visit(child, value[key]);
       }
-    }
-  }
-
-  #addChildren(node: Node, other: Node): void {
-    for (const [token, source] of other.children) {
-      const child = this.#child(node, token);
-      if (child === undefined) continue;
-      child.count += source.count;
-      for (const [type, events] of source.types.entries())
-        child.types[type] = (child.types[type] ?? 0) + events;
-      this.#addChildren(child, source);
     }
   }
 
@@ -219,12 +202,6 @@ export class RequiredFields {
     const lacking = this.#fields.filter(({ tokens }) => !hasValue(event, tokens));
     for (const field of lacking) field.events += 1;
     if (lacking.length > 0) this.#events += 1;
-  }
-
-  /** Adds what was counted of other events, with the same pointers. */
-  addAll(other: RequiredFields): void {
-    for (const [index, field] of this.#fields.entries()) field.events += other.#fields[index]?.events ?? 0;
-    this.#events += other.#events;
   }
 
   get incomplete(): Incomplete {

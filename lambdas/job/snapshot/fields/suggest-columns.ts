@@ -5,10 +5,7 @@ import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span } from "../../json/json-scanner.ts";
 import {
   type ColumnType,
-  DAY,
-  decimalType,
-  INSTANT,
-  isRealDay,
+  fitsType,
   type LiftedColumn,
   RESERVED_NAMES,
   TYPED_VIEW_NAMES,
@@ -192,11 +189,12 @@ export class TextTypes {
   }
 }
 
+const DAY_LENGTH = "2026-11-21".length;
+
 /** A number in a string may be an identifier, such as `007`. */
 function formOfString(text: string): Form {
-  if (!isRealDay(text.slice(0, 10))) return "text";
-  if (DAY.test(text)) return "day";
-  return INSTANT.test(text) ? "instant" : "text";
+  if (!fitsType(text, "TIMESTAMP")) return "text";
+  return text.length === DAY_LENGTH ? "day" : "instant";
 }
 
 function typeOf({ forms, digits, scale }: Seen): ColumnType | undefined {
@@ -213,5 +211,5 @@ function typeOf({ forms, digits, scale }: Seen): ColumnType | undefined {
 function decimalFor(digits: number, seenScale: number): ColumnType {
   const scale = seenScale === 0 ? 0 : Math.max(USUAL_SCALE, seenScale);
   const precision = [USUAL_PRECISION, MAX_PRECISION].find((most) => digits + scale <= most);
-  return precision === undefined ? "DOUBLE" : decimalType(precision, scale);
+  return precision === undefined ? "DOUBLE" : `DECIMAL(${precision},${scale})`;
 }

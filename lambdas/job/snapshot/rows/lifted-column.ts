@@ -58,12 +58,8 @@ function isColumnType(text: string): text is ColumnType {
   const digits = decimalDigits(text);
   if (digits === undefined) return true;
   const { precision, scale } = digits;
-  const isCanonical = text === decimalType(precision, scale);
+  const isCanonical = text === `DECIMAL(${precision},${scale})`;
   return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
-}
-
-export function decimalType(precision: number, scale: number): `DECIMAL(${number},${number})` {
-  return `DECIMAL(${precision},${scale})`;
 }
 
 /** Undefined for every other type. */
@@ -72,49 +68,50 @@ function decimalDigits(type: string): Digits | undefined {
   return scale === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
 
+const DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
+const TIME = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`;
+const ZONE = "(Z|[+-](0[0-9]|1[0-8])(:?[0-5][0-9])?)";
+
+/**
+ * What texts that become values look like: without anchors, and alike for JavaScript, DuckDB and Trino. `[0-9]` and not
+ * `\d`, which matches digits of other scripts in some engines.
+ */
+export const TEXT_FORMS = {
+  BIGINT: "-?[0-9]{1,19}",
+  /** Without an exponent: DuckDB rounds one wrongly, and Trino would write all digits of 1e999999999. */
+  DECIMAL: String.raw`-?[0-9]+(\.[0-9]+)?`,
+  DOUBLE: String.raw`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`,
+  BOOLEAN: "([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])",
+  /** With or without a zone; a day alone is one too. */
+  TIMESTAMP: `${DAY}([T ]${TIME}${ZONE}?)?`,
+} as const;
+
 /** Whether `events_typed` has a value for the text; of a decimal, before it is rounded. */
 export function fitsType(text: string, type: ColumnType): boolean {
+  const has = (form: keyof typeof TEXT_FORMS): boolean => new RegExp(`^${TEXT_FORMS[form]}$`).test(text);
   switch (type) {
     case "VARCHAR":
       return true;
     case "BIGINT":
-      return /^-?[0-9]{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+      return has(type) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
     case "DOUBLE":
-      return FLOATING.test(text) && Number.isFinite(Number(text));
+      return has(type) && Number.isFinite(Number(text));
     case "BOOLEAN":
-      return /^(?:true|false|t|f|1|0)$/i.test(text);
+      return has(type);
     case "DATE":
     case "TIMESTAMP":
-      return (DAY.test(text) || INSTANT.test(text)) && isRealDay(text.slice(0, 10));
+      return has("TIMESTAMP") && isRealDay(text.slice(0, 10));
     default: {
       const { precision, scale } = decimalDigits(type) ?? { precision: 0, scale: 0 };
-      const [, whole] = FIXED.exec(text) ?? [];
-      return whole !== undefined && whole.replace(/^0+/, "").length <= precision - scale;
+      return has("DECIMAL") && text.replaceAll(/^-?0*|\..*$/g, "").length <= precision - scale;
     }
   }
 }
 
-const FIXED = /^-?([0-9]+)(?:\.[0-9]+)?$/;
-const FLOATING = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-
-/** Of a text that is written like a day. */
-export function isRealDay(text: string): boolean {
-  const at = DAY.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+function isRealDay(day: string): boolean {
+  const at = day >= "0001" ? Date.parse(day) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
-
-/**
- * What days, times of day and time zones look like as text: without anchors, and alike for JavaScript, DuckDB and Trino.
- * `[0-9]` and not `\d`, which matches digits of other scripts in some engines.
- */
-export const DAY_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
-export const TIME_FORM = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`;
-export const ZONE_FORM = "(Z|[+-](0[0-9]|1[0-8])(:?[0-5][0-9])?)";
-
-/** A text that is a day, and one that is an instant, with or without a zone: these forms, with anchors. */
-export const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
-export const INSTANT =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?(Z|[+-](0[0-9]|1[0-8])(:?[0-5][0-9])?)?$/;
 
 export interface LiftedColumn {
   readonly name: string;
@@ -235,9 +232,6 @@ function invalid(problem: string): SyncError {
   return new SyncError("CONFIG_INVALID", problem);
 }
 
-/** By column, in the columns' order. */
-export type LiftedTexts = Readonly<Record<string, string | null>>;
-
 /** The common beginnings of the pointers are walked once. */
 interface Branch {
   readonly children: Map<string, Branch>;
@@ -245,8 +239,13 @@ interface Branch {
   readonly names: string[];
 }
 
-/** For texts that are known to be JSON without white space around it, as the column `event` holds them. */
-export function lifter(columns: readonly LiftedColumn[]): (event: string) => LiftedTexts {
+/**
+ * The columns' texts of an event, in the columns' order. For events that are known to be JSON without white space around it,
+ * as the column `event` holds them.
+ */
+export function lifter(
+  columns: readonly LiftedColumn[],
+): (event: string) => Readonly<Record<string, string | null>> {
   const root = newBranch();
   for (const { name, pointer } of columns) branchAt(root, parsePointer(pointer)).names.push(name);
   return (event) => {

@@ -2,7 +2,6 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { jsonLine, jsonLineBytes } from "../../json/json-line.ts";
-import type { LiftedTexts } from "./lifted-column.ts";
 
 /** Everything is text: `event` and `listing` are the JSON texts that the service sent. */
 export interface Row {
@@ -14,7 +13,7 @@ export interface Row {
 }
 
 /** One line of NDJSON without the newline: equal rows give equal bytes. Lifted columns come last, in their order. */
-export function rowLine(row: Row, lifted: LiftedTexts = {}): string {
+export function rowLine(row: Row, lifted: Readonly<Record<string, string | null>> = {}): string {
   const { uuid, event_date, scope, event, listing } = row;
   return jsonLine({ uuid, event_date, scope, event, listing, ...lifted });
 }

@@ -43,20 +43,4 @@ describe("a required field", () => {
       ],
     });
   });
-
-  test("is counted over events in two halves", () => {
-    const [required, other] = [new RequiredFields(["/a", "/b"]), new RequiredFields(["/a", "/b"])];
-    for (const event of ["{}", '{"a":1}']) required.add(event);
-    for (const event of ['{"a":1,"b":2}', '{"b":1}']) other.add(event);
-
-    required.addAll(other);
-
-    expect(required.incomplete).toEqual({
-      events: 3,
-      fields: [
-        { pointer: "/a", events: 2 },
-        { pointer: "/b", events: 2 },
-      ],
-    });
-  });
 });
