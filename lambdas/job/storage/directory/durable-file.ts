@@ -67,36 +67,24 @@ export async function nameInPlace(written: string, name: string, shown = name): 
 }
 
 /** Makes the directory and its parents, and syncs the names of those that are new. */
-export async function makeDirectory(path: string, mode: number): Promise<void> {
-  const holders: string[] = [];
-  await makeWithParents(path, mode, holders);
-  await Promise.all(holders.map(syncDirectory));
-}
-
-/** @param holders to which it adds the directories that hold new names */
-async function makeWithParents(path: string, mode: number, holders: string[]): Promise<void> {
-  const error = await makeOne(path, mode, holders);
-  if (error === undefined) return;
+export async function makeDirectory(path: string, mode: number, hasParent = false): Promise<void> {
   const parent = dirname(path);
-  if (!isErrno(error, "ENOENT") || parent === path) throw fileError(error, "make the directory", path);
-  await makeWithParents(parent, mode, holders);
-  // The parent is there now, so this is the last try. Not with `recursive`: where the parent takes no directory, as in
-  // /proc, Node would try for ever.
-  const again = await makeOne(path, mode, holders);
-  if (again !== undefined) throw fileError(again, "make the directory", path);
-}
-
-/** The reason why there is no such directory, or undefined where there is one now. */
-async function makeOne(path: string, mode: number, holders: string[]): Promise<unknown> {
-  const error = await mkdir(path, mode).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error === undefined) holders.push(dirname(path));
-  if (error === undefined || isErrno(error, "ENOENT")) return error;
-  if (await isDirectory(path)) return undefined;
-  await refuseBrokenLink(path);
-  return error;
+  try {
+    await mkdir(path, mode);
+  } catch (error) {
+    const isMissing = isErrno(error, "ENOENT");
+    if (isMissing && !hasParent && parent !== path) {
+      await makeDirectory(parent, mode);
+      // Not with `recursive`: where the parent takes no directory, as in /proc, Node would try for ever.
+      return makeDirectory(path, mode, true);
+    }
+    if (!isMissing) {
+      if (await isDirectory(path)) return;
+      await refuseBrokenLink(path);
+    }
+    throw fileError(error, "make the directory", path);
+  }
+  await syncDirectory(parent);
 }
 
 /** The folder of a file is almost always there: to look for it each time would take as long as the work itself. */

@@ -16,7 +16,6 @@ interface FileLock {
   readonly path: string;
   /** Of the file, where it is created. */
   readonly mode: number;
-  readonly timeoutMs: number;
 }
 
 /**
@@ -25,39 +24,33 @@ interface FileLock {
  * file calls need, so a few waiting callers would block it forever. The time is real because the other processes are.
  */
 export async function withFileLock<T>(
-  { path, mode, timeoutMs }: FileLock,
+  { timeoutMs, ...lock }: FileLock & { readonly timeoutMs: number },
   work: () => Promise<T>,
 ): Promise<T> {
-  const file = await open(path, TO_LOCK, mode).catch((error: unknown) => {
-    throw fileError(error, "lock", path);
-  });
-  try {
-    await keepReadersOut(file);
-    for (let waitedMs = 0; !isGranted(file.fd, path); waitedMs += POLL_MS) {
-      if (waitedMs >= timeoutMs) throw stillLocked(path, timeoutMs);
-      await setTimeout(POLL_MS);
-    }
-    return await work();
-  } finally {
-    await file.close();
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    await using held = await lockIfFree(lock);
+    if (held !== undefined) return await work();
+    if (waitedMs >= timeoutMs) throw stillLocked(lock.path, timeoutMs);
+    await setTimeout(POLL_MS);
   }
 }
 
 /** The lock if it is free now, until it is given back or its process dies; undefined while another caller holds it. */
-export async function lockIfFree({
-  path,
-  mode,
-}: Pick<FileLock, "path" | "mode">): Promise<AsyncDisposable | undefined> {
-  const file = await open(path, TO_LOCK, mode).catch((error: unknown) => {
+export async function lockIfFree({ path, mode }: FileLock): Promise<AsyncDisposable | undefined> {
+  const failed = (error: unknown): never => {
     throw fileError(error, "lock", path);
-  });
+  };
+  const file = await open(path, TO_LOCK, mode).catch(failed);
   let isHeld = false;
   try {
-    isHeld = isGranted(file.fd, path);
+    await keepReadersOut(file);
+    isHeld = tryLock(file.fd);
+  } catch (error) {
+    failed(error);
   } finally {
     if (!isHeld) await file.close();
   }
-  return isHeld ? { [Symbol.asyncDispose]: () => file.close() } : undefined;
+  return isHeld ? file : undefined;
 }
 
 /**
@@ -68,14 +61,6 @@ async function keepReadersOut(file: FileHandle): Promise<void> {
   const mode = (await file.stat()).mode & 0o777;
   const readOnly = mode & 0o044 & ~(mode << 1);
   if (readOnly !== 0) await file.chmod(mode & ~readOnly).catch(() => undefined);
-}
-
-function isGranted(fd: number, path: string): boolean {
-  try {
-    return tryLock(fd);
-  } catch (error) {
-    throw fileError(error, "lock", path);
-  }
 }
 
 function stillLocked(path: string, timeoutMs: number): SyncError {

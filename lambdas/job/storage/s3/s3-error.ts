@@ -1,9 +1,7 @@
 // Explains errors of S3: what they mean and what to do.
 
-import { HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
 
 /** The verbs of messages, and the permission that each needs. */
 const PERMISSIONS = {
@@ -13,7 +11,7 @@ const PERMISSIONS = {
   delete: "s3:DeleteObject on it",
 } as const;
 
-type S3Verb = keyof typeof PERMISSIONS;
+export type S3Verb = keyof typeof PERMISSIONS;
 
 const MEANINGS: Readonly<Record<string, string>> = {
   NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
@@ -44,18 +42,8 @@ export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
   });
 }
 
-/** `STORE_FAILED` for an object's stream that failed, with any error. */
-export function brokenStream(error: unknown, url: string): SyncError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return new SyncError(
-    "STORE_FAILED",
-    `Could not read ${url} to its end: the connection was lost, or the bytes received are not those that were stored. Start again. (${name})`,
-    { fields: { url }, cause: new Error(message.slice(0, 200)) },
-  );
-}
-
 /** An object's address: the bucket, the bucket's owner, the key. */
-interface S3Place {
+export interface S3Place {
   readonly bucket: string;
   /**
    * The AWS account that the bucket must belong to; undefined where that is not known. S3 then refuses a bucket of
@@ -66,47 +54,4 @@ interface S3Place {
   readonly key: string;
 }
 
-export interface S3Address {
-  readonly Bucket: string;
-  readonly ExpectedBucketOwner: string | undefined;
-  readonly Key: string;
-}
-
-/** The address as every request about an object has it. */
-export const addressOf = ({ bucket, owner, key }: S3Place): S3Address => ({
-  Bucket: bucket,
-  ExpectedBucketOwner: owner,
-  Key: key,
-});
-
 export const urlOf = ({ bucket, key }: S3Place): string => `s3://${bucket}/${key}`;
-
-/** One object in a bucket: marks each write with an id, and finds out whether a refused write had succeeded before. */
-export interface S3Object extends S3Place {
-  readonly client: S3Client;
-  readonly random: Pick<Random, "token">;
-}
-
-/** Each write carries its own id, so that the object shows which write made it. */
-const WRITE_ID = "write-id";
-export const writtenAs = (writeId: string): Record<string, string> => ({ [WRITE_ID]: writeId });
-
-/**
- * The version of the object if this very write made it, else undefined. A client that gets no response sends its
- * request again, and S3 refuses the second one (412) because the first one succeeded.
- */
-export async function versionIfOurs(object: S3Object, writeId: string): Promise<string | undefined> {
-  try {
-    const { ETag, Metadata } = await object.client.send(new HeadObjectCommand(addressOf(object)));
-    return Metadata?.[WRITE_ID] === writeId ? requireEtag(object, ETag) : undefined;
-  } catch (error) {
-    // It has been deleted since.
-    if (awsError(error)?.name === "NotFound") return undefined;
-    throw s3Error(error, "write", object);
-  }
-}
-
-export function requireEtag(object: S3Object, etag: string | undefined): string {
-  if (etag !== undefined) return etag;
-  throw new SyncError("STORE_FAILED", `S3 gave no ETag for ${urlOf(object)}. Start again.`);
-}
