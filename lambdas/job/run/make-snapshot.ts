@@ -50,7 +50,7 @@ export async function makeSnapshot(
     new SnapshotFacts(plan.header.events, session.settings.require);
   if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts: factsOf(staged) });
   const service = await session.openService();
-  const chain = staged ?? Chain.begin(store, await listAndPlan(session, service));
+  const chain = staged ?? new Chain(store, await listAndPlan(session, service));
   const facts = factsOf(chain);
   await stage(session, service, chain, facts);
   return publishRun({ session, ...baseline, chain, facts });

@@ -1,7 +1,6 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { addedLines } from "../../snapshot/compare/added-lines.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type WritePartsOptions, writeParts } from "../../snapshot/files/parts.ts";
@@ -128,27 +127,21 @@ export async function writeChanges(
 ): Promise<WrittenChanges> {
   const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
-  if (base === null) {
-    const each = (part: PartInfo, _: AbortSignal, index: number): Promise<readonly WrittenPart[]> =>
-      writeParts({
-        store: target,
-        key: () => key(index),
-        lines: addedLines(store, manifest, part, proceed),
-        maxBytes: Infinity,
-      });
-    const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, maxWeight: Infinity, weigh: () => 0, signal };
-    const parts: WrittenPart[] = [];
-    for await (const written of mapOrdered(manifest.parts, each, bounds)) parts.push(...written);
-    counts.added = parts.reduce((sum, { rows }) => sum + rows, 0);
-    return { counts, parts };
-  }
-  const before = await readManifest(store, base);
-  async function* lines(): AsyncGenerator<string> {
-    for await (const change of compareSnapshots(store, before, manifest, proceed)) {
+  async function* lines(before: Manifest | undefined, after: Manifest): AsyncGenerator<string> {
+    for await (const change of compareSnapshots(store, before, after, proceed)) {
       counts[change.change] += 1;
       yield changeLine(change);
     }
   }
-  const parts = await writeParts({ store: target, key, lines: lines() });
-  return { counts, parts };
+  if (base !== null) {
+    const before = await readManifest(store, base);
+    return { counts, parts: await writeParts({ store: target, key, lines: lines(before, manifest) }) };
+  }
+  const each = (part: PartInfo, _: AbortSignal, index: number): Promise<readonly WrittenPart[]> => {
+    const own = lines(undefined, { ...manifest, parts: [part] });
+    return writeParts({ store: target, key: () => key(index), lines: own, maxBytes: Infinity });
+  };
+  const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, maxWeight: Infinity, weigh: () => 0, signal };
+  const parts = await Array.fromAsync(mapOrdered(manifest.parts, each, bounds));
+  return { counts, parts: parts.flat() };
 }

@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "../files/damaged.ts";
-import { unzipped } from "../files/gzip-lines.ts";
+import { readLineBytes } from "../files/gzip-lines.ts";
 import type { Manifest } from "../files/manifest.ts";
 import { readParts } from "../files/parts.ts";
 import { type PartInfo, verifyFile } from "../files/verify-part.ts";
@@ -128,7 +128,7 @@ export async function* compareSnapshots(
   after: Manifest,
   proceed: () => void = () => undefined,
 ): AsyncGenerator<Change, void, undefined> {
-  const chosen = before && (await differing(store, before, after));
+  const chosen = before && (await differingRows(store, before, after));
   proceed(); // without a row that differs no row is read any more
   if (chosen) {
     await Promise.all([verifyFiles(store, before, proceed), verifyFiles(store, after, proceed)]);
@@ -165,8 +165,11 @@ export async function* rowsOf(
   }
 }
 
-/** Undefined where one of them has no digests that can be relied on. */
-async function differing(
+/**
+ * The rows that one side lacks or whose texts differ. Equal digests mean equal texts; texts that differ may still be equal
+ * as values. Undefined where one of them has no digests that can be relied on.
+ */
+async function differingRows(
   store: AccountStore,
   before: Manifest,
   after: Manifest,
@@ -174,36 +177,20 @@ async function differing(
   const old = await readDigests(store, before);
   const current = old && (await readDigests(store, after));
   if (old === undefined || current === undefined) return undefined;
-  const places = differingRows(old, current);
+  const places: { readonly before: number[]; readonly after: number[] } = { before: [], after: [] };
+  let [oldAt, currentAt] = [0, 0];
+  while (oldAt < old.length || currentAt < current.length) {
+    const order = compareUuids(old, oldAt, current, currentAt);
+    const isSame = order === 0 && compareDigests(old, oldAt, current, currentAt) === 0;
+    if (order <= 0 && !isSame) places.before.push(oldAt / RECORD_BYTES);
+    if (order >= 0 && !isSame) places.after.push(currentAt / RECORD_BYTES);
+    if (order <= 0) oldAt += RECORD_BYTES;
+    if (order >= 0) currentAt += RECORD_BYTES;
+  }
   return {
     before: { places: places.before, digests: old },
     after: { places: places.after, digests: current },
   };
-}
-
-/** The places of rows, counted from 0, that a comparison has to read. */
-interface DifferingRows {
-  readonly before: readonly number[];
-  readonly after: readonly number[];
-}
-
-/**
- * The rows that one side lacks or whose texts differ. Equal digests mean equal texts; texts that differ may still be equal
- * as values.
- */
-function differingRows(before: Buffer, after: Buffer): DifferingRows {
-  const found: { readonly before: number[]; readonly after: number[] } = { before: [], after: [] };
-  let old = 0;
-  let current = 0;
-  while (old < before.length || current < after.length) {
-    const order = compareUuids(before, old, after, current);
-    const isSame = order === 0 && compareDigests(before, old, after, current) === 0;
-    if (order <= 0 && !isSame) found.before.push(old / RECORD_BYTES);
-    if (order >= 0 && !isSame) found.after.push(current / RECORD_BYTES);
-    if (order <= 0) old += RECORD_BYTES;
-    if (order >= 0) current += RECORD_BYTES;
-  }
-  return found;
 }
 
 /** A side that has ended comes last. */
@@ -219,8 +206,6 @@ function compareDigests(before: Buffer, old: number, after: Buffer, current: num
 }
 
 /** Single rows of a snapshot's parts. The other lines are unzipped with their part, and never become text. */
-const NEWLINE = 0x0a;
-
 interface ChosenRows {
   /** Counted from 0 in the whole snapshot, ascending. */
   readonly places: readonly number[];
@@ -271,24 +256,12 @@ async function* linesAt(
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   let found = 0;
   let row = 0;
-  let line: Uint8Array[] = []; // the beginning of a wanted line whose end has not come yet
-  for await (const chunk of unzipped(chunks, { what: key, remedy: RESTORE })) {
+  for await (const line of readLineBytes(chunks, { what: key, remedy: RESTORE })) {
     proceed();
-    for (let start = 0; start < chunk.length; ) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline === -1 ? chunk.length : newline;
-      const isWanted = row === places[found];
-      if (isWanted)
-        line.push(newline === -1 ? Buffer.from(chunk.subarray(start, end)) : chunk.subarray(start, end));
-      start = end + 1;
-      if (newline === -1) break;
-      row += 1;
-      if (!isWanted) continue;
-      yield Buffer.concat(line).toString("utf8");
-      line = [];
-      found += 1;
-      if (found === places.length) return;
-    }
+    if (row++ !== places[found]) continue;
+    yield line.toString("utf8");
+    found += 1;
+    if (found === places.length) return;
   }
 }
 

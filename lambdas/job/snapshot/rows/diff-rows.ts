@@ -60,16 +60,14 @@ async function nextOf(rows: AsyncGenerator<Row, void>): Promise<Row | undefined>
 async function* ascending(rows: AsyncIterable<Row>): AsyncGenerator<Row, void> {
   let previous = "";
   for await (const row of rows) {
-    if (row.uuid <= previous) throw unsorted(row.uuid);
+    if (row.uuid <= previous) {
+      throw new SyncError(
+        "STORE_CORRUPT",
+        "A snapshot's rows are not sorted by uuid, or a uuid occurs twice. Restore its files from a backup or an older version.",
+        { fields: { uuid: row.uuid } },
+      );
+    }
     previous = row.uuid;
     yield row;
   }
-}
-
-export function unsorted(uuid: string): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    "A snapshot's rows are not sorted by uuid, or a uuid occurs twice. Restore its files from a backup or an older version.",
-    { fields: { uuid } },
-  );
 }

@@ -79,13 +79,10 @@ export class Chain {
   readonly #store: AccountStore;
   readonly #records: RangeRecord[] = [];
 
-  private constructor(store: AccountStore, plan: Plan) {
+  /** With nothing staged. */
+  constructor(store: AccountStore, plan: Plan) {
     this.#store = store;
     this.plan = plan;
-  }
-
-  static begin(store: AccountStore, plan: Plan): Chain {
-    return new Chain(store, plan);
   }
 
   /**

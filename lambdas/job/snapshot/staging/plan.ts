@@ -78,17 +78,12 @@ export interface Plan {
   events(from: number): Generator<PlannedEvent, void>;
 }
 
-/** What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones. */
-export interface PlanDraft
-  extends Pick<
-    PlanHeader,
-    "run_id" | "account" | "trigger" | "fingerprint" | "created_at" | "rejected" | "repeated"
-  > {
-  /** How often the list was read; default 1. */
-  readonly readings?: number;
-  /** Events that the readings do not agree about; of a single one as many as may be missing. Default 0. */
-  readonly unstable?: number;
-  readonly shape?: Shape;
+/**
+ * What a plan is made of. `rejected` counts list entries without a valid uuid, `repeated` the collapsed ones, `readings` how
+ * often the list was read, and `unstable` the events that the readings do not agree about; of a single one as many as may be
+ * missing.
+ */
+export interface PlanDraft extends Omit<PlanHeader, "version" | "listed" | "events" | "sha256"> {
   /** Sorted by uuid, each one once. */
   readonly events: Iterable<PlannedEvent>;
 }
@@ -97,10 +92,10 @@ export interface PlanDraft
  * Creates the plan and returns it, or the one that exists already. Throws `STORE_CORRUPT` when that one is damaged or
  * another run's; comparing its fingerprint is up to the caller.
  */
-export async function createPlan(store: Store, key: string, draft: PlanDraft): Promise<Plan> {
+export async function createPlan(store: Store, key: string, { events, ...draft }: PlanDraft): Promise<Plan> {
   const lines = new CompressedLines();
   let previous = "";
-  for (const event of draft.events) {
+  for (const event of events) {
     if (lines.length % UNPAUSED_LINES === 0) await setImmediate();
     if (event.uuid <= previous)
       throw new Error("the events of a draft are sorted, each uuid once, and these are not");
@@ -109,19 +104,10 @@ export async function createPlan(store: Store, key: string, draft: PlanDraft): P
   }
   const header: PlanHeader = {
     version: VERSION,
-    run_id: draft.run_id,
-    account: draft.account,
-    trigger: draft.trigger,
-    fingerprint: draft.fingerprint,
-    created_at: draft.created_at,
+    ...draft,
     listed: lines.length + draft.rejected,
-    rejected: draft.rejected,
-    repeated: draft.repeated,
-    readings: draft.readings ?? 1,
-    unstable: draft.unstable ?? 0,
     events: lines.length,
     sha256: lines.sha256(),
-    shape: draft.shape,
   };
 
   // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.

@@ -109,7 +109,7 @@ describe("a range is cut", () => {
   test("after so many events, with and without rows", async () => {
     gone = [1, 4, 5, 6, 7];
 
-    await start(Chain.begin(accountStore(store, "uk"), plan));
+    await start(new Chain(accountStore(store, "uk"), plan));
 
     expect(await ranges()).toEqual([
       [0, 4, 3],
@@ -128,7 +128,7 @@ describe("a range is cut", () => {
       return found.kind === "event" && placeOf(requestAs) < 3 ? { ...found, event } : found;
     };
 
-    await start(Chain.begin(accountStore(store, "uk"), plan), {
+    await start(new Chain(accountStore(store, "uk"), plan), {
       service: { detail: large },
       cut: { events: 5_000, ms: MINUTE_MS },
     });
@@ -142,7 +142,7 @@ describe("a range is cut", () => {
   test("after so much time", async () => {
     const onDone = (): void => clock.advance(MINUTE_MS / 3);
 
-    await start(Chain.begin(accountStore(store, "uk"), plan), {
+    await start(new Chain(accountStore(store, "uk"), plan), {
       onDone,
       cut: { events: 5_000, ms: MINUTE_MS },
     });
@@ -174,7 +174,7 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
       STOPPED,
     );
 
@@ -193,7 +193,7 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
       STOPPED,
     );
 
@@ -206,7 +206,7 @@ describe("what is finished in order is recorded", () => {
     const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
 
     await expect(
-      start(Chain.begin(accountStore(store, "uk"), plan), { timeBudget, concurrency: 3 }),
+      start(new Chain(accountStore(store, "uk"), plan), { timeBudget, concurrency: 3 }),
     ).rejects.toMatchObject({
       code: "INTERRUPTED",
       message: expect.stringContaining("5 of 10 events are staged"),
@@ -225,7 +225,7 @@ describe("what is finished in order is recorded", () => {
       if (place === 5) throw failure;
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(
       failure,
     );
 
@@ -240,7 +240,7 @@ describe("what is finished in order is recorded", () => {
     onDetail = (place) => {
       if (place === 5) throw failure;
     };
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan))).rejects.toBe(failure);
+    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toBe(failure);
     onDetail = () => undefined;
     asked = [];
 
@@ -261,7 +261,7 @@ describe("what is finished in order is recorded", () => {
       if (place === 2) throw failure;
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan))).rejects.toBe(failure);
+    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toBe(failure);
 
     expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
   });
@@ -276,7 +276,7 @@ describe("after a lost lease", () => {
       if (place === 6) lost.abort(LOST);
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { signal: lost.signal })).rejects.toBe(
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: lost.signal })).rejects.toBe(
       LOST,
     );
 
@@ -291,7 +291,7 @@ describe("after a lost lease", () => {
       if (confirmed === 2) throw LOST;
     };
 
-    await expect(start(Chain.begin(accountStore(store, "uk"), plan), { beforeRecord })).rejects.toBe(LOST);
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { beforeRecord })).rejects.toBe(LOST);
 
     expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
   });
@@ -328,7 +328,7 @@ describe("where another process records first", () => {
       for (const [place = 0, end = 0] of others) putRange(store, plan, place, end);
     });
 
-    await start(Chain.begin(accountStore(on, "uk"), plan), { on });
+    await start(new Chain(accountStore(on, "uk"), plan), { on });
 
     const theirs = others.map(([place = 0, end = 0]) => [place, end, end - place]);
     expect(await ranges()).toEqual([[0, 4, 4], ...theirs, ...then]);
@@ -352,7 +352,7 @@ describe("where another process records first", () => {
       },
     };
 
-    await start(Chain.begin(accountStore(on, "uk"), plan), {
+    await start(new Chain(accountStore(on, "uk"), plan), {
       on,
       concurrency: 3,
       cut: { events: 2, ms: MINUTE_MS },

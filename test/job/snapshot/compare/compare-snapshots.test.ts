@@ -7,10 +7,13 @@ import {
   writeDigests,
 } from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
+import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { jsonText } from "../../json/json-texts.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { streamOf } from "../files/streams.ts";
 import { AFTER, BEFORE, type Events, madeSnapshot, uuidOf } from "./made-snapshot.ts";
 
 /** Remembers which files were opened. */
@@ -138,6 +141,49 @@ describe("two snapshots", () => {
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
     await store.delete(part);
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
+  });
+});
+
+describe("a snapshot that is compared with nothing", () => {
+  const added = (made: Manifest, proceed?: () => void) =>
+    Array.fromAsync(compareSnapshots(accountStore(store, "uk"), undefined, made, proceed));
+
+  it("has only events that are added, as they were sent", async () => {
+    const made = await madeSnapshot(store, AFTER, { 1: "{}", 2: "[2.0]" }, 1_000);
+
+    expect(await added(made)).toEqual([
+      { uuid: uuidOf(1), change: "added", fields: null, before: null, after: "{}" },
+      { uuid: uuidOf(2), change: "added", fields: null, before: null, after: "[2.0]" },
+    ]);
+  });
+
+  it("is refused where its rows are not sorted", async () => {
+    const made = await madeSnapshot(store, AFTER, { 1: "{}" });
+    const row = (uuid: string): string =>
+      rowLine({ uuid, event_date: null, scope: null, event: "{}", listing: "{}" });
+    await store.delete(layout("uk").part(AFTER, 0));
+    const parts = await writeParts({
+      store,
+      key: (index) => layout("uk").part(AFTER, index),
+      lines: streamOf(row("b"), row("a")),
+    });
+
+    await expect(added({ ...made, parts })).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { uuid: "a" },
+    });
+  });
+
+  it("is read no further where the caller stops", async () => {
+    const made = await madeSnapshot(store, AFTER, { 1: "{}", 2: "{}" }, 1_000);
+    const stop = new Error("stop");
+    let rows = 0;
+    const proceed = (): void => {
+      rows += 1;
+      if (rows === 2) throw stop;
+    };
+
+    await expect(added(made, proceed)).rejects.toBe(stop);
   });
 });
 

@@ -34,7 +34,7 @@ function changeRecord(place: number, change: Readonly<Record<string, unknown>>):
 
 describe("a chain", () => {
   it("begins with nothing", async () => {
-    const begun = Chain.begin(accountStore(store, "uk"), plan);
+    const begun = new Chain(accountStore(store, "uk"), plan);
     const found = await read();
 
     for (const chain of [begun, found]) {
@@ -100,7 +100,7 @@ describe("a chain", () => {
 
 describe("adding a range", () => {
   it("creates its record at the end of the chain", async () => {
-    const chain = Chain.begin(accountStore(store, "uk"), plan);
+    const chain = new Chain(accountStore(store, "uk"), plan);
 
     expect(await chain.add(writeRange(store, 0, 3))).toBe(true);
     expect(await chain.add(writeRange(store, 3, 5, { gone: [3, 4] }))).toBe(true);
@@ -110,7 +110,7 @@ describe("adding a range", () => {
   });
 
   it("takes its own record, whose answer was lost, as its own", async () => {
-    const chain = Chain.begin(accountStore(store, "uk"), plan);
+    const chain = new Chain(accountStore(store, "uk"), plan);
     putRange(store, plan, 0, 3, { gone: [1] });
 
     expect(await chain.add(writeRange(store, 0, 3, { gone: [1] }))).toBe(true);
@@ -132,7 +132,7 @@ describe("adding a range", () => {
       ],
     ],
   ])("loses the race to another process whose range is %s, and goes on at its end", async (_, others) => {
-    const chain = Chain.begin(accountStore(store, "uk"), plan);
+    const chain = new Chain(accountStore(store, "uk"), plan);
     const own = writeRange(store, 0, 5);
     for (const [place = 0, end = 0] of others) putRange(store, plan, place, end, { gone: [place] });
 
@@ -144,7 +144,7 @@ describe("adding a range", () => {
   });
 
   it("is refused where the record that stands there is damaged", async () => {
-    const chain = Chain.begin(accountStore(store, "uk"), plan);
+    const chain = new Chain(accountStore(store, "uk"), plan);
     putRange(store, plan, 0, 5);
     changeRecord(0, { plan: "0".repeat(64) });
 

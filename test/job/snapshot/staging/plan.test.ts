@@ -13,6 +13,8 @@ const DRAFT: PlanDraft = {
   created_at: "2026-11-21T06:00:01.000Z",
   rejected: 1,
   repeated: 2,
+  readings: 1,
+  unstable: 0,
   events: [
     { uuid: "a1", requestAs: "A1", listing: '{"n":1.10,"t":"\u2028"}' },
     { uuid: "b2", requestAs: "b2", listing: "{}" },

@@ -37,6 +37,8 @@ export function makePlan(store: MemoryStore, events: number): Promise<Plan> {
     created_at: "2026-11-21T06:00:01.000Z",
     rejected: 0,
     repeated: 0,
+    readings: 1,
+    unstable: 0,
     events: UUIDS.slice(0, events).map((uuid) => ({ uuid, requestAs: uuid, listing: "{}" })),
   });
 }
