@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
-import { gzipLines, type Lines, lineBytes, readLineBytes } from "./gzip-lines.ts";
+import { gzipLines, type Lines, lineBytes, readLines } from "./gzip-lines.ts";
 import { FileHash, type PartInfo, type StoredFile, verifyPart, type WrittenPart } from "./verify-part.ts";
 
 /** Uncompressed. */
@@ -94,15 +94,6 @@ export async function* readParts(
   prefix: string,
   parts: readonly PartInfo[],
 ): AsyncGenerator<string, void, undefined> {
-  for await (const line of readPartBytes(store, prefix, parts)) yield line.toString("utf8");
-}
-
-/** The same, as bytes. */
-export async function* readPartBytes(
-  store: Store,
-  prefix: string,
-  parts: readonly PartInfo[],
-): AsyncGenerator<Buffer, void, undefined> {
   for (const part of parts) yield* linesOf(store, `${prefix}${part.file}`, part);
 }
 
@@ -110,13 +101,13 @@ async function* linesOf(
   store: Store,
   key: string,
   expected: Pick<PartInfo, "rows" | "sha256">,
-): AsyncGenerator<Buffer, void, undefined> {
+): AsyncGenerator<string, void, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   const hash = createHash("sha256");
   const onBytes = (bytes: Uint8Array): unknown => hash.update(bytes);
   let rows = 0;
-  for await (const line of readLineBytes(chunks, { what: key, remedy: RESTORE, onBytes })) {
+  for await (const line of readLines(chunks, { what: key, remedy: RESTORE, onBytes })) {
     rows += 1;
     yield line;
   }
