@@ -225,9 +225,7 @@ describe("what is finished in order is recorded", () => {
       if (place === 5) throw failure;
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(
-      failure,
-    );
+    await expect(start(new Chain(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(failure);
 
     expect(await ranges()).toEqual([
       [0, 4, 4],
