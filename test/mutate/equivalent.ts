@@ -20,6 +20,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/auth/oauth/token-rotation.ts",
   "lambdas/job/snapshot/files/manifest.ts",
   "lambdas/job/snapshot/files/parts.ts",
+  "lambdas/job/snapshot/files/gzip-lines.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -52,6 +53,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Where an execution has the lease, there is a lease.",
     "acquireLease: } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) { → } else if ((found) && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {":
       "Where there is a lease, there is a file.",
+  },
+  "lambdas/job/snapshot/files/gzip-lines.ts": {
+    "inBlocks: if (bytes < BLOCK_BYTES) continue; → if (bytes <= BLOCK_BYTES) continue;":
+      "What zlib makes of bytes is the same wherever one block ends and the next begins.",
   },
   "lambdas/job/snapshot/files/units.ts": {
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":

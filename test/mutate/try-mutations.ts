@@ -28,7 +28,7 @@ export async function tryMutations(
   const { near = [], far = [] } = Object.groupBy(tests, (test) => (isNear(test) ? "near" : "far"));
   const reached = new Map(await copy.round(near, "quick"));
   const isLeft = (id: number): boolean => !copy.fates().has(id);
-  if (numbered.keys().some(isLeft))
+  if (!process.env['NEAR'] && numbered.keys().some(isLeft))
     for (const [test, more] of await copy.round(far, "quick")) reached.set(test, more);
   const failed = [...reached].filter(([, { isFailed }]) => isFailed).map(([test]) => test);
   if (failed.length > 0) throw new Error(`Without a mutation tests fail: ${failed.join(", ")}`);

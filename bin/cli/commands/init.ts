@@ -5,7 +5,7 @@ import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import type { Check } from "../../../lambdas/job/run/check.ts";
 import {
@@ -16,7 +16,7 @@ import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { fileError, isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { type Answers, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
@@ -188,7 +188,7 @@ function existsAlready(path: string): SyncError {
 
 async function create(path: string, text: string, mode = 0o600): Promise<void> {
   await writeFile(path, text, { flag: "wx", mode }).catch((error: unknown) => {
-    if (isErrno(error, "EEXIST")) throw existsAlready(path);
+    if (codeOf(error) === "EEXIST") throw existsAlready(path);
     return failed(path)(error);
   });
 }

@@ -1,6 +1,6 @@
 // The exit code of a command.
 
-import type { ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, type ErrorCode, type SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 
 export const EXIT = {
@@ -56,7 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** `the disk is full (ENOSPC)`. */
 export function systemReason(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const code = codeOf(error) ?? "unknown error";
   const reason = REASONS[code];
   return reason === undefined ? code : `${reason} (${code})`;
 }

@@ -1,7 +1,6 @@
 // The one place that writes to stdout and stderr, so that nothing written there can harm a terminal or a run.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemReason } from "./exit-code.ts";
 
 export interface Output {
@@ -60,7 +59,7 @@ export class Terminal {
     this.isInteractive = this.#isTerminal && TERM !== "dumb";
     this.#hasColours = this.isInteractive && NO_COLOR === "";
     stream.on("error", (error) => {
-      this.#isClosed ||= isErrno(error, "EPIPE");
+      this.#isClosed ||= codeOf(error) === "EPIPE";
     });
   }
 
@@ -112,7 +111,7 @@ export class Terminal {
       this.#stream.write(shown, (failure) => resolve(failure ?? undefined));
     });
     if (error === undefined) return true;
-    if (isErrno(error, "EPIPE") || isErrno(error, "ERR_STREAM_DESTROYED")) return false;
+    if (codeOf(error) === "EPIPE" || codeOf(error) === "ERR_STREAM_DESTROYED") return false;
     throw new SyncError(
       "QUERY_FAILED",
       `The result cannot be written to standard output: ${systemReason(error)}. Make room, or choose another place with --out.`,

@@ -3,10 +3,9 @@
 import type { Dirent } from "node:fs";
 import { lstat, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { isErrno } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { systemReason } from "../output/exit-code.ts";
@@ -50,10 +49,10 @@ export async function writeOutFile<T>(
   };
   const folder = await realpath(dirname(path)).catch(failed);
   const real = await realpath(path).catch((error: unknown) =>
-    isErrno(error, "ENOENT") ? join(folder, basename(path)) : failed(error),
+    codeOf(error) === "ENOENT" ? join(folder, basename(path)) : failed(error),
   );
   const existing = await stat(real).catch((error: unknown) =>
-    isErrno(error, "ENOENT") ? undefined : failed(error),
+    codeOf(error) === "ENOENT" ? undefined : failed(error),
   );
   const link = user === undefined ? undefined : await foreignLinkOn(path, user);
   if (link !== undefined) throw refused(`${link} is a link that another user made`);

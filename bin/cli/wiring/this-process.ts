@@ -2,7 +2,7 @@
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Holder } from "../../../lambdas/job/run/lease/lease-file.ts";
 import { EXIT } from "../output/exit-code.ts";
 
@@ -45,7 +45,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return codeOf(error) !== "ESRCH";
   }
 }
 

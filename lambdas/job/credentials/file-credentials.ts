@@ -2,7 +2,7 @@
 
 import { open, stat } from "node:fs/promises";
 import { shellWord } from "../errors/shown-text.ts";
-import { SyncError } from "../errors/sync-error.ts";
+import { codeOf, SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
@@ -35,7 +35,7 @@ export class FileCredentials implements Credentials {
   }
 
   #unreadable(error: unknown): SyncError {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = codeOf(error) ?? "unknown";
     const what =
       code === "ENOENT"
         ? "does not exist"

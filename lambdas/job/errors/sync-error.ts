@@ -57,6 +57,11 @@ export class SyncError extends Error {
   }
 }
 
+/** Of an error of Node.js or of the system, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
 /** Whether an error says that a file of the warehouse is damaged. */
 export function isDamage(error: unknown): error is SyncError {
   return error instanceof SyncError && error.code === "STORE_CORRUPT";

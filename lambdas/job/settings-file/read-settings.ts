@@ -3,10 +3,9 @@
 
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
-import { SyncError } from "../errors/sync-error.ts";
+import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
 import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
-import { isErrno } from "../storage/directory/file-error.ts";
 
 /** Where the settings stand, for messages. */
 export interface SettingsSource {
@@ -82,9 +81,8 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    throw invalid(`The settings file ${path} cannot be read (${code}).`);
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw invalid(`The settings file ${path} cannot be read (${codeOf(error) ?? "unknown"}).`);
   }
 }
 

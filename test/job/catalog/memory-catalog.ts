@@ -72,7 +72,7 @@ export class MemoryCatalog implements Catalog {
     for await (const { key } of this.#store.list(prefix)) {
       if (key.slice(prefix.length).startsWith("_")) continue;
       const chunks = await this.#store.open(key);
-      if (chunks) for await (const line of readLines(chunks, { what: key })) lines.push(line);
+      if (chunks) for await (const line of readLines(chunks, key)) lines.push(line);
     }
     return lines;
   }

@@ -30,7 +30,7 @@ export function applyDamage(world: World, { account: name, where, how, restoredA
   // JSON may be as valid after a flip: it has no checksum.
   const done = how === "flip" && !/[.](?:gz|bin)$/.test(key) ? "cut" : how;
   const bytes = objects.get(key)?.bytes ?? new Uint8Array();
-  // What cannot be unzipped in one call is a stream in threads, and these know no virtual time: so the content is damaged.
+  // A flip in the header of a zipped file may mean nothing: so its content is damaged.
   const isZipped = key.endsWith(".gz");
   const damaged = damagedBytes(isZipped ? gunzipSync(bytes) : bytes, done);
   objects.damage(key, damaged && isZipped ? gzipSync(damaged) : damaged);

@@ -2,9 +2,8 @@
 
 import { readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SyncError } from "../../errors/sync-error.ts";
+import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import { nameIfFree, nameInPlace, versionOf, writeDurably } from "../../storage/directory/durable-file.ts";
-import { isErrno } from "../../storage/directory/file-error.ts";
 import { lockIfFree, withFileLock } from "../../storage/directory/file-lock.ts";
 import {
   type OAuthTokens,
@@ -107,8 +106,8 @@ export class FileTokenStore implements TokenStore {
     try {
       return await readFile(this.#file);
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return undefined;
-      throw refused(this.#file, errnoOf(error));
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw refused(this.#file, codeOf(error) ?? "unknown error");
     }
   }
 
@@ -125,10 +124,6 @@ async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
     if (!(error instanceof SyncError) || error.code !== "STORE_FAILED") throw error;
     throw refused(file, error.fields["errno"] ?? "LOCKED");
   }
-}
-
-function errnoOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }
 
 function refused(file: string, errno: string | number | boolean): SyncError {

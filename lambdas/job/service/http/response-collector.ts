@@ -3,6 +3,7 @@
 import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
+import { codeOf } from "../../errors/sync-error.ts";
 import { decodeReceived, decodingStream } from "./content-encoding.ts";
 import {
   type BodySink,
@@ -153,9 +154,8 @@ function responseHeaders(headers: Readonly<Record<string, Header>>): HttpRespons
 /** The short code of a network error. Its message is dropped: undici's may quote what was received. */
 function networkCode(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return "NOT_HTTP"; // has no code most of the time
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code !== "string" || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_"))
-    throw error;
+  const code = codeOf(error);
+  if (code === undefined || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_")) throw error;
   return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
 }
 

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import type { buildConnector as undici } from "undici";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
+import { codeOf } from "../../errors/sync-error.ts";
 import { onAbort } from "../../runtime/on-abort.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import { type HttpResponse, NoResponse, type Transport, type TransportRequest } from "./transport.ts";
@@ -111,7 +112,7 @@ async function openTunnel(proxy: URL, target: string, { timeoutMs, signal }: Tun
     socket.destroy();
     fail(`PROXY_STATUS_${statusCode}`);
   });
-  request.on("error", (error) => fail("code" in error ? String(error.code) : "NOT_HTTP"));
+  request.on("error", (error) => fail(codeOf(error) ?? "NOT_HTTP"));
   request.end();
   return promise.finally(() => clearTimeout(timer));
 }

@@ -256,7 +256,7 @@ async function* linesAt(
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   let found = 0;
   let row = 0;
-  for await (const line of readLineBytes(chunks, { what: key, remedy: RESTORE })) {
+  for await (const line of readLineBytes(chunks, key, RESTORE)) {
     proceed();
     if (row++ !== places[found]) continue;
     yield line.toString("utf8");

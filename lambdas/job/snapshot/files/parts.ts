@@ -29,14 +29,12 @@ export async function writeLines(
   async function* counted(): AsyncGenerator<string | Uint8Array> {
     for await (const line of lines) {
       rows += 1;
+      bytes += lineBytes(line);
+      text.update(line).update("\n");
       yield line;
     }
   }
-  const onBytes = (block: Uint8Array): void => {
-    text.update(block);
-    bytes += block.length;
-  };
-  const created = await store.create(key, file.over(gzipLines(counted(), { onBytes })));
+  const created = await store.create(key, file.over(gzipLines(counted())));
   return { rows, bytes, sha256: text.digest("hex"), stored: file.result(), isNew: created !== undefined };
 }
 
@@ -105,10 +103,10 @@ async function* linesOf(
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   const hash = createHash("sha256");
-  const onBytes = (bytes: Uint8Array): unknown => hash.update(bytes);
   let rows = 0;
-  for await (const line of readLines(chunks, { what: key, remedy: RESTORE, onBytes })) {
+  for await (const line of readLines(chunks, key, RESTORE)) {
     rows += 1;
+    hash.update(line).update("\n");
     yield line;
   }
   if (rows === expected.rows && hash.digest("hex") === expected.sha256) return;

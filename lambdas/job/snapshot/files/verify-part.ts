@@ -25,7 +25,7 @@ export async function verifyPart(
   const file = new FileHash();
   const hash = createHash("sha256");
   let found = 0;
-  for await (const chunk of unzipped(file.over(chunks), { what: key, remedy })) {
+  for await (const chunk of unzipped(file.over(chunks), key, remedy)) {
     proceed();
     hash.update(chunk);
     found += chunk.length;

@@ -44,7 +44,7 @@ export async function verifyChanges(
       continue;
     const chunks = await store.open(key);
     if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
-    for await (const line of readLines(chunks, { what: key, remedy: RESTORE })) {
+    for await (const line of readLines(chunks, key, RESTORE)) {
       proceed();
       found[kindOf(line, key)] += 1;
     }

@@ -193,8 +193,10 @@ export class Chain {
     if (chunks === undefined) throw damaged(key, "it is missing", NEW_RUN);
     const file = new FileHash();
     const text = createHash("sha256");
-    const onBytes = (bytes: Uint8Array): unknown => text.update(bytes);
-    yield* readLines(file.over(chunks), { what: key, remedy: NEW_RUN, onBytes });
+    for await (const line of readLines(file.over(chunks), key, NEW_RUN)) {
+      text.update(line).update("\n");
+      yield line;
+    }
     if (isDeepStrictEqual(file.result(), expected.stored) && text.digest("hex") === expected.sha256) return;
     throw damaged(key, "its checksum is not the one in its record", NEW_RUN);
   }

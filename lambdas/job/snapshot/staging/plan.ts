@@ -111,7 +111,7 @@ export async function createPlan(store: Store, key: string, { events, ...draft }
   };
 
   // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.
-  const created = await store.create(key, gzipLines(planLines(header, lines), { level: 1 }));
+  const created = await store.create(key, gzipLines(planLines(header, lines), 1));
   if (created !== undefined) return planOf(key, header, lines);
 
   const standing = await readPlan(store, key);
@@ -128,7 +128,7 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
   let header: PlanHeader | undefined;
   let previous = "";
   let isSorted = true;
-  for await (const line of readLines(chunks, { what: key, remedy: remedy(key) })) {
+  for await (const line of readLines(chunks, key, remedy(key))) {
     if (header === undefined) {
       if (parse(line, ANY_HEADER, key).version !== VERSION) return undefined;
       header = parse(line, HEADER, key);
@@ -152,8 +152,7 @@ export async function plannedTrigger(store: Store, key: string): Promise<PlanHea
   try {
     const chunks = await store.open(key);
     if (chunks === undefined) return "manual";
-    for await (const line of readLines(chunks, { what: key, remedy: remedy(key) }))
-      return parse(line, HEADER, key).trigger;
+    for await (const line of readLines(chunks, key, remedy(key))) return parse(line, HEADER, key).trigger;
   } catch (error) {
     if (!isDamage(error)) throw error;
   }

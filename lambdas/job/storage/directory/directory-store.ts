@@ -3,12 +3,12 @@
 import { createReadStream, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { SyncError } from "../../errors/sync-error.ts";
+import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { nameIfFree, nameInPlace, syncDirectory, versionOf, writeDurably } from "./durable-file.ts";
-import { fileError, isErrno, linkCycle, refuseBrokenLink } from "./file-error.ts";
+import { fileError, linkCycle, refuseBrokenLink } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { inFolder, refusedLinkOn } from "./open-folder.ts";
 
@@ -161,7 +161,7 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
     return await operation;
   } catch (error) {
     if (error instanceof SyncError) throw error;
-    if (!isErrno(error, "ENOENT")) throw fileError(error, verb, path);
+    if (codeOf(error) !== "ENOENT") throw fileError(error, verb, path);
     await refuseBrokenLink(path);
     return undefined;
   }
@@ -221,7 +221,7 @@ async function entriesOf(path: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(path, { withFileTypes: true });
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
+    if (codeOf(error) === "ENOENT") return [];
     throw fileError(error, "list", path);
   }
 }
@@ -231,8 +231,8 @@ async function fileAt(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
   } catch (error) {
-    if (isErrno(error, "ENOTDIR")) return undefined;
-    if (!isErrno(error, "ENOENT")) throw fileError(error, "list", path);
+    if (codeOf(error) === "ENOTDIR") return undefined;
+    if (codeOf(error) !== "ENOENT") throw fileError(error, "list", path);
     await refuseBrokenLink(path);
     return undefined;
   }

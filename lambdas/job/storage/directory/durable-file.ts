@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { SyncError } from "../../errors/sync-error.ts";
+import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import type { Body } from "../store.ts";
-import { fileError, isErrno, refuseBrokenLink } from "./file-error.ts";
+import { fileError, refuseBrokenLink } from "./file-error.ts";
 
 /** The version of a content: equal bytes have equal versions, as with an ETag. */
 export const versionOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
@@ -46,7 +46,7 @@ export async function nameIfFree(written: string, name: string, folderMode?: num
   const taken = await inFolderOf(name, folderMode, () => link(written, name)).then(
     () => false,
     (error: unknown) => {
-      if (isErrno(error, "EEXIST")) return true;
+      if (codeOf(error) === "EEXIST") return true;
       throw asFileError(error, "link", name);
     },
   );
@@ -72,7 +72,7 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
   try {
     await mkdir(path, mode);
   } catch (error) {
-    const isMissing = isErrno(error, "ENOENT");
+    const isMissing = codeOf(error) === "ENOENT";
     if (isMissing && !hasParent && parent !== path) {
       await makeDirectory(parent, mode);
       // Not with `recursive`: where the parent takes no directory, as in /proc, Node would try for ever.
@@ -92,7 +92,7 @@ async function inFolderOf<T>(path: string, mode: number | undefined, work: () =>
   try {
     return await work();
   } catch (error) {
-    if (mode === undefined || !isErrno(error, "ENOENT")) throw error;
+    if (mode === undefined || codeOf(error) !== "ENOENT") throw error;
     await makeDirectory(dirname(path), mode);
     return work();
   }

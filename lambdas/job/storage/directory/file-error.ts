@@ -2,7 +2,7 @@
 
 import { lstat, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { SyncError } from "../../errors/sync-error.ts";
+import { codeOf, SyncError } from "../../errors/sync-error.ts";
 
 const FULL =
   "the disk or the quota is full. Free some space and start again: the run resumes where it stopped.";
@@ -61,14 +61,9 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
   },
 };
 
-/** Whether `error` is the system's `code`, such as `ENOENT`. */
-export function isErrno(error: unknown, code: string): boolean {
-  return errnoOf(error) === code;
-}
-
 /** `STORE_FAILED` for what the file system refused: "Could not <verb> <path>", why, and what to do. */
 export function fileError(error: unknown, verb: string, path: string): SyncError {
-  const errno = errnoOf(error) ?? "unknown error";
+  const errno = codeOf(error) ?? "unknown error";
   const meaning =
     SPECIAL_MEANINGS[verb]?.[errno] ??
     MEANINGS[errno] ??
@@ -82,11 +77,6 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
 /** `STORE_FAILED` for a folder that a symbolic link inside it leads back to, which no single system call reports. */
 export function linkCycle(path: string): SyncError {
   return fileError(Object.assign(new Error("a cycle of links"), { code: "ELOOP" }), "list", path);
-}
-
-function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : undefined;
 }
 
 /** Throws `STORE_FAILED` where `path` was not found because it, or a link on the way to it, has no target. */

@@ -98,7 +98,7 @@ describe("a snapshot", () => {
         () => false,
       );
       const lines = await Array.fromAsync(
-        readLines((await store.open(part(0))) ?? streamOf(), { what: part(0) }),
+        readLines((await store.open(part(0))) ?? streamOf(), part(0)),
       ).catch(() => undefined);
       if (verifies !== (lines?.map((line) => `${line}\n`).join("") === wanted)) seen.push(bit);
       store.put(part(0), before);

@@ -1,7 +1,8 @@
 // Each error of the file system has a meaning and a remedy.
 
 import { describe, expect, it } from "vitest";
-import { fileError, isErrno } from "../../../../lambdas/job/storage/directory/file-error.ts";
+import { codeOf } from "../../../../lambdas/job/errors/sync-error.ts";
+import { fileError } from "../../../../lambdas/job/storage/directory/file-error.ts";
 
 const errno = (code: string): Error => Object.assign(new Error("raw"), { code });
 
@@ -36,8 +37,8 @@ describe("fileError", () => {
   });
 
   it("is identified by its errno", () => {
-    expect(isErrno(errno("ENOENT"), "ENOENT")).toBe(true);
-    expect(isErrno(errno("EACCES"), "ENOENT")).toBe(false);
-    expect(isErrno("ENOENT", "ENOENT")).toBe(false);
+    expect(codeOf(errno("ENOENT"))).toBe("ENOENT");
+    expect(codeOf(new Error("raw"))).toBeUndefined();
+    expect(codeOf("ENOENT")).toBeUndefined();
   });
 });

@@ -3,14 +3,22 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { gzipLines, readLines } from "../../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { bytesOf, streamOf } from "../streams.ts";
 
 const read = (...chunks: readonly Uint8Array[]): Promise<string[]> =>
-  Array.fromAsync(readLines(streamOf(...chunks), { what: "runs/uk/some-file" }));
+  Array.fromAsync(readLines(streamOf(...chunks), "runs/uk/some-file"));
 
 const zip = async (lines: readonly string[]): Promise<Buffer> =>
-  Buffer.concat(await Array.fromAsync(gzipLines(lines, { level: 6 })));
+  Buffer.concat(await Array.fromAsync(gzipLines(lines)));
+
+/** These do not compress, so their file is larger than what goes to zlib at once. */
+const LARGE: readonly string[] = Array.from({ length: 600 }, () => randomBytes(400).toString("hex"));
+
+/** The file in pieces of the size. */
+const cut = (bytes: Uint8Array, size: number): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 
 const damagedFile = expect.objectContaining({
   code: "STORE_CORRUPT",
@@ -42,16 +50,18 @@ describe("lines", () => {
         fc.array(line, { minLength: 1 }),
         fc.integer({ min: 1, max: 50 }),
         async (lines, size) => {
-          const bytes = await zip(lines);
-          const cuts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
-            bytes.subarray(i * size, (i + 1) * size),
-          );
-
-          expect(await read(...cuts)).toEqual(lines);
+          expect(await read(...cut(await zip(lines), size))).toEqual(lines);
         },
       ),
     );
   });
+
+  it.each([1_000, 64 * 1024, 128 * 1024, 200_000])(
+    "of a large file come back when its bytes are cut after each %d",
+    async (size) => {
+      expect(await read(...cut(await zip(LARGE), size))).toEqual(LARGE);
+    },
+  );
 
   it("come back when they are longer and more than any buffer", async () => {
     const lines = [
@@ -77,7 +87,7 @@ describe("lines", () => {
       }
     }
 
-    const bytes = gzipLines(endless(), { level: 1 });
+    const bytes = gzipLines(endless());
     await bytes.next();
     await setImmediate();
     const takenAfterOneChunk = source.taken;
@@ -87,32 +97,60 @@ describe("lines", () => {
     expect(takenAfterOneChunk).toBeLessThan(20_000);
     expect(source).toEqual({ taken: takenAfterOneChunk, closed: true });
   });
+
+  it("of a large file are read no further than they are taken, and its source is closed", async () => {
+    const source = { taken: 0, closed: false };
+    const pieces = cut(await zip(Array.from({ length: 10 }, () => LARGE).flat()), 64 * 1024);
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      try {
+        for (const piece of pieces) {
+          source.taken += 1;
+          yield piece;
+        }
+      } finally {
+        source.closed = true;
+      }
+    }
+
+    const lines = readLines(chunks(), "file");
+    await lines.next();
+    await lines.return();
+    await setImmediate();
+
+    expect(pieces.length).toBeGreaterThan(35);
+    expect(source).toEqual({ taken: expect.toSatisfy((taken: number) => taken < 30), closed: true });
+  });
 });
 
 describe("an error of the source", () => {
-  const failure = new Error("the service is gone");
+  const failure = new SyncError("STORE_FAILED", "the service is gone");
 
-  it("passes through the compressor unchanged", async () => {
+  it.each([
+    ["few", ["a"]],
+    ["many", LARGE],
+  ])("passes through the compressor unchanged after %s lines", async (_, some) => {
     async function* lines(): AsyncGenerator<string> {
-      yield "a";
+      yield* some;
       throw failure;
     }
 
-    await expect(Array.fromAsync(gzipLines(lines(), { level: 6 }))).rejects.toBe(failure);
+    await expect(Array.fromAsync(gzipLines(lines()))).rejects.toBe(failure);
   });
 
   it.each([
-    ["in the middle", 12],
-    ["after the last byte", undefined],
-  ])("passes through the reader unchanged, %s", async (_, end) => {
-    const bytes = await zip(["a"]);
+    ["in the middle", ["a"], 12],
+    ["after the last byte", ["a"], undefined],
+    ["in the middle of a large file", LARGE, 200_000],
+    ["after the last byte of a large file", LARGE, undefined],
+  ])("passes through the reader unchanged, %s", async (_, lines, end) => {
+    const bytes = await zip(lines);
     async function* chunks(): AsyncGenerator<Uint8Array> {
       yield bytes.subarray(0, end);
       await setImmediate();
       throw failure;
     }
 
-    await expect(Array.fromAsync(readLines(chunks(), { what: "file" }))).rejects.toBe(failure);
+    await expect(Array.fromAsync(readLines(chunks(), "file"))).rejects.toBe(failure);
   });
 });
 
@@ -120,7 +158,6 @@ describe("a damaged file", () => {
   it.each([
     ["no bytes", bytesOf("")],
     ["no gzip", bytesOf("a\n")],
-    ["no line", gzipSync("")],
     ["no newline at the end", gzipSync("a\nb")],
     ["an empty line", gzipSync("a\n\nb\n")],
     ["an empty first line", gzipSync("\na\n")],
@@ -138,6 +175,16 @@ describe("a damaged file", () => {
     ["something else", bytesOf("junk")],
   ])("is refused when %s comes after it in a chunk of its own", async (_, more) => {
     await expect(read(gzipSync("a\n"), more)).rejects.toEqual(damagedFile);
+  });
+
+  it.each<[what: string, damage: (whole: Buffer) => Buffer]>([
+    ["a second gzip member", (whole) => Buffer.concat([whole, gzipSync("b\n")])],
+    ["something behind the gzip member", (whole) => Buffer.concat([whole, bytesOf("junk")])],
+    ["no end", (whole) => whole.subarray(0, -1)],
+    ["its first half", (whole) => whole.subarray(0, whole.length / 2)],
+    ["another checksum", (whole) => Buffer.concat([whole.subarray(0, -8), Buffer.alloc(8)])],
+  ])("is refused by name where it is large: %s", async (_, damage) => {
+    await expect(read(damage(await zip(LARGE)))).rejects.toEqual(damagedFile);
   });
 
   it("is refused wherever it is cut off", async () => {
