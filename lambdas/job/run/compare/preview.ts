@@ -115,7 +115,7 @@ async function changesFrom(
 
 async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutReason, string[]>> {
   const first = noneLeftOut();
-  for await (const { uuid, reason } of readLeftOut(store, key)) {
+  for (const { uuid, reason } of await readLeftOut(store, key)) {
     if (first[reason].length < MOST_UUIDS) first[reason].push(uuid);
   }
   return first;

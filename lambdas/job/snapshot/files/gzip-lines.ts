@@ -19,8 +19,9 @@ const STREAM = {
 const LEVEL = 4;
 
 const NEWLINE = 0x0a;
+const LINE_END = Buffer.of(NEWLINE);
 
-/** Without their newlines; bytes are copied at once. */
+/** Without their newlines. */
 export type Lines = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 /** Takes lines only as fast as the result is read; an error of `lines` passes through unchanged. */
@@ -38,8 +39,10 @@ export function lineBytes(line: string | Uint8Array): number {
 }
 
 async function* encoded(lines: Lines): AsyncGenerator<Uint8Array> {
-  for await (const line of lines)
-    yield typeof line === "string" ? Buffer.from(`${line}\n`) : Buffer.concat([line, Buffer.of(NEWLINE)]);
+  for await (const line of lines) {
+    yield typeof line === "string" ? Buffer.from(line) : line;
+    yield LINE_END;
+  }
 }
 
 /**

@@ -19,26 +19,18 @@ export async function writeLeftOut(
 ): Promise<Manifest["left_out"]> {
   if (leftOut.length === 0) return undefined;
   const bytes = Buffer.from(leftOut.map(({ uuid, reason }) => `${jsonLine({ uuid, reason })}\n`).join(""));
-  if ((await store.create(key, bytes)) !== undefined) return factsOf(bytes);
-
-  const found = await store.read(key);
-  if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
-  if (isDeepStrictEqual(parseAll(found.bytes), leftOut)) return factsOf(found.bytes);
-  throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+  if ((await store.create(key, bytes)) === undefined) {
+    const found = await store.read(key);
+    if (found === undefined || !bytes.equals(found.bytes))
+      throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+  }
+  return factsOf(bytes);
 }
 
 /** None where there is no such file. Throws `STORE_CORRUPT` for a line that is no uuid with a reason. */
-export async function* readLeftOut(store: Store, key: string): AsyncGenerator<LeftOut, void, undefined> {
-  const chunks = await store.open(key);
-  if (chunks === undefined) return;
-  const decoder = new TextDecoder();
-  let begun = "";
-  for await (const chunk of chunks) {
-    const lines = (begun + decoder.decode(chunk, { stream: true })).split("\n");
-    begun = lines.pop() ?? "";
-    for (const line of lines) yield parse(line, key);
-  }
-  if (begun !== "") throw damaged(key, "its last line has no end", RESTORE);
+export async function readLeftOut(store: Store, key: string): Promise<readonly LeftOut[]> {
+  const found = await store.read(key);
+  return found === undefined ? [] : parse(found.bytes, key);
 }
 
 /**
@@ -57,9 +49,9 @@ export async function verifyLeftOut(
     if (isDeepStrictEqual(factsOf(found.bytes), left_out)) return;
     throw damaged(key, "its checksum is not the one in the manifest", RESTORE);
   }
-  const seen = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
-  for await (const { reason } of readLeftOut(store, key)) seen[reason] += 1;
-  if (LEFT_OUT_REASONS.some((reason) => seen[reason] !== counts[reason]))
+  const listed = parse(found.bytes, key);
+  const countOf = (wanted: string): number => listed.filter(({ reason }) => reason === wanted).length;
+  if (LEFT_OUT_REASONS.some((reason) => countOf(reason) !== counts[reason]))
     throw damaged(key, "it has other events than the manifest counts", RESTORE);
 }
 
@@ -67,20 +59,11 @@ function factsOf(bytes: Uint8Array): NonNullable<Manifest["left_out"]> {
   return { bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
 }
 
-/** Undefined for anything but whole lines of uuid and reason. */
-function parseAll(bytes: Uint8Array): readonly LeftOut[] | undefined {
+function parse(bytes: Uint8Array, key: string): readonly LeftOut[] {
   const lines = Buffer.from(bytes).toString().split("\n");
-  if (lines.pop() !== "") return undefined;
+  if (lines.pop() !== "") throw damaged(key, "its last line has no end", RESTORE);
   try {
     return lines.map((line) => leftOutSchema.parse(JSON.parse(line)));
-  } catch {
-    return undefined;
-  }
-}
-
-function parse(line: string, key: string): LeftOut {
-  try {
-    return leftOutSchema.parse(JSON.parse(line));
   } catch {
     throw damaged(key, "it holds a line that is not a uuid with a reason", RESTORE); // the parser's own error quotes it
   }

@@ -66,9 +66,6 @@ function kindOf(line: string, key: string): z.infer<typeof CHANGE>["change"] {
   }
 }
 
-/** What lies in the folder of a snapshot is what its manifest names: readers of a folder read every file of it. */
-type Listed = Pick<Manifest, "snapshot_id" | "parts" | "stored">;
-
 /** Athena reads all files below the prefix, except those whose name begins with "_" or ".". */
 const isRead = (file: string): boolean => !/^[._]/.test(file);
 
@@ -109,7 +106,7 @@ export async function checkNames(store: AccountStore): Promise<void> {
  */
 export async function checkListed(
   store: AccountStore,
-  { snapshot_id: snapshotId, parts, stored }: Listed,
+  { snapshot_id: snapshotId, parts, stored }: Pick<Manifest, "snapshot_id" | "parts" | "stored">,
 ): Promise<void> {
   const prefix = store.keys.snapshot(snapshotId);
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));

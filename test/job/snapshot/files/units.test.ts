@@ -4,7 +4,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { createManifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import { incompleteUnits, lostChanges, partSizes } from "../../../../lambdas/job/snapshot/files/units.ts";
+import {
+  describeUnit,
+  folderOf,
+  incompleteUnits,
+  lostChanges,
+  partSizes,
+  type Unit,
+} from "../../../../lambdas/job/snapshot/files/units.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
@@ -92,7 +99,8 @@ it("is complete without its manifest being read where its parts have the sizes t
   const whole = await sizes();
   store.put(layout("uk").manifest(ONE), "{");
 
-  expect([...whole.values()].map(({ length }) => length)).toEqual([3, 3]);
+  const { bytes = "" } = (await store.read(layout("uk").part(ONE, 0))) ?? {};
+  expect([...whole.values()]).toEqual([Array(3).fill(bytes.length), Array(3).fill(bytes.length)]);
   expect(await incomplete(whole)).toEqual([]);
 });
 
@@ -201,4 +209,18 @@ it("has lost the changes that lack a part and are marked so, until the part is b
 
   store.put(key, bytes);
   expect(await lostChanges(accountStore(store, "uk"))).toEqual(new Set());
+});
+
+it.each<[Unit["holds"], string, string]>([
+  ["snapshot", layout("uk").snapshot(ONE), `the snapshot ${ONE} of the account uk`],
+  ["changes", layout("uk").changes(FIRST, ONE), "the changes of publication 0000000001 of the account uk"],
+])("a unit that holds %s has a folder and a description", (holds, folder, description) => {
+  const unit: Unit = {
+    account: "uk",
+    holds,
+    publication: aPublication({ publication: FIRST, snapshot_id: ONE }),
+  };
+
+  expect(folderOf(unit)).toBe(folder);
+  expect(describeUnit(unit)).toBe(description);
 });

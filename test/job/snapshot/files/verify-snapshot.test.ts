@@ -9,7 +9,13 @@ import {
   verifyFile,
   verifyPart,
 } from "../../../../lambdas/job/snapshot/files/verify-part.ts";
-import { verifyChanges, verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import {
+  checkForeign,
+  checkListed,
+  checkNames,
+  verifyChanges,
+  verifySnapshot,
+} from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -148,6 +154,16 @@ describe("a part's file", () => {
     await expect(opened(OTHER, STORED)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
   });
 
+  it("is read no further once the work is stopped, where it is the one that was written", async () => {
+    store.put(part(1), WRITTEN);
+    const stop = new Error("stopped");
+    const proceed = (): void => {
+      throw stop;
+    };
+
+    await expect(verifyFile(store, part(1), ROWS, STORED, proceed)).rejects.toBe(stop);
+  });
+
   it("verifies by its rows alone where no manifest says what was written", async () => {
     store.put(part(1), WRITTEN);
 
@@ -207,5 +223,92 @@ describe("the changes of a publication", () => {
     };
 
     await expect(verify({}, proceed)).rejects.toBe(stop);
+  });
+});
+
+describe("the folder of a snapshot", () => {
+  const STORED = [{ bytes: 3, sha256: "" }];
+  const LISTED = {
+    snapshot_id: ID,
+    parts: [{ file: "part-00000.ndjson.gz", rows: 1, bytes: 9, sha256: "" }],
+  };
+  const beside = (file: string): string => `${layout("uk").snapshot(ID)}${file}`;
+
+  beforeEach(() => {
+    store = new MemoryStore();
+    store.put(part(0), "abc");
+  });
+
+  it("may have files that no reader of it reads", async () => {
+    for (const file of ["_manifest.json", ".DS_Store"]) store.put(beside(file), "");
+
+    await expect(checkForeign(accountStore(store, "uk"), LISTED)).resolves.toBeUndefined();
+    await expect(
+      checkListed(accountStore(store, "uk"), { ...LISTED, stored: STORED }),
+    ).resolves.toBeUndefined();
+  });
+
+  it.each(["part-00001.ndjson.gz", "part-00000 (1).ndjson.gz"])(
+    "may not have %s, which readers would take for a part",
+    async (file) => {
+      store.put(beside(file), "");
+      const foreign = {
+        code: "STORE_CORRUPT",
+        fields: { key: beside(file) },
+        message: expect.stringContaining("readers take it for a part of the snapshot"),
+      };
+
+      await expect(checkForeign(accountStore(store, "uk"), LISTED)).rejects.toMatchObject(foreign);
+      await expect(checkListed(accountStore(store, "uk"), LISTED)).rejects.toMatchObject(foreign);
+    },
+  );
+
+  it("has each part before it is published, with its size where the manifest has one", async () => {
+    const check = (stored?: readonly StoredFile[]): Promise<void> =>
+      checkListed(accountStore(store, "uk"), { ...LISTED, ...(stored && { stored }) });
+
+    await expect(check()).resolves.toBeUndefined();
+    await expect(check([{ bytes: 4, sha256: "" }])).rejects.toMatchObject({
+      fields: { key: part(0) },
+      message: expect.stringContaining("it has 3 bytes, and was written with 4"),
+    });
+    await store.delete(part(0));
+    await expect(check()).rejects.toMatchObject({
+      fields: { key: part(0) },
+      message: expect.stringContaining("it is missing"),
+    });
+  });
+
+  it("is not one of a retired snapshot when it is published", async () => {
+    const key = layout("uk").retired(ID);
+    store.put(key, "{}");
+
+    await expect(checkListed(accountStore(store, "uk"), LISTED)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key },
+    });
+  });
+});
+
+describe("a folder of the account that Athena reads whole", () => {
+  it("may have files of the warehouse, and those that Athena does not read", async () => {
+    store.put(`snapshots/uk/${ID}/_notes`, "");
+    store.put(`run-log/uk/.hidden`, "");
+
+    await expect(checkNames(accountStore(store, "uk"))).resolves.toBeUndefined();
+  });
+
+  it.each([
+    `snapshots/uk/${ID}/part-00000 (1).ndjson.gz`,
+    "changes/uk/0000000001/x/part-00000.ndjson.gz.bak",
+    "publications/uk/0000000001 (1).ndjson",
+    "run-log/uk/a copy (1).json",
+  ])("may not have %s", async (key) => {
+    store.put(key, "");
+
+    await expect(checkNames(accountStore(store, "uk"))).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key },
+    });
   });
 });
