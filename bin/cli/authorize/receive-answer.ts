@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -147,13 +147,13 @@ async function isListening(server: Server, isOptional: boolean): Promise<boolean
     await once(server, "listening");
     return true;
   } catch (error) {
-    if (isOptional && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))) return false;
+    if (isOptional && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error) ?? "")) return false;
     throw error;
   }
 }
 
 function notListening(redirect: URL, error: unknown): SyncError {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? "unknown error";
   const why =
     code === "EADDRINUSE"
       ? "another program listens there. End it (another authorize may still wait)"
@@ -165,10 +165,6 @@ function notListening(redirect: URL, error: unknown): SyncError {
     `The answer cannot be received at ${redirect.href}: ${why}. Or give --redirect-uri with another address that the operator of the service has registered, or add --paste, which needs no port.`,
     { fields: { errno: code } },
   );
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }
 
 function sendPage(response: ServerResponse, status: number, page: PageText): void {
