@@ -1,8 +1,10 @@
 // Damage: what is damaged is neither published nor compared with, and a process that finds it names the file.
 
 import type { Ended } from "../process/do-command.ts";
+import { wrongIn } from "./lead-to.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
+import type { SeenRow } from "./reader.ts";
 
 const isNeeded = (key: string): boolean => key.includes("/part-") || key.endsWith("/_manifest.json");
 
@@ -42,15 +44,12 @@ const FILE = /[\w./-]+[.]\w+/;
 
 /** Its files may go while it looks at them: they are removed, or were retired. `diff` takes any snapshot that is there. */
 function hasGone(
-  { removedAtMs = 0, retiredAtMs, runsFromMs, world }: Model,
+  { removedAtMs = 0, retiredAtMs, runsFromMs }: Model,
   { fromMs }: Pick<ProcessFacts, "fromMs">,
   key: string,
 ): boolean {
   const [, , runId = ""] = key.split("/");
-  return (
-    removedAtMs > Math.min(fromMs, runsFromMs.get(runId) ?? fromMs) ||
-    [...retiredAtMs.values()].some((atMs) => atMs <= world.timeline.nowMs)
-  );
+  return removedAtMs > Math.min(fromMs, runsFromMs.get(runId) ?? fromMs) || retiredAtMs.size > 0;
 }
 
 function checkDiff(model: Model, facts: ProcessFacts, { a, b, changes }: NonNullable<Ended["diff"]>): void {
@@ -59,17 +58,9 @@ function checkDiff(model: Model, facts: ProcessFacts, { a, b, changes }: NonNull
   if ([a, b].some((id) => id !== null && isIncomplete(model, facts, id))) return;
   if (isDamaged(model, a) || (b !== null && isDamaged(model, b)))
     model.fail(`${name} compares what is damaged`);
-  const folded = new Map(
-    (b === null ? [] : (model.reader.rows(b) ?? [])).map(({ uuid, event }) => [uuid, event]),
-  );
-  for (const { uuid, before, after } of changes) {
-    if ((folded.get(uuid) ?? null) !== before) model.fail(`${name} finds a change of another event`);
-    if (after === null) folded.delete(uuid);
-    else folded.set(uuid, after);
-  }
-  const rows = model.reader.rows(a) ?? [];
-  if (folded.size !== rows.length || rows.some(({ uuid, event }) => folded.get(uuid) !== event))
-    model.fail(`the changes that ${name} finds do not lead from ${b} to ${a}`);
+  const rows = (id: string | null): readonly SeenRow[] => (id === null ? [] : (model.reader.rows(id) ?? []));
+  const wrong = wrongIn(rows(b), changes, rows(a));
+  if (wrong) model.fail(`the changes that ${name} finds ${wrong}`);
 }
 
 function isIncomplete(model: Model, facts: ProcessFacts, snapshotId: string): boolean {

@@ -47,9 +47,10 @@ export function checkEnd(model: Model, process: string, { defect, result }: Ende
 }
 
 /** On a laptop a table without rows names no files. */
-export function readersSeeHead({ reader, visibility }: Model): boolean {
+export function readersSeeHead({ reader, visibility, world }: Model): boolean {
   const head = reader.log().at(-1);
-  return visibility.shown === head?.snapshot_id || (visibility.shown === "" && head?.events === 0);
+  const isWithoutFiles = head?.events === 0 && world.plan.setting.warehouse === "directory";
+  return visibility.shown === (isWithoutFiles ? "" : (head?.snapshot_id ?? ""));
 }
 
 function agree(model: Model, runId: string, outcome: string, where: string): void {

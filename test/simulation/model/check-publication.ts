@@ -4,8 +4,9 @@ import type { ObjectChange } from "../warehouse/objects.ts";
 import { isDamaged, wasDamaged } from "./check-damage.ts";
 import { checkColumns } from "./check-files.ts";
 import { checkRemoval } from "./check-removal.ts";
+import { wrongIn } from "./lead-to.ts";
 import type { Model } from "./model.ts";
-import type { SeenPublication, SeenRow } from "./reader.ts";
+import type { SeenChange, SeenPublication, SeenRow } from "./reader.ts";
 
 export function checkPublication(model: Model, { key, by }: ObjectChange): void {
   const entries = model.reader.entries();
@@ -70,21 +71,13 @@ function checkBase(
 
 /** The rows of the base, with the changes, are the rows now. */
 function checkChanges(model: Model, own: SeenPublication, rows: readonly SeenRow[]): void {
-  const { publication, base_snapshot_id: base } = own;
-  const old = base === null ? [] : (model.reader.rows(base) ?? []);
-  const folded = new Map(old.map(({ uuid, event }) => [uuid, event]));
-  const counts = { added: 0, changed: 0, removed: 0 };
-  for (const { uuid, change, before: from, after } of model.reader.changes(own)) {
-    counts[change] += 1;
-    if ((folded.get(uuid) ?? null) !== from)
-      model.fail(`a change of ${publication} begins with another event`);
-    if (after === null) folded.delete(uuid);
-    else folded.set(uuid, after);
-  }
-  const isEqual = folded.size === rows.length && rows.every(({ uuid, event }) => folded.get(uuid) === event);
-  if (!isEqual) model.fail(`the changes of ${publication} do not lead to what readers see`);
-  const { added, changed, removed } = own;
-  if (added !== counts.added || changed !== counts.changed || removed !== counts.removed)
+  const { publication, base_snapshot_id: base, added, changed, removed } = own;
+  const changes = model.reader.changes(own);
+  const wrong = wrongIn(base === null ? [] : (model.reader.rows(base) ?? []), changes, rows);
+  if (wrong) model.fail(`the changes of ${publication} ${wrong}`);
+  const count = (kind: SeenChange["change"]): number =>
+    changes.filter(({ change }) => change === kind).length;
+  if (added !== count("added") || changed !== count("changed") || removed !== count("removed"))
     model.fail(`the changes of ${publication} are not as many as it says`);
 }
 

@@ -1,6 +1,7 @@
 // Requests to the service: only with the lease, not for a run that has ended, and after the catalog was brought up to date.
 
 import { hasDamage } from "./check-damage.ts";
+import { readersSeeHead } from "./check-outcomes.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
 
@@ -20,10 +21,6 @@ export function checkRequest(model: Model, facts: ProcessFacts): void {
 
 /** Before its first request a run shows readers what is published. */
 function checkCatalog(model: Model, { name, start, wasAlone }: ProcessFacts): void {
-  const head = model.reader.log().at(-1);
-  if (start.command.name !== "run" || !wasAlone || hasDamage(model) || head === undefined) return;
-  const expected =
-    head.events === 0 && model.world.plan.setting.warehouse === "directory" ? "" : head.snapshot_id;
-  if (model.visibility.shown !== expected)
-    model.fail(`${name} logs in before readers see the head ${head.snapshot_id}`);
+  if (start.command.name !== "run" || !wasAlone || hasDamage(model) || readersSeeHead(model)) return;
+  model.fail(`${name} logs in before readers see the head, and they see ${model.visibility.shown}`);
 }
