@@ -1,6 +1,7 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
@@ -13,9 +14,9 @@ import {
   deletable,
   type Store,
 } from "../../../lambdas/job/storage/store.ts";
-import { Notifier } from "../notify/notifier.ts";
-import type { OptionValues } from "../options/options.ts";
-import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
+import { notify } from "../notify/notify.ts";
+import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
+import { heldCommands } from "../output/describe-status.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-credentials.ts";
@@ -40,23 +41,19 @@ export const runCommand = command({
   options: OPTIONS,
   example: "run --base-url https://service.example --account uk",
   execute: async (values, context) => {
-    const notifier = new Notifier({
-      values,
-      terminal: context.stderr,
-      proxies: context.proxies,
-      signal: context.signal,
-      clock: systemClock,
-      random: systemRandom,
-    });
+    const { account } = values;
+    const { stderr: terminal, proxies, signal } = context;
+    const tell = (eventOf: () => Promise<RunEvent | undefined>): Promise<void> =>
+      notify(eventOf, { values, terminal, proxies, signal, clock: systemClock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
-      await notifier.notStarted(error);
+      await tell(async () => failedStartEvent(account, error));
       throw error;
     });
     const exitCode = reportRun(context, result, values);
-    await notifier.ended(
-      result,
-      async () => (await publicationOf(accountStore(store, values.account), result.row))?.publication,
-    );
+    await tell(async () => {
+      const published = await publicationOf(accountStore(store, account), result.row);
+      return runEvent(account, result, published?.publication, (id) => heldCommands(id, values));
+    });
     return exitCode;
   },
   failureJson,

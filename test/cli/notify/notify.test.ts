@@ -1,10 +1,12 @@
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
-import { Notifier } from "../../../bin/cli/notify/notifier.ts";
+import { notify } from "../../../bin/cli/notify/notify.ts";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
+import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
 import { proxyServer } from "../../job/service/http/proxy-server.ts";
@@ -30,8 +32,10 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS];
   const address = { baseUrl: "https://service.example", account: "uk" };
   const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
-  const notifier = new Notifier({
-    values: new GivenOptions(onCommandLine, {}, "/srv").read(names),
+  const values = new GivenOptions(onCommandLine, {}, "/srv").read(names);
+  const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, values));
+  await notify(async () => event, {
+    values,
     terminal: {
       message: (line) => {
         text += `${line}\n`;
@@ -48,7 +52,6 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
     random: { next: () => 0.5, token: () => "t" },
     ...(given.timeoutMs === undefined ? {} : { timeoutMs: given.timeoutMs }),
   });
-  await notifier.ended(result, async () => "0000000007");
   return { text, waitedMs };
 }
 
