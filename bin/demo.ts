@@ -25,7 +25,7 @@ const CHANGES = `SELECT publication, change, count(*) AS events, min(fields) AS 
 
 class DemoStopped extends Error {}
 
-const stdout = Terminal.in(process.env, process.stdout);
+const stdout = new Terminal(process.stdout, process.env);
 
 // The running command gets the signal and ends in good order; then the files of this process are deleted.
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
@@ -36,7 +36,7 @@ try {
   await demo();
 } catch (error) {
   if (!(error instanceof DemoStopped)) throw error;
-  Terminal.in(process.env, process.stderr).lines(["", error.message]);
+  new Terminal(process.stderr, process.env).lines(["", error.message]);
   process.exitCode = stop.aborted ? EXIT.interrupted : EXIT.failed;
 } finally {
   await simulator.stop();

@@ -7,7 +7,7 @@ import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatResult } from "../output/format-result.ts";
+import { chosenFormat, formatResult } from "../output/format-result.ts";
 import { changeCounts } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
@@ -69,13 +69,8 @@ async function print(
   }
 }
 
-function formOf({ json, format }: Values): TextFormat {
-  if (json && format !== undefined) {
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `--json and --format ${format} are two forms of the result. Leave one of them out.`,
-    );
-  }
+function formOf(values: Values): TextFormat {
+  const format = chosenFormat(values);
   if (format !== "parquet") return format ?? "table";
   throw new SyncError(
     "CONFIG_INVALID",

@@ -17,7 +17,7 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
-import { type Answers, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
+import { type Ask, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { SETTINGS_FILE } from "../options/settings-file.ts";
@@ -48,7 +48,7 @@ export const initCommand = command({
   example: "init",
   execute: async (values, context) => {
     const { stderr } = context;
-    const written = await withAnswers(context, (answers) => write(values, context, answers));
+    const written = await withAnswers(context, (ask) => write(values, context, ask));
     stderr.lines([`Written: ${written.settings} and ${written.credentials}, which only you may read.`]);
     const { account, settings: config } = written;
     const given = new GivenOptions({ account, config }, {}, context.cwd).withFile();
@@ -70,7 +70,7 @@ export const initCommand = command({
       tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
-      const password = await withAnswers(context, (answers) => askPassword(answers, undefined));
+      const password = await withAnswers(context, (ask) => askPassword(ask, undefined));
       await replace(written.credentials, credentialsText({ ...written.login, password }));
       tried = await tryAccount(checked, trial);
     }
@@ -108,12 +108,12 @@ interface Written {
   readonly credentials: string;
 }
 
-async function write(values: Values, context: CommandContext, answers: Answers): Promise<Written> {
+async function write(values: Values, context: CommandContext, ask: Ask): Promise<Written> {
   const { cwd, given, secrets } = context;
   const title = given.configPath ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const before = settingsBefore(path, title);
-  const account = await answers.get(given.has("account") ? values.account : undefined, {
+  const account = await ask(given.has("account") ? values.account : undefined, {
     name: "--account",
     words: "Account, a name of your own",
     fallback: "default",
@@ -121,15 +121,15 @@ async function write(values: Values, context: CommandContext, answers: Answers):
   });
   const credentials = join(dirname(path), "credentials", `${account}.json`);
   refuseKnownAccount(before, account, credentials, title);
-  const baseUrl = await answers.get(values.baseUrl, {
+  const baseUrl = await ask(values.baseUrl, {
     name: "--base-url",
     words: "Address of the service",
     parse: (text) => parseSetting(baseUrlSchema, text),
   });
-  const login = await askCredentials(values, secrets, answers);
+  const login = await askCredentials(values, secrets, ask);
   const authUrl =
     login.method === "oauth"
-      ? await answers.get(values.authUrl, {
+      ? await ask(values.authUrl, {
           name: "--auth-url",
           words: "Address of the identity provider",
           parse: (text) => parseSetting(authUrlSchema, text),

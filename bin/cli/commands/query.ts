@@ -14,10 +14,10 @@ import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import packageJson from "../../../package.json" with { type: "json" };
-import type { OptionValues, ResultFormat } from "../options/options.ts";
+import type { OptionValues } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { columnsAndRows, formatResult, type ResultRows } from "../output/format-result.ts";
+import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
 import { oneLine } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
@@ -66,9 +66,12 @@ export const queryCommand = command({
       hint: (accounts, message) => fieldHint(store, accounts, message),
     };
     if (values.out === undefined) {
-      if (form === "parquet") throw noText();
+      if (form === "parquet")
+        throw new SyncError("CONFIG_INVALID", "Parquet is not text: name a file with --out.");
       await queryRows(views, sql, options, async (result) => {
-        for await (const piece of piecesOf(result, form, values.full ? undefined : stdout.width)) {
+        for await (const piece of formatResult(form, result, {
+          width: values.full ? undefined : stdout.width,
+        })) {
           if (!(await stdout.piece(piece))) return;
         }
       });
@@ -119,22 +122,14 @@ export async function withDuckDB(): Promise<typeof import("../query/query.ts")> 
   return await import("../query/query.ts");
 }
 
-/** `json` is an array of objects, `line` what `--json` prints. */
-type Form = ResultFormat | "line";
-
-function formOf({ json, format, out }: Values): Form {
-  if (json && format !== undefined) {
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `--json and --format ${format} are two forms of the result. Leave one of them out.`,
-    );
-  }
-  if (json) return "line";
-  return format ?? BY_ENDING[/\.(\w+)$/.exec(out ?? "")?.[1]?.toLowerCase() ?? ""] ?? "table";
+function formOf(values: Values): PrintedForm | "parquet" {
+  const format = chosenFormat(values);
+  if (values.json) return "line";
+  return format ?? BY_ENDING[/\.(\w+)$/.exec(values.out ?? "")?.[1]?.toLowerCase() ?? ""] ?? "table";
 }
 
 /** What the ending of a file's name says. */
-const BY_ENDING: Readonly<Record<string, ResultFormat>> = {
+const BY_ENDING: Readonly<Record<string, PrintedForm | "parquet">> = {
   csv: "csv",
   json: "json",
   ndjson: "ndjson",
@@ -142,23 +137,11 @@ const BY_ENDING: Readonly<Record<string, ResultFormat>> = {
   parquet: "parquet",
 };
 
-function noText(): SyncError {
-  return new SyncError("CONFIG_INVALID", "Parquet is not text: name a file with --out.");
-}
-
-function piecesOf(
-  result: ResultRows,
-  form: Exclude<Form, "parquet">,
-  width?: number,
-): AsyncGenerator<string> {
-  return form === "line" ? columnsAndRows(result) : formatResult(form, result, { width });
-}
-
 /** Returns the number of rows. */
 async function addRows(
   add: Add,
   { columns, batches }: ResultRows,
-  form: Exclude<Form, "parquet">,
+  form: PrintedForm,
 ): Promise<number> {
   let count = 0;
   async function* counted(): ResultRows["batches"] {
@@ -167,7 +150,7 @@ async function addRows(
       yield rows;
     }
   }
-  await add(piecesOf({ columns, batches: counted() }, form));
+  await add(formatResult(form, { columns, batches: counted() }));
   return count;
 }
 

@@ -12,28 +12,19 @@ import { type AccountStore, accountStore, type Store } from "../../../lambdas/jo
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import {
-  describeEarlierHeld,
+  cameTo,
   describeHead,
   describeHeld,
   heldJson,
   madeAtMs,
   publishableOf,
-  reasonOf,
   running,
   statusTable,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
 import type { Output } from "../output/terminal.ts";
-import {
-  age,
-  changeCounts,
-  minute,
-  plural,
-  repeatedEntries,
-  throttledText,
-  whereText,
-} from "../output/words.ts";
+import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import {
   damagedAccountText,
@@ -157,8 +148,8 @@ function describeStatus(
   const publishable = publishableOf(found);
   for (const one of publishable) {
     lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
-    const describe = one === publishable.at(-1) ? describeHeld : describeEarlierHeld;
-    const judged = describe({ ...one, isPinned: head?.pinned === true }, head?.snapshot_id ?? null, values);
+    const held = { ...one, isPinned: head?.pinned === true };
+    const judged = describeHeld(held, head?.snapshot_id ?? null, values, one !== publishable.at(-1));
     lines.push(...judged.map((line) => `               ${line}`));
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
@@ -171,12 +162,8 @@ function describeStatus(
 
 function describeRun(row: RunLogEntry): string {
   const name = isRun(row.trigger) ? "" : ` by ${row.trigger}`;
-  const events = row.events === null ? "" : plural(row.events, "event");
-  const what = [events, row.added === null ? reasonOf(row) : changeCounts(row)]
-    .filter((part) => part !== "")
-    .join(": ");
   const took = durationText(row.seconds * 1000).padStart(7);
-  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${what}${repeatedEntries(row)}${name}`;
+  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${cameTo(row)}${name}`;
 }
 
 /**

@@ -17,6 +17,8 @@ interface QuestionsOptions {
 }
 
 interface Question<Value> {
+  /** The option or the variable that gives the answer. */
+  readonly name: string;
   readonly words: string;
   /** What Enter alone means. */
   readonly fallback?: string;
@@ -38,7 +40,8 @@ class Questions {
     const { input, signal } = options;
     this.#options = options;
     // A terminal that is read key by key echoes nothing by itself.
-    this.#reader = createInterface({ input, output: silent(), terminal: true, historySize: 0 });
+    const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+    this.#reader = createInterface({ input, output, terminal: true, historySize: 0 });
     this.#reader.on("line", (line) => {
       const answer = this.#onLine;
       this.#onLine = undefined;
@@ -120,44 +123,29 @@ function withoutErased(line: string): string {
   return kept.join("");
 }
 
-function silent(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
-}
-
-interface NamedQuestion<Value> extends Question<Value> {
-  /** The option or the variable that gives it. */
-  readonly name: string;
-}
-
-/** Where the answers of `init` come from: what is given, then a person at a terminal, or else standard input for a secret. */
-export interface Answers {
-  /** Without a terminal the fallback, or `CONFIG_INVALID` naming what is missing. */
-  readonly get: <Value>(given: Value | undefined, question: NamedQuestion<Value>) => Promise<Value>;
-  readonly secret: (given: string | undefined, question: NamedQuestion<string>) => Promise<string>;
-}
+/**
+ * What is given; else what a person at a terminal says. Without a terminal a secret is the line on standard input, anything
+ * else its fallback. Throws `CONFIG_INVALID` naming what is missing.
+ */
+export type Ask = <Value>(given: Value | undefined, question: Question<Value>) => Promise<Value>;
 
 export async function withAnswers<T>(
   { stdin, stderr, signal }: Output & { readonly stdin: () => Input; readonly signal: AbortSignal },
-  work: (answers: Answers) => Promise<T>,
+  work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const input = stdin();
   const questions = input.isTTY ? new Questions({ input, terminal: stderr, signal }) : undefined;
-  const answers: Answers = {
-    get: async (given, question) => {
-      if (given !== undefined) return given;
-      if (questions) return questions.ask(question);
-      if (question.fallback !== undefined) return question.parse(question.fallback);
-      throw missing(question.name, "There is no terminal to ask at.");
-    },
-    secret: async (given, question) => {
-      if (given !== undefined) return given;
-      if (questions) return questions.ask({ ...question, isHidden: true });
-      const text = (await readSecretLine(input, signal)).replace(/\r?\n$/, "");
-      if (text !== "" && !/[\r\n]/.test(text)) return question.parse(text);
-      throw missing(question.name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
-    },
+  const ask: Ask = async (given, question) => {
+    const { name, fallback, isHidden, parse } = question;
+    if (given !== undefined) return given;
+    if (questions) return questions.ask(question);
+    if (fallback !== undefined) return parse(fallback);
+    if (!isHidden) throw missing(name, "There is no terminal to ask at.");
+    const text = (await readSecretLine(input, signal)).replace(/\r?\n$/, "");
+    if (text !== "" && !/[\r\n]/.test(text)) return parse(text);
+    throw missing(name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
   };
-  return await work(answers).finally(() => questions?.close());
+  return await work(ask).finally(() => questions?.close());
 }
 
 function missing(name: string, why: string): SyncError {
@@ -165,44 +153,46 @@ function missing(name: string, why: string): SyncError {
   return new SyncError("CONFIG_INVALID", `${how}. ${why} Nothing was written.`);
 }
 
-/** The credentials of a new account: from options and the environment, and the rest from a person or standard input. */
+/** The credentials of a new account. */
 export async function askCredentials(
   values: OptionValues<"method" | "email" | "clientId">,
   secrets: { readonly password: string | undefined; readonly clientSecret: string | undefined },
-  answers: Answers,
+  ask: Ask,
 ): Promise<ServiceCredentials> {
-  const method = await answers.get(values.method, {
+  const method = await ask(values.method, {
     name: "--method",
     words: "Method: session (recommended), basic or oauth",
     fallback: "session",
     parse: (text) => parseSetting(OPTIONS.method.schema, text),
   });
   if (method === "oauth") {
-    const client_id = await answers.get(values.clientId, {
+    const client_id = await ask(values.clientId, {
       name: "--client-id",
       words: "client_id",
       parse: filledText,
     });
-    const client_secret = await answers.secret(secrets.clientSecret, {
+    const client_secret = await ask(secrets.clientSecret, {
       name: "BRAND_CLIENT_SECRET",
       words: "client_secret (not shown)",
+      isHidden: true,
       parse: filledText,
     });
     return parseCredentials(JSON.stringify({ method, client_id, client_secret }));
   }
-  const email = await answers.get(values.email, {
+  const email = await ask(values.email, {
     name: "--email",
     words: "E-mail address",
     parse: method === "basic" ? withoutColon : filledText,
   });
-  const password = await askPassword(answers, secrets.password);
+  const password = await askPassword(ask, secrets.password);
   return parseCredentials(JSON.stringify({ method, email, password }));
 }
 
-export function askPassword(answers: Answers, given: string | undefined): Promise<string> {
-  return answers.secret(given, {
+export function askPassword(ask: Ask, given: string | undefined): Promise<string> {
+  return ask(given, {
     name: "BRAND_PASSWORD",
     words: "Password (not shown)",
+    isHidden: true,
     parse: filledText,
   });
 }

@@ -29,9 +29,8 @@ export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
 }
 
 export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson", "parquet"] as const;
-export type ResultFormat = (typeof RESULT_FORMATS)[number];
 /** Parquet is the only one that is no text. */
-export type TextFormat = Exclude<ResultFormat, "parquet">;
+export type TextFormat = Exclude<(typeof RESULT_FORMATS)[number], "parquet">;
 
 /** In the order of their severity. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;

@@ -16,7 +16,7 @@ import type { Publication } from "../../../lambdas/job/storage/publication-log.t
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import type { TableRows } from "./format-result.ts";
-import { age, changeCounts, minute, plural } from "./words.ts";
+import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */
 export function describeHead(head: Publication | undefined, nowMs: number): readonly string[] {
@@ -45,6 +45,13 @@ export function publishableOf({ head, held }: Pick<Status, "head" | "held">): re
 /** Why an attempt ended as it did, in a word or two. */
 export function reasonOf({ reason, error_code }: RunLogEntry): string {
   return [reason, error_code].filter((part) => part !== null).join(" ");
+}
+
+/** What it came to: `12 events: 12 added, 0 changed, 0 removed`. */
+export function cameTo(row: RunLogEntry): string {
+  const events = row.events === null ? "" : plural(row.events, "event");
+  const what = row.added === null || row.outcome === "FAILED" ? reasonOf(row) : changeCounts(row);
+  return [events, what].filter((part) => part !== "").join(": ") + repeatedEntries(row);
 }
 
 /** All accounts of a warehouse, a line each. */
@@ -85,28 +92,23 @@ interface Held {
 }
 
 /**
- * All of it, for one snapshot.
  * @param head the snapshot that readers see now; null for none
+ * @param isBrief where a later one waits too
  */
-export function describeHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
-  const [look, publish] = commandLines(held, values);
-  const { preview, isPinned } = held;
-  return [
-    ...(preview ? [wouldDo(preview, head), ...firstOfEach(preview)] : []),
-    look,
-    publish,
-    `or wait: ${ifNotAccepted(isPinned)}`,
-  ];
-}
-
-/** In short, where a later one waits too. */
-export function describeEarlierHeld(held: Held, head: string | null, values: PlaceValues): readonly string[] {
-  return [...(held.preview ? [wouldDo(held.preview, head)] : []), ...commandLines(held, values)];
-}
-
-function commandLines({ snapshotId }: Held, values: PlaceValues): readonly [string, string] {
+export function describeHeld(
+  { snapshotId, preview, isPinned }: Held,
+  head: string | null,
+  values: PlaceValues,
+  isBrief = false,
+): readonly string[] {
   const { accept, diff } = heldCommands(snapshotId, values);
-  return [`look at it: ${diff}`, `publish it anyway: ${accept}`];
+  return [
+    ...(preview ? [wouldDo(preview, head)] : []),
+    ...(preview && !isBrief ? firstOfEach(preview) : []),
+    `look at it: ${diff}`,
+    `publish it anyway: ${accept}`,
+    ...(isBrief ? [] : [`or wait: ${ifNotAccepted(isPinned)}`]),
+  ];
 }
 
 function firstOfEach(preview: Preview): readonly string[] {
@@ -156,7 +158,7 @@ function first(what: string, all: number, uuids: readonly string[]): readonly st
   return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
 }
 
-interface HeldJson extends Held {
+export interface HeldJson extends Held {
   readonly reason: string | null;
   readonly explanation: string;
 }

@@ -1,7 +1,6 @@
 // The exit code of a command.
 
 import { codeOf, type ErrorCode, type SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 
 export const EXIT = {
   done: 0,
@@ -22,22 +21,6 @@ const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
 export function exitCodeOfError({ code }: SyncError): number {
   if (code === "INTERRUPTED") return EXIT.interrupted;
   return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;
-}
-
-export function exitCodeOfRun({ row, error }: RunResult): number {
-  switch (row.outcome) {
-    case "PUBLISHED":
-    case "HANDED_OVER":
-    case "DRY_RUN":
-      return EXIT.done;
-    case "HELD":
-      return EXIT.held;
-    case "SKIPPED":
-    case "SUPERSEDED":
-      return EXIT.skipped;
-    case "FAILED":
-      return error === undefined ? EXIT.failed : exitCodeOfError(error);
-  }
 }
 
 /** Why the operating system refused a file, in words. */

@@ -2,12 +2,16 @@
 
 import terminalWidth from "fast-string-truncated-width";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { TextFormat } from "../options/options.ts";
+import type { OptionValues, TextFormat } from "../options/options.ts";
 import { oneLine } from "./terminal.ts";
 
 type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
 
-const FORMATTERS: Readonly<Record<TextFormat, Formatter>> = {
+/** Those that a person chooses, and the line that `--json` prints. */
+export type PrintedForm = TextFormat | "line";
+
+const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {
+  line,
   table,
   vertical,
   csv,
@@ -15,17 +19,29 @@ const FORMATTERS: Readonly<Record<TextFormat, Formatter>> = {
   ndjson,
 };
 
+/** Throws `CONFIG_INVALID` where `--json` asks for another form. */
+export function chosenFormat({
+  json,
+  format,
+}: OptionValues<"json" | "format">): TextFormat | "parquet" | undefined {
+  if (!json || format === undefined) return format;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `--json and --format ${format} are two forms of the result. Leave one of them out.`,
+  );
+}
+
 /** The text in pieces, one for each batch of rows. The options are those of a table. */
 export function formatResult(
-  format: TextFormat,
+  format: PrintedForm,
   result: ResultRows,
-  options: TableOptions,
+  options: TableOptions = {},
 ): AsyncGenerator<string> {
   return FORMATTERS[format](result, options);
 }
 
-/** What `--json` prints: one line, also where reading fails half-way. Then the error closes it, and is thrown. */
-export async function* columnsAndRows({ columns, batches }: ResultRows): AsyncGenerator<string> {
+/** One line, also where reading fails half-way. Then the error closes it, and is thrown. */
+async function* line({ columns, batches }: ResultRows): AsyncGenerator<string> {
   let before = `{"columns":${oneLine(JSON.stringify(columns))},"rows":[`;
   try {
     for await (const rows of batches) {
@@ -235,12 +251,12 @@ function tableLayout(
     return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
   };
   const others = widths.length < natural.length ? "…" : "";
-  const line = (cells: readonly string[], rest = ""): string =>
+  const lineOf = (cells: readonly string[], rest = ""): string =>
     `${[...widths.map((columns, index) => shown(cells[index] ?? "", columns)), rest].join(GAP).trimEnd()}\n`;
   const rule = widths.map((columns) => "─".repeat(columns));
   return {
-    head: line(header, others) + line(rule, others && "─"),
-    lines: (more) => more.map((row) => line(row.map((value) => cell(value, most)))).join(""),
+    head: lineOf(header, others) + lineOf(rule, others && "─"),
+    lines: (more) => more.map((row) => lineOf(row.map((value) => cell(value, most)))).join(""),
     foot: (count) => `(${count} ${count === 1 ? "row" : "rows"}${isCut ? CUT : ""})\n`,
   };
 }

@@ -6,8 +6,8 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
-import { describeHeld, heldJson } from "./describe-status.ts";
-import { EXIT, exitCodeOfRun } from "./exit-code.ts";
+import { cameTo, describeHeld, type HeldJson, heldJson } from "./describe-status.ts";
+import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -21,11 +21,39 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
  */
 export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
   const { row, error } = result;
+  const held = heldOf(result);
   const columns = result.columns === undefined ? {} : { columns: result.columns };
-  output.result({ json: { ...row, ...heldFields(result, values), ...columns }, line: inOneLine(row) });
-  if (!values.json) output.stdout.lines([...describe(result, values), ...nextStep(result, values)]);
+  const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
+  output.result({ json: { ...row, ...(held && heldJson(held, values)), ...columns }, line });
+  if (!values.json) {
+    const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
+    output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
+  }
   if (error) output.stderr.message(`${error.code}: ${error.message}`);
-  return exitCodeOfRun(result);
+  return exitCodeOf(result);
+}
+
+function exitCodeOf({ row, error }: RunResult): number {
+  switch (row.outcome) {
+    case "PUBLISHED":
+    case "HANDED_OVER":
+    case "DRY_RUN":
+      return EXIT.done;
+    case "HELD":
+      return EXIT.held;
+    case "SKIPPED":
+    case "SUPERSEDED":
+      return EXIT.skipped;
+    case "FAILED":
+      return error === undefined ? EXIT.failed : exitCodeOfError(error);
+  }
+}
+
+/** What a person or a program decides on. */
+function heldOf({ row, explanation = "", preview }: RunResult): HeldJson | undefined {
+  const { outcome, reason, snapshot_id: snapshotId } = row;
+  if (outcome !== "HELD" || snapshotId === null) return undefined;
+  return { snapshotId, reason, explanation, preview, isPinned: wasPinned({ reason, preview }) };
 }
 
 /** Where another process works on the account. Returns the exit code. */
@@ -36,34 +64,9 @@ export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped
   return EXIT.skipped;
 }
 
-/** What a program, too, needs to decide. */
-function heldFields({ row, explanation = "", preview }: RunResult, values: ReportValues): object {
-  const { outcome, reason, snapshot_id: snapshotId } = row;
-  if (outcome !== "HELD" || snapshotId === null) return {};
-  const isPinned = wasPinned({ reason, preview });
-  return heldJson({ snapshotId, reason, explanation, preview, isPinned }, values);
-}
-
-function nextStep({ row, preview }: RunResult, values: ReportValues): readonly string[] {
-  if (row.outcome !== "HELD" || row.snapshot_id === null) return [];
-  const held = { snapshotId: row.snapshot_id, preview, isPinned: wasPinned({ reason: row.reason, preview }) };
-  const lines = describeHeld(held, preview?.base_snapshot_id ?? null, values);
-  return lines.map((line) => `  ${line}`);
-}
-
 /** The line of JSON for a failure before anything began. */
 export function failureJson(code: string | null, message: string): object {
   return { outcome: "FAILED", error_code: code, error_message: message };
-}
-
-/** `PUBLISHED   12 events: 12 added, 0 changed, 0 removed`. */
-function inOneLine(row: RunResult["row"]): string {
-  const events = row.events === null ? "" : plural(row.events, "event");
-  const why = [row.reason, row.error_code].filter((part) => part !== null).join(" ");
-  const what = [events, row.added === null || row.outcome === "FAILED" ? why : changeCounts(row)].filter(
-    (part) => part !== "",
-  );
-  return `${row.outcome.padEnd(11)} ${what.join(": ")}${repeatedEntries(row)}`.trimEnd();
 }
 
 function describe(

@@ -48,11 +48,6 @@ export class Terminal {
 
   readonly #isTerminal: boolean;
 
-  /** The terminal of a process with this environment. */
-  static in(environment: TerminalEnvironment, stream: TerminalStream): Terminal {
-    return new Terminal(stream, environment);
-  }
-
   constructor(stream: TerminalStream, { TERM, NO_COLOR = "" }: TerminalEnvironment = {}) {
     this.#stream = stream;
     this.#isTerminal = stream.isTTY === true;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeEarlierHeld, describeHeld } from "../../../bin/cli/output/describe-status.ts";
+import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
@@ -41,7 +41,7 @@ test("a held snapshot is described by what publishing it would do, the first uui
 });
 
 test("an earlier one is described without its uuids", () => {
-  expect(describeEarlierHeld(held(PREVIEW), HEAD, VALUES)).toEqual([
+  expect(describeHeld(held(PREVIEW), HEAD, VALUES, true)).toEqual([
     `publishing it would add 1, change 0 and remove 1,412 events, compared with ${HEAD}, which readers see`,
     ...DECIDE,
   ]);

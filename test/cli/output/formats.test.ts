@@ -3,12 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TextFormat } from "../../../bin/cli/options/options.ts";
-import {
-  columnsAndRows,
-  formatResult,
-  type ResultRow,
-  type ResultRows,
-} from "../../../bin/cli/output/format-result.ts";
+import { formatResult, type ResultRow, type ResultRows } from "../../../bin/cli/output/format-result.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly ResultRow[])[]): ResultRows => ({
@@ -111,7 +106,7 @@ describe("a result of any texts", () => {
     await fc.assert(
       fc.asyncProperty(tables, async ({ columns, rows }) => {
         const batches = [rows.slice(0, 2), [], rows.slice(2)];
-        const line = (await Array.fromAsync(columnsAndRows(resultOf(columns, ...batches)))).join("");
+        const line = (await Array.fromAsync(formatResult("line", resultOf(columns, ...batches)))).join("");
 
         expect(line.indexOf("\n")).toBe(line.length - 1);
         expect(JSON.parse(line)).toEqual({ columns, rows });
@@ -213,7 +208,7 @@ describe("--json of a query that fails", () => {
   ])("%s", async (_, rows, expected) => {
     let text = "";
     const reading = (async () => {
-      for await (const piece of columnsAndRows(failing(...rows))) text += piece;
+      for await (const piece of formatResult("line", failing(...rows))) text += piece;
     })();
 
     await expect(reading).rejects.toMatchObject({ code: "QUERY_FAILED" });
