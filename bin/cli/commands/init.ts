@@ -18,9 +18,8 @@ import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-f
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { type Ask, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
-import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
+import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
-import { SETTINGS_FILE } from "../options/settings-file.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-credentials.ts";

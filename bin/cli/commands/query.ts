@@ -14,10 +14,10 @@ import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import packageJson from "../../../package.json" with { type: "json" };
-import type { OptionValues } from "../options/options.ts";
+import type { OptionValues, TextFormat } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
+import { chosenFormat, formatResult, type ResultRows } from "../output/format-result.ts";
 import { oneLine } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
@@ -122,14 +122,16 @@ export async function withDuckDB(): Promise<typeof import("../query/query.ts")> 
   return await import("../query/query.ts");
 }
 
-function formOf(values: Values): PrintedForm | "parquet" {
+type Form = TextFormat | "line" | "parquet";
+
+function formOf(values: Values): Form {
   const format = chosenFormat(values);
   if (values.json) return "line";
   return format ?? BY_ENDING[/\.(\w+)$/.exec(values.out ?? "")?.[1]?.toLowerCase() ?? ""] ?? "table";
 }
 
 /** What the ending of a file's name says. */
-const BY_ENDING: Readonly<Record<string, PrintedForm | "parquet">> = {
+const BY_ENDING: Readonly<Record<string, Form>> = {
   csv: "csv",
   json: "json",
   ndjson: "ndjson",
@@ -141,7 +143,7 @@ const BY_ENDING: Readonly<Record<string, PrintedForm | "parquet">> = {
 async function addRows(
   add: Add,
   { columns, batches }: ResultRows,
-  form: PrintedForm,
+  form: Exclude<Form, "parquet">,
 ): Promise<number> {
   let count = 0;
   async function* counted(): ResultRows["batches"] {

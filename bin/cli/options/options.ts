@@ -1,5 +1,5 @@
 // The command line's options: the settings that have one, and what holds for one start of a command only, so that no
-// settings file has it. And what they are to a run.
+// settings file has it.
 
 import { Option } from "commander";
 import * as z from "zod";
@@ -16,8 +16,10 @@ import {
   type Setting,
   SHARED_SETTINGS,
 } from "../../../lambdas/job/settings-file/settings.ts";
-import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
+import { accountSettings, type FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+
+/** In the current directory, where `--config` names none. */
+export const SETTINGS_FILE = "brand-events.json";
 
 export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
   /** What its text is read as; default: as it stands. */
@@ -186,6 +188,15 @@ export const OPTIONS = { ...ofSettings, ...START_OPTIONS };
 
 export type OptionName = keyof typeof OPTIONS;
 
+export interface SettingsFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As the option or the variable has it, for messages. */
+  readonly title: string;
+  readonly settings: FileSettings;
+  readonly accounts: readonly string[];
+}
+
 /** The value of an option; undefined if it is not given and has no default. Of `--config` it is the file as it is read. */
 type OptionValue<Name extends OptionName> =
   | (Name extends "config" ? SettingsFile : z.output<(typeof OPTIONS)[Name]["schema"]>)
@@ -283,11 +294,12 @@ export const RUN_OPTIONS = [
 /** The options that say who is told how a run ended. */
 export const NOTIFY_OPTIONS = ["notifyUrl", "notifyLink", "notifyOn"] as const;
 
-type SettingsOptions = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
+/** What a run works with; it alone has the options of a run. */
+export type ServiceValues = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
   Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
 
 /** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
-export function givenSettings(values: SettingsOptions): RunSettings {
+export function givenSettings(values: ServiceValues): RunSettings {
   const { account, baseUrl, config, lifted = [] } = values;
   if (config && !config.accounts.includes(account)) throw unknownAccount(account, config);
   if (baseUrl === undefined) throw missingBaseUrl(config);

@@ -1,14 +1,16 @@
 // Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
 // their options, to be pasted into a POSIX shell as they are, in any folder.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Option } from "commander";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
+import { placeBeside, STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
+import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import {
   longName,
@@ -16,9 +18,10 @@ import {
   type OptionName,
   type OptionSpec,
   type OptionValues,
+  SETTINGS_FILE,
+  type SettingsFile,
   variableName,
 } from "./options.ts";
-import { absolute, openSettingsFile, SETTINGS_FILE, type SettingsFile } from "./settings-file.ts";
 
 /** A value from commander; several texts for a repeatable option. */
 type GivenValue = string | boolean | readonly string[] | undefined;
@@ -133,6 +136,44 @@ export class GivenOptions {
     const fromEnvironment = this.#environment[variable];
     return fromEnvironment ? [variable, fromEnvironment] : undefined;
   }
+}
+
+/** The settings that may be paths. */
+const PLACES: readonly string[] = ["warehouse", "credentials", "tokens"];
+
+/** Throws `CONFIG_INVALID` for a file that is named and missing, and for any that is wrong. */
+export function openSettingsFile(named: string | undefined, cwd: string): SettingsFile | undefined {
+  const title = named ?? SETTINGS_FILE;
+  const path = resolve(cwd, title);
+  const given = readSettingsFile(path, title);
+  if (given !== undefined) return settingsFile(given, { title, path });
+  if (named === undefined) return undefined;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
+  );
+}
+
+/** @param given what stands in the file */
+function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title" | "path">): SettingsFile {
+  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
+  return {
+    path,
+    title,
+    settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
+    accounts: Object.keys(settings.accounts),
+  };
+}
+
+/** With paths that start from the file. */
+function absolute<Values extends object>(values: Values, file: string): Values {
+  const places = Object.entries(values).filter(([key]) => PLACES.includes(key));
+  const found = places.map(([key, place]) => [
+    key,
+    typeof place === "string" ? placeBeside(file, place) : place,
+  ]);
+  return { ...values, ...Object.fromEntries(found) };
 }
 
 /**

@@ -158,7 +158,7 @@ function first(what: string, all: number, uuids: readonly string[]): readonly st
   return [[`  ${what}, ${some}`, ...(uuids.length === 0 ? [] : [uuids.join(", ")])].join(": ")];
 }
 
-export interface HeldJson extends Held {
+interface HeldJson extends Held {
   readonly reason: string | null;
   readonly explanation: string;
 }

@@ -6,7 +6,7 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
-import { cameTo, describeHeld, type HeldJson, heldJson } from "./describe-status.ts";
+import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
@@ -50,7 +50,7 @@ function exitCodeOf({ row, error }: RunResult): number {
 }
 
 /** What a person or a program decides on. */
-function heldOf({ row, explanation = "", preview }: RunResult): HeldJson | undefined {
+function heldOf({ row, explanation = "", preview }: RunResult) {
   const { outcome, reason, snapshot_id: snapshotId } = row;
   if (outcome !== "HELD" || snapshotId === null) return undefined;
   return { snapshotId, reason, explanation, preview, isPinned: wasPinned({ reason, preview }) };

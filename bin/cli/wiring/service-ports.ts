@@ -9,13 +9,7 @@ import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import {
-  AUTHORIZE_OPTIONS,
-  givenSettings,
-  type OptionValues,
-  type RUN_OPTIONS,
-  type SERVICE_OPTIONS,
-} from "../options/options.ts";
+import { AUTHORIZE_OPTIONS, givenSettings, type ServiceValues } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
@@ -34,8 +28,7 @@ interface ServiceWork {
 
 /** Sends nothing itself. Progress is shown until the work ends: then its result can be printed. */
 export async function withService<T>(
-  values: OptionValues<(typeof SERVICE_OPTIONS)[number]> &
-    Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>,
+  values: ServiceValues,
   context: CommandContext,
   work: (using: ServiceWork) => Promise<T>,
 ): Promise<T> {

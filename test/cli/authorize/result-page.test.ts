@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { resultPage, SAFE_HEADERS } from "../../../bin/cli/authorize/result-page.ts";
+import { resultPage, SAFE_HEADERS } from "../../../bin/cli/authorize/receive-answer.ts";
 
 const body = resultPage({
   kind: "failed",

@@ -1,7 +1,7 @@
 // The settings of `cdk.json`: defaults, and messages that show no secret.
 
 import { describe, expect, it } from "vitest";
-import { openSettingsFile } from "../../../bin/cli/options/settings-file.ts";
+import { openSettingsFile } from "../../../bin/cli/options/read-options.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { CONTEXT, json } from "../synthesized.ts";
 
