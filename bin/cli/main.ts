@@ -7,12 +7,12 @@ import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { systemBrowser } from "./authorize/system-browser.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
-import { checkCommand, verifyCommand } from "./commands/check-and-verify.ts";
-import { columnsCommand, discoverCommand } from "./commands/columns.ts";
+import { CHECKS } from "./commands/check-and-verify.ts";
+import { COLUMNS } from "./commands/columns.ts";
 import { DECISIONS } from "./commands/decisions.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { initCommand } from "./commands/init.ts";
-import { queryCommand, viewsCommand } from "./commands/query.ts";
+import { TABLES } from "./commands/query.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -27,16 +27,13 @@ import { stopSignals } from "./wiring/this-process.ts";
 /** In the order of `--help`. */
 export const COMMANDS: readonly CommandOfList[] = [
   initCommand,
-  checkCommand,
-  discoverCommand,
+  ...CHECKS,
+  ...COLUMNS,
   runCommand,
-  verifyCommand,
   statusCommand,
   diffCommand,
   reportCommand,
-  queryCommand,
-  viewsCommand,
-  columnsCommand,
+  ...TABLES,
   ...DECISIONS,
   authorizeCommand,
 ];
@@ -124,12 +121,8 @@ async function start(
   const commandContext = {
     ...context,
     given,
+    environment,
     proxies: readProxies(environment),
-    // An empty variable counts as not set.
-    secrets: {
-      password: environment["BRAND_PASSWORD"] || undefined,
-      clientSecret: environment["BRAND_CLIENT_SECRET"] || undefined,
-    },
   };
   const accounts = isSet("all") ? given.allAccounts() : undefined;
   const isJson = isSet("json");

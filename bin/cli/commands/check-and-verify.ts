@@ -15,11 +15,11 @@ import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { failureJson, reportSkipped } from "../output/run-report.ts";
 import { age, plural } from "../output/words.ts";
-import { type CommandContext, command } from "../wiring/command.ts";
+import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-credentials.ts";
 import { withService } from "../wiring/service-ports.ts";
 
-export const checkCommand = command({
+const checkCommand = command({
   name: "check",
   summary: "try credentials, service and warehouse, and say how to fix what fails",
   options: [...SERVICE_OPTIONS, "lifted", "deep", "all"],
@@ -71,7 +71,7 @@ function exitCodeOf(checks: readonly Check[]): number {
   return failed.every(({ name }) => name === "lease") ? EXIT.skipped : EXIT.failed;
 }
 
-export const verifyCommand = command({
+const verifyCommand = command({
   name: "verify",
   summary: "fetch random events again, and compare them with what readers see",
   options: [...SERVICE_OPTIONS, "sample", "all"],
@@ -87,6 +87,8 @@ export const verifyCommand = command({
   },
   failureJson,
 });
+
+export const CHECKS: readonly CommandOfList[] = [checkCommand, verifyCommand];
 
 function describe({ head, sample, counts, first }: Verified, nowMs: number): readonly string[] {
   const madeAt = age(madeAtMs(head), nowMs);

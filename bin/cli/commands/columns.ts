@@ -25,12 +25,12 @@ import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
 import { verifyTables } from "../query/verify-tables.ts";
-import { command } from "../wiring/command.ts";
+import { type CommandOfList, command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
 import { withDuckDB } from "./query.ts";
 
-export const discoverCommand = command({
+const discoverCommand = command({
   name: "discover",
   summary: "read a sample of the events, show their fields, and suggest columns",
   options: [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"],
@@ -135,7 +135,7 @@ function typedView(discovery: Discovery, dialect: Dialect): string {
   return `${needs}${createView("events_typed", eventsTypedSql(typed, dialect))}`;
 }
 
-export const columnsCommand = command({
+const columnsCommand = command({
   name: "columns",
   summary: "list the columns of your own: name, pointer, type, and in how many events they have a value",
   options: ["config", "warehouse", "json"],
@@ -162,6 +162,8 @@ export const columnsCommand = command({
     return EXIT.done;
   },
 });
+
+export const COLUMNS: readonly CommandOfList[] = [discoverCommand, columnsCommand];
 
 const HEADER = ["account", "name", "pointer", "type", "events", "filled", "misfits"] as const;
 

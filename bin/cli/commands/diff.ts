@@ -33,7 +33,12 @@ export const diffCommand = command({
   execute: async (values, context, a, b) => {
     const { account, json, limit = DEFAULT_ROWS } = values;
     const format = formOf(values);
-    if (limit > MOST_ROWS) throw tooMany(limit);
+    if (limit > MOST_ROWS) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        `--limit: expected a whole number from 1 to ${MOST_ROWS}, and got ${limit}. diff counts all changes, whatever it shows.`,
+      );
+    }
     const store = accountStore((await openWarehouse(values, context)).store, account);
     await refuseMissingWarehouse(store, values);
     await refuseUnknownAccount(store);
@@ -75,12 +80,5 @@ function formOf(values: Values): TextFormat {
   throw new SyncError(
     "CONFIG_INVALID",
     "diff prints text, and Parquet is not text: choose --format table, vertical, csv, json or ndjson.",
-  );
-}
-
-function tooMany(limit: number): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `--limit: expected a whole number from 1 to ${MOST_ROWS}, and got ${limit}. diff counts all changes, whatever it shows.`,
   );
 }

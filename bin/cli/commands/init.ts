@@ -69,7 +69,7 @@ export const initCommand = command({
       tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
-      const password = await withAnswers(context, (ask) => askPassword(ask, undefined));
+      const password = await withAnswers({ ...context, environment: {} }, askPassword);
       await replace(written.credentials, credentialsText({ ...written.login, password }));
       tried = await tryAccount(checked, trial);
     }
@@ -108,7 +108,7 @@ interface Written {
 }
 
 async function write(values: Values, context: CommandContext, ask: Ask): Promise<Written> {
-  const { cwd, given, secrets } = context;
+  const { cwd, given } = context;
   const title = given.configPath ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const before = settingsBefore(path, title);
@@ -125,7 +125,7 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
     words: "Address of the service",
     parse: (text) => parseSetting(baseUrlSchema, text),
   });
-  const login = await askCredentials(values, secrets, ask);
+  const login = await askCredentials(values, ask);
   const authUrl =
     login.method === "oauth"
       ? await ask(values.authUrl, {

@@ -24,7 +24,7 @@ import type { QueryOptions } from "../query/locked-duckdb.ts";
 import { type Add, writeOutFile } from "../query/out-file.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
-import { command } from "../wiring/command.ts";
+import { type CommandOfList, command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 
 const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;
@@ -32,7 +32,7 @@ const OPTIONS = [...PRINTED_OPTIONS, "file"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
-export const queryCommand = command({
+const queryCommand = command({
   name: "query",
   summary:
     "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs, events_typed, event_history",
@@ -91,7 +91,7 @@ export const queryCommand = command({
   },
 });
 
-export const viewsCommand = command({
+const viewsCommand = command({
   name: "views",
   summary:
     "write views.sql again after the warehouse was moved or copied; needs no address and no credentials",
@@ -107,6 +107,8 @@ export const viewsCommand = command({
     return EXIT.done;
   },
 });
+
+export const TABLES: readonly CommandOfList[] = [queryCommand, viewsCommand];
 
 /** DuckDB is an optional dependency, loaded for `query` and `columns` alone. */
 export async function withDuckDB(): Promise<typeof import("../query/query.ts")> {

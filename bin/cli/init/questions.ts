@@ -124,13 +124,19 @@ function withoutErased(line: string): string {
 }
 
 /**
- * What is given; else what a person at a terminal says. Without a terminal a secret is the line on standard input, anything
- * else its fallback. Throws `CONFIG_INVALID` naming what is missing.
+ * What is given, for a secret in its variable; else what a person at a terminal says. Without a terminal a secret is the
+ * line on standard input, anything else its fallback. Throws `CONFIG_INVALID` naming what is missing.
  */
 export type Ask = <Value>(given: Value | undefined, question: Question<Value>) => Promise<Value>;
 
+interface AnswersOptions extends Output {
+  readonly stdin: () => Input;
+  readonly signal: AbortSignal;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
 export async function withAnswers<T>(
-  { stdin, stderr, signal }: Output & { readonly stdin: () => Input; readonly signal: AbortSignal },
+  { stdin, stderr, signal, environment }: AnswersOptions,
   work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const input = stdin();
@@ -138,6 +144,9 @@ export async function withAnswers<T>(
   const ask: Ask = async (given, question) => {
     const { name, fallback, isHidden, parse } = question;
     if (given !== undefined) return given;
+    // An empty variable counts as not set.
+    const secret = isHidden && environment[name];
+    if (secret) return parse(secret);
     if (questions) return questions.ask(question);
     if (fallback !== undefined) return parse(fallback);
     if (!isHidden) throw missing(name, "There is no terminal to ask at.");
@@ -156,7 +165,6 @@ function missing(name: string, why: string): SyncError {
 /** The credentials of a new account. */
 export async function askCredentials(
   values: OptionValues<"method" | "email" | "clientId">,
-  secrets: { readonly password: string | undefined; readonly clientSecret: string | undefined },
   ask: Ask,
 ): Promise<ServiceCredentials> {
   const method = await ask(values.method, {
@@ -171,7 +179,7 @@ export async function askCredentials(
       words: "client_id",
       parse: filledText,
     });
-    const client_secret = await ask(secrets.clientSecret, {
+    const client_secret = await ask(undefined, {
       name: "BRAND_CLIENT_SECRET",
       words: "client_secret (not shown)",
       isHidden: true,
@@ -184,12 +192,12 @@ export async function askCredentials(
     words: "E-mail address",
     parse: method === "basic" ? withoutColon : filledText,
   });
-  const password = await askPassword(ask, secrets.password);
+  const password = await askPassword(ask);
   return parseCredentials(JSON.stringify({ method, email, password }));
 }
 
-export function askPassword(ask: Ask, given: string | undefined): Promise<string> {
-  return ask(given, {
+export function askPassword(ask: Ask): Promise<string> {
+  return ask(undefined, {
     name: "BRAND_PASSWORD",
     words: "Password (not shown)",
     isHidden: true,

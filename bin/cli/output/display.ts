@@ -4,7 +4,7 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { LogFields, Logger } from "../../../lambdas/job/runtime/logger.ts";
+import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { BudgetUse, RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
 import { LOG_LEVELS } from "../options/options.ts";
@@ -47,19 +47,19 @@ export class Display implements Logger {
     this.#budget = budget;
   }
 
-  debug(message: string, _fields?: LogFields): void {
+  debug(message: string): void {
     this.#log("debug", message);
   }
 
-  info(message: string, _fields?: LogFields): void {
+  info(message: string): void {
     this.#log("info", message);
   }
 
-  warn(message: string, _fields?: LogFields): void {
+  warn(message: string): void {
     this.#log("warn", `warning: ${message}`);
   }
 
-  error(message: string, _fields?: LogFields): void {
+  error(message: string): void {
     this.#log("error", `error: ${message}`);
   }
 

@@ -64,8 +64,8 @@ export interface ProcessContext extends Output {
 export interface CommandContext extends ProcessContext, ResultOutput {
   readonly given: GivenOptions;
   readonly proxies: Proxies;
-  /** What only the environment may give: an option would stand in the list of processes. */
-  readonly secrets: { readonly password: string | undefined; readonly clientSecret: string | undefined };
+  /** For secrets: an option would stand in the list of processes. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** What commands need of a warehouse, wherever it is. */
