@@ -4,8 +4,8 @@ import { App, type AppProps, Stack, type StackProps, Validations } from "aws-cdk
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import type { Construct } from "constructs";
 import { DEFAULT_ID } from "./deployment-names.ts";
-import { EventSync, type EventSyncProps } from "./event-sync.ts";
-import { parseSettings } from "./settings/settings.ts";
+import { EventSync } from "./event-sync.ts";
+import { parseSettings, type Settings } from "./settings/settings.ts";
 
 /** Throws an `Error` that names every wrong setting. Needs no AWS account and no network. */
 export function eventSyncApp(props?: AppProps): { readonly app: App; readonly stack: EventSyncStack } {
@@ -19,9 +19,11 @@ export function eventSyncApp(props?: AppProps): { readonly app: App; readonly st
   return { app, stack };
 }
 
-/** The stack of a deployment that is an app of its own: one `EventSync`. */
-interface EventSyncStackProps extends StackProps, Pick<EventSyncProps, "settings"> {}
+interface EventSyncStackProps extends StackProps {
+  readonly settings: Settings;
+}
 
+/** The stack of a deployment that is an app of its own: one `EventSync`. */
 export class EventSyncStack extends Stack {
   constructor(scope: Construct, id: string, { settings, ...props }: EventSyncStackProps) {
     super(scope, id, props);

@@ -40,14 +40,8 @@ export function deploymentNames(construct: Construct): DeploymentNames {
   return { name, database: databaseOf(name), metricNamespace: `${METRIC_NAMESPACE}/${name}`, outputPrefix };
 }
 
-interface Place {
-  readonly stackName: string;
-  /** From the stack to the construct. */
-  readonly ids: readonly string[];
-}
-
-/** In the outermost stack: the name of a nested one is not known before it is deployed. */
-function placeOf({ node }: Construct): Place {
+/** From the outermost stack to the construct: the name of a nested one is not known before it is deployed. */
+function placeOf({ node }: Construct): { readonly stackName: string; readonly ids: readonly string[] } {
   const at = node.scopes.findIndex((scope) => Stack.isStack(scope));
   const stack = node.scopes[at];
   if (!Stack.isStack(stack)) {

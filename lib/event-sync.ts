@@ -26,7 +26,6 @@ import { addAlarmTopic } from "./monitoring/alarm-topic.ts";
 import { addAlarms } from "./monitoring/alarms.ts";
 import { addDashboard } from "./monitoring/dashboard.ts";
 import { addMails } from "./monitoring/mails.ts";
-import { accountMetricIn } from "./monitoring/metrics.ts";
 import { addOutputs } from "./outputs.ts";
 import { addAnalystPolicy, addFunctionRole } from "./permissions.ts";
 import { type EventSyncSettings, parseSettings, type Settings } from "./settings/settings.ts";
@@ -84,26 +83,26 @@ export class EventSync extends Construct {
     const { encryptionKey } = props;
     this.database = database;
     this.workgroup = name;
-    const storage = addStorage(this, { bucket: props.bucket, existingBucket, encryptionKey });
-    this.bucket = storage.bucket;
-    const { bucketName } = storage.bucket;
+    const { bucket, keys } = addStorage(this, { bucket: props.bucket, existingBucket, encryptionKey });
+    this.bucket = bucket;
+    const { bucketName } = bucket;
     const location = warehouseLocation(bucketName, "");
     const secrets = addSecrets(this, { deployment: name, accounts, encryptionKey });
     addTables(this, settings, location);
     addWorkgroup(this, {
       name,
-      encryptionKey: storage.keys[0],
+      encryptionKey: keys[0],
       resultsLocation: `${location}/${RESULTS_PREFIX}`,
       settings,
     });
-    this.analystPolicy = addAnalystPolicy(this, { storage, database, workgroup: name });
+    const warehouse = { bucket, keys, database };
+    this.analystPolicy = addAnalystPolicy(this, warehouse, name);
     const failureQueue = addFailureQueue(this);
     this.failureQueue = failureQueue;
     this.stateMachineArn = stateMachineArn(this, name);
     const { functionName, live, logGroup } = addFunction(this, {
       role: addFunctionRole(this, {
-        storage,
-        database,
+        ...warehouse,
         secrets: secrets.names,
         encryptionKey,
         stateMachineArn: this.stateMachineArn,
@@ -134,9 +133,8 @@ export class EventSync extends Construct {
     });
     this.alarmTopic = topic;
     addMails(this, { workgroup: name, functionName, warehouse: location, topic, failureQueue, runbookUrl });
-    const metric = accountMetricIn(metricNamespace);
-    const monitored = { name, metric, logGroup, stateMachineArn: this.stateMachineArn };
-    const alarms = addAlarms(this, { ...monitored, metricNamespace, settings, failureQueue, topic });
+    const monitored = { name, metricNamespace, logGroup, stateMachineArn: this.stateMachineArn };
+    const alarms = addAlarms(this, { ...monitored, settings, failureQueue, topic });
     addDashboard(this, { ...monitored, alarms });
     addOutputs(this, {
       prefix: names.outputPrefix,

@@ -10,14 +10,23 @@ import {
   ServicePrincipal,
 } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EVENT_SOURCE } from "../lambdas/job/run/record/run-event.ts";
 import { COLUMNS_FILE, FOLDERS, layout, TABLES } from "../lambdas/job/storage/layout.ts";
-import { ACCOUNT_PLACEHOLDER } from "../lambdas/sync/environment.ts";
+import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../lambdas/sync/environment.ts";
 import { acknowledge } from "./acknowledge.ts";
-import type { SecretNames } from "./data/secrets.ts";
-import { RESULTS_PREFIX, type Storage } from "./data/storage.ts";
+import { RESULTS_PREFIX } from "./data/storage.ts";
+
+interface Warehouse {
+  readonly bucket: IBucket;
+  /** That its files are encrypted with, where they are not those of S3. */
+  readonly keys: readonly IKey[];
+  readonly database: string;
+}
+
+type SecretNames = Pick<FunctionSettings, "secretName" | "tokensSecretName">;
 
 interface Permission extends PolicyStatementProps {
   readonly resources: string[];
@@ -40,9 +49,7 @@ const STREAMED = below([FOLDERS.snapshots, FOLDERS.changes, FOLDERS.runs]);
  */
 const DELETED = [...below([FOLDERS.snapshots, FOLDERS.runs]), layout("*").loginRefused];
 
-interface FunctionRoleProps {
-  readonly storage: Storage;
-  readonly database: string;
+interface FunctionRoleProps extends Warehouse {
   readonly secrets: SecretNames;
   /** That the secrets are encrypted with, where it is not AWS's. */
   readonly encryptionKey: IKey | undefined;
@@ -51,7 +58,7 @@ interface FunctionRoleProps {
 }
 
 export function addFunctionRole(scope: Construct, props: FunctionRoleProps): Role {
-  const { bucket, keys } = props.storage;
+  const { bucket, keys, database } = props;
   const role = new Role(scope, "FunctionRole", {
     description: "The permissions of the function",
     assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
@@ -98,8 +105,8 @@ export function addFunctionRole(scope: Construct, props: FunctionRoleProps): Rol
       ],
       resources: [
         "catalog",
-        `database/${props.database}`,
-        ...Object.keys(TABLES).map((table) => `table/${props.database}/${table}`),
+        `database/${database}`,
+        ...Object.keys(TABLES).map((table) => `table/${database}/${table}`),
       ].map((resource) => arn(scope, "glue", resource)),
     },
     {
@@ -157,15 +164,11 @@ function secretPermissions(scope: Construct, names: SecretNames): readonly Permi
 const TABLE_FILES = below([FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs]);
 const RESULTS = `${RESULTS_PREFIX}*`;
 
-interface AnalystPolicyProps {
-  readonly storage: Storage;
-  readonly database: string;
-  readonly workgroup: string;
-}
-
-export function addAnalystPolicy(parent: Construct, props: AnalystPolicyProps): ManagedPolicy {
-  const { storage, database, workgroup } = props;
-  const { bucket, keys } = storage;
+export function addAnalystPolicy(
+  parent: Construct,
+  { bucket, keys, database }: Warehouse,
+  workgroup: string,
+): ManagedPolicy {
   const scope = new Construct(parent, "Analysts");
   const policy = new ManagedPolicy(scope, "Policy", {
     description: "Queries of the events of the Brand Metrics Service in Athena, read only",

@@ -10,19 +10,21 @@ import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
 import { METRIC_NAMESPACE } from "./telemetry/metrics.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
-const ENVIRONMENT = {
-  bucket: "BRAND_EVENTS_BUCKET",
-  bucketOwner: "BRAND_EVENTS_BUCKET_OWNER",
-  prefix: "BRAND_EVENTS_PREFIX",
-  database: "BRAND_EVENTS_DATABASE",
-  workgroup: "BRAND_EVENTS_WORKGROUP",
-  eventBus: "BRAND_EVENTS_EVENT_BUS",
-  metricNamespace: "BRAND_EVENTS_METRIC_NAMESPACE",
-  secretName: "BRAND_EVENTS_SECRET_NAME",
-  stateMachineArn: "STATE_MACHINE_ARN",
-  maxTurns: "MAX_TURNS",
-  tokensSecretName: "BRAND_EVENTS_TOKENS_SECRET_NAME",
-} as const;
+const ENVIRONMENT: ReadonlyMap<PropertyKey, string> = new Map(
+  Object.entries({
+    bucket: "BRAND_EVENTS_BUCKET",
+    bucketOwner: "BRAND_EVENTS_BUCKET_OWNER",
+    prefix: "BRAND_EVENTS_PREFIX",
+    database: "BRAND_EVENTS_DATABASE",
+    workgroup: "BRAND_EVENTS_WORKGROUP",
+    eventBus: "BRAND_EVENTS_EVENT_BUS",
+    metricNamespace: "BRAND_EVENTS_METRIC_NAMESPACE",
+    secretName: "BRAND_EVENTS_SECRET_NAME",
+    stateMachineArn: "STATE_MACHINE_ARN",
+    maxTurns: "MAX_TURNS",
+    tokensSecretName: "BRAND_EVENTS_TOKENS_SECRET_NAME",
+  }),
+);
 
 /** Stands for the account's name in `secretName`. */
 export const ACCOUNT_PLACEHOLDER = "{account}";
@@ -63,7 +65,7 @@ const schema = z.strictObject({
 /** What `lib` gives: what has a default may be left out. */
 export type FunctionSettings = z.input<typeof schema>;
 
-export type FunctionAccount = AccountSettings & {
+type FunctionAccount = AccountSettings & {
   readonly secretId: string;
   /** Of the account's tokens, where it has a secret for them. */
   readonly tokensSecretId?: string;
@@ -80,9 +82,8 @@ export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secret
 export function environmentOf(settings: FunctionSettings): Record<string, string> {
   const { prefix = "", eventBus = "default", ...given } = settings;
   const values = Object.entries({ ...given, prefix, eventBus });
-  const names = new Map<string, string>(Object.entries(ENVIRONMENT));
   return Object.fromEntries(
-    values.flatMap(([key, value]) => (value === undefined ? [] : [[names.get(key) ?? key, value]])),
+    values.flatMap(([key, value]) => (value === undefined ? [] : [[ENVIRONMENT.get(key) ?? key, value]])),
   );
 }
 
@@ -91,9 +92,13 @@ export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   functionFile: string,
 ): FunctionEnvironment {
-  const given = Object.fromEntries(Object.entries(ENVIRONMENT).map(([key, name]) => [key, variables[name]]));
+  const given = Object.fromEntries([...ENVIRONMENT].map(([key, name]) => [key, variables[name]]));
   const parsed = schema.safeParse(given, { error: plainEnglish });
-  if (!parsed.success) throw invalid(problemsOf(parsed.error.issues, given, nameOf).join("; "));
+  if (!parsed.success) {
+    const nameOf = ([key = ""]: readonly PropertyKey[]): string => String(ENVIRONMENT.get(key));
+    const problem = problemsOf(parsed.error.issues, given, nameOf).join("; ");
+    throw notUsable("environment", problem, "its variables are");
+  }
   const { secretName, tokensSecretName, ...settings } = parsed.data;
   const { accounts, lifted } = parseFunctionFile(functionFile);
   const withSecrets = Object.entries(accounts).map(([name, account]) => {
@@ -109,18 +114,6 @@ export function readEnvironment(
     region: variables["AWS_REGION"] ?? "us-east-1",
     functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "brand-events-sync",
   };
-}
-
-/** `BRAND_EVENTS_BUCKET`. */
-function nameOf([key = ""]: readonly PropertyKey[]): string {
-  return String(new Map<PropertyKey, string>(Object.entries(ENVIRONMENT)).get(key));
-}
-
-function invalid(problem: string): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `The function's environment is not usable (${problem}). Deploy the stack again; its variables are not edited by hand.`,
-  );
 }
 
 /** From the function's environment to the settings of one account's run. */
@@ -160,20 +153,21 @@ export function parseFunctionFile(text: string): z.output<typeof fileSchema> {
   const given = parseJson(text);
   const parsed = fileSchema.safeParse(given, { error: plainEnglish });
   if (parsed.success) return parsed.data;
-  throw invalidFile(problemsOf(parsed.error.issues, given, (path) => path.map(String).join(".")).join("; "));
+  const problems = problemsOf(parsed.error.issues, given, (path) => path.map(String).join("."));
+  throw notUsable(FUNCTION_FILE_NAME, problems.join("; "), "the file is");
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidFile("expected JSON");
+    throw notUsable(FUNCTION_FILE_NAME, "expected JSON", "the file is");
   }
 }
 
-function invalidFile(problem: string): SyncError {
+function notUsable(what: string, problem: string, itIs: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `The function's ${FUNCTION_FILE_NAME} is not usable (${problem}). Deploy the stack again; the file is not edited by hand.`,
+    `The function's ${what} is not usable (${problem}). Deploy the stack again; ${itIs} not edited by hand.`,
   );
 }

@@ -1,50 +1,24 @@
-// One invocation: parses the request, does it, reports the result.
+// One invocation: understands the request, and lets it be done with the ports and in the time that the invocation has.
 
 import type { Context } from "aws-lambda";
+import { shellWord } from "../job/errors/shown-text.ts";
 import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
-import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
-import { type Check, check } from "../job/run/check.ts";
-import { type Discovery, discover } from "../job/run/discover.ts";
-import { abandonRun } from "../job/run/hand-over/abandon-run.ts";
-import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
-import type { Skipped } from "../job/run/lease/lease.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
-import type { RunResult } from "../job/run/record/run-result.ts";
-import { type Retired, retire } from "../job/run/retire.ts";
-import { continueRun, type RunStart, run } from "../job/run/run.ts";
-import type { RunPorts } from "../job/run/run-ports.ts";
-import type { RunSettings } from "../job/run/run-settings.ts";
-import { status } from "../job/run/status.ts";
-import { verify } from "../job/run/verify/verify.ts";
-import { isPlaceholder } from "../job/settings/addresses.ts";
-import { formatRunId } from "../job/storage/layout.ts";
-import { accountRunSettings } from "./environment.ts";
-import { type FunctionLog, type FunctionPorts, functionRunPorts, timeLimit } from "./function-ports.ts";
-import { checkMetrics, isRefusal, reportResult, reportUnexpected, tell } from "./report-result.ts";
-import {
-  type AbandonRequest,
-  type ContinueRequest,
-  parseRequest,
-  type RetireRequest,
-  type RunRequest,
-  type SyncRequest,
-} from "./request.ts";
-import {
-  consoleLinks,
-  diffResponse,
-  heldInvocations,
-  responseOf,
-  statusResponse,
-  verifyResponse,
-} from "./response.ts";
+import type { Progress, RunPorts } from "../job/run/run-ports.ts";
+import { serviceOpener, type TokenAccess } from "../job/run/service-opener.ts";
+import type { Clock } from "../job/runtime/clock.ts";
+import type { Logger } from "../job/runtime/logger.ts";
+import { accountStore } from "../job/storage/store.ts";
+import { parseRequest } from "./actions.ts";
+import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
+import type { FunctionLog, FunctionPorts, Invocation } from "./function-ports.ts";
+import { reportResult, reportUnexpected, tell } from "./report-result.ts";
 
-const SENDS_REQUESTS: ReadonlySet<SyncRequest["action"]> = new Set([
-  "run",
-  "continue",
-  "check",
-  "discover",
-  "verify",
-]);
+/** What is known of it. */
+interface Start {
+  readonly account?: string;
+  readonly run_id?: string;
+}
 
 /**
  * Throws `InvocationError` for a run that failed and for everything else that did not work.
@@ -56,18 +30,22 @@ export async function handleRequest(
   event: unknown,
   context: Context,
 ): Promise<object> {
-  const start: { account?: string; run_id?: string } = {};
-  const about = (fields: typeof start): void => {
-    Object.assign(start, fields);
+  let start: Start = {};
+  const about = (fields: Start): void => {
+    start = { ...start, ...fields };
     log.about(fields);
   };
   let ports: FunctionPorts | undefined;
   log.begin(context);
   try {
     ports = compose();
-    const request = parseRequest(event, Object.keys(ports.environment.accounts), ports.clock.now());
-    about({ account: request.account });
-    return await respond(ports, request, context, (run_id) => about({ run_id }));
+    const accounts = Object.keys(ports.environment.accounts);
+    const { request, respond } = parseRequest(event, accounts, ports.clock.now());
+    const { account } = request;
+    about({ account });
+    using limit = timeLimit(context);
+    // Awaited: the time limit ends with this block.
+    return await respond(invocationOf(ports, account, context, limit, (run_id) => about({ run_id })));
   } catch (error) {
     if (error instanceof SyncError) {
       log.error(error.message, { error_code: error.code, ...error.fields });
@@ -78,114 +56,109 @@ export async function handleRequest(
   }
 }
 
-async function respond(
+function invocationOf(
   ports: FunctionPorts,
-  request: SyncRequest,
+  account: string,
   context: Context,
+  { signal, timeLeftMs, reserveMs }: TimeLimit,
   onRunId: (runId: string) => void,
-): Promise<object> {
-  const { environment, clock } = ports;
-  const { account } = request;
-  const accountSettings = environment.accounts[account];
-  if (accountSettings === undefined) throw new Error("the request names an unknown account");
-  const settings = accountRunSettings(account, accountSettings, environment);
-  if (SENDS_REQUESTS.has(request.action)) refusePlaceholder(settings);
-  using limit = timeLimit(context);
-  const { awsRequestId } = context;
+): Invocation {
+  const { environment, catalog, clock, random, log: logger, version, proxies, executions } = ports;
+  const own = environment.accounts[account];
+  if (own === undefined) throw new Error("the request names an unknown account");
+  const settings = accountRunSettings(account, own, environment);
   const host: RunPorts = {
-    ...functionRunPorts(ports, accountSettings, settings, limit, awsRequestId),
+    store: accountStore(ports.store, account),
+    catalog,
+    clock,
+    random,
+    logger,
+    // A process of Lambda cannot tell whether another one still exists, so a start waits for the lease.
+    process: {},
+    isGone: () => false,
+    openService: serviceOpener(settings, {
+      credentials: ports.credentials(own.secretId),
+      authorization: authorizationOf(own, ports.tokens),
+      clock,
+      random,
+      logger,
+      version,
+      proxies,
+    }),
+    onProgress: progressLog(logger, clock),
     onRunId,
     onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),
     onAbandoned: async (result) => {
-      await reportResult(result, { ports, account, settings });
+      await reportResult(result, ports, settings);
     },
+    version,
+    requestId: context.awsRequestId,
+    signal,
+    timeLeftMs,
+    reserveMs,
+    executions,
   };
+  return { ports, host, settings, context };
+}
 
-  const commandsOf = (snapshotId: string) => heldInvocations(environment, account, snapshotId);
-  const respondWith = async (result: RunResult): Promise<object> => {
-    const publication = await reportResult(result, { ports, account, settings });
-    if (isRepeatedRefusal(result)) return repeatedRefusalResponse(result, account);
-    if (result.error) throw result.error;
-    const { region, workgroup, database } = environment;
-    const execution = result.handedOver?.execution;
-    const links = consoleLinks({ region, workgroup, context, execution });
-    return responseOf(result, { account, database, links, publication, commandsOf });
+/** Undefined for an account without an identity provider. */
+function authorizationOf(
+  { secretId, tokensSecretId, authUrl }: FunctionEnvironment["accounts"][string],
+  open: FunctionPorts["tokens"],
+): TokenAccess | undefined {
+  if (authUrl === undefined || tokensSecretId === undefined) return undefined;
+  const options = {
+    "--auth-url": authUrl,
+    "--credentials": `secretsmanager:${secretId}`,
+    "--tokens": `secretsmanager:${tokensSecretId}`,
   };
-  switch (request.action) {
-    case "run":
-      return respondWith(await run(host, settings, startOf(request)));
-    // Awaited: the time limit ends with this block.
-    case "continue":
-      return await continueResponse({ ports, host, settings }, request);
-    case "abandon":
-      return await abandonResponse({ ports, host, settings }, request);
-    case "accept":
-    case "rollback":
-      return respondWith(await acceptOrRollback(host, request));
-    case "retire":
-      return retireResponse(await retire(host, request), request);
-    case "check":
-      return checkResponse(
-        ports,
-        account,
-        await check(host, settings, { onEstimate: (text) => host.logger.info(text) }),
-      );
-    case "discover":
-      return discoverResponse(await discover(host, settings, request.limit), account);
-    case "verify":
-      return verifyResponse(ports, account, await verify(host, settings, request.sample));
-    case "diff":
-      return await diffResponse(host, account, request.snapshotId);
-    case "status":
-      return statusResponse(await status(host.store, clock.now()), commandsOf);
-  }
-}
-
-/**
- * Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue and
- * raise a second alarm for one cause.
- */
-function isRepeatedRefusal({ row, error, isRepeat }: RunResult): boolean {
-  return isRepeat === true && row.trigger === "schedule" && isRefusal(error);
-}
-
-function repeatedRefusalResponse({ row, error }: RunResult, account: string): object {
-  const { run_id } = row;
-  return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
-}
-
-function checkResponse(ports: FunctionPorts, account: string, checks: readonly Check[]): object {
-  ports.metrics(account, checkMetrics(checks));
-  return { account, ok: checks.every(({ ok }) => ok), checks };
-}
-
-/** Without `yes` with the event to paste. */
-function retireResponse(retired: Retired, { account, action, snapshotId }: RetireRequest): object {
-  if (retired.ok) return { account, ...retired };
-  return { account, ...retired, retire_event: { action, account, snapshotId, yes: true } };
-}
-
-function discoverResponse(found: Discovery | Skipped, account: string): object {
-  if ("outcome" in found) return { account, ...found };
-  const { listed, events, fields, suggestions } = found;
-  return { account, listed, events, fields, suggestions };
-}
-
-/**
- * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. A manual start has
- * no instant that its retry would share: the retry resumes the unfinished run of the attempt before. After a manual
- * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run; only a refused
- * login is not sent again.
- */
-function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: RunRequest): RunStart {
-  if (scheduledAt !== undefined) {
-    return { trigger: "schedule", runId: formatRunId(Date.parse(scheduledAt)) };
-  }
   return {
-    trigger: "manual",
-    fresh,
-    ...(overDamaged ? { overDamaged } : {}),
-    ...(dryRun ? { dryRun: { limit } } : {}),
+    tokens: async () => open(tokensSecretId),
+    command: ["npm run sync -- authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
+  };
+}
+
+/** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
+const CLOSING_MS = 10_000;
+/** The same, and to wait for what is in flight. */
+const RESERVE_MS = 30_000;
+
+interface TimeLimit extends Disposable {
+  readonly timeLeftMs: () => number;
+  /** What no request is sent in, and no step begun. */
+  readonly reserveMs: number;
+  /** Aborts with `INTERRUPTED` shortly before the end. */
+  readonly signal: AbortSignal;
+}
+
+/** In real time, not by the run's clock: Lambda's limit is in real time. */
+export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): TimeLimit {
+  const timeLeftMs = (): number => context.getRemainingTimeInMillis();
+  const limitMs = timeLeftMs();
+  const { reserveMs, closingMs } = timeKept(limitMs);
+  const stop = new AbortController();
+  const interrupted = new SyncError(
+    "INTERRUPTED",
+    "The time limit of the invocation was reached in the middle of a step. Fetched events are kept: the next start of this run resumes it. If this happens again, the service responds too slowly, or its budget is too small for this many events.",
+  );
+  const timer = setTimeout(() => stop.abort(interrupted), Math.max(0, limitMs - closingMs));
+  return { timeLeftMs, reserveMs, signal: stop.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** What is kept of a time limit. Half of a short one is for work, too. */
+export function timeKept(limitMs: number): { readonly reserveMs: number; readonly closingMs: number } {
+  return { reserveMs: Math.min(RESERVE_MS, limitMs / 2), closingMs: Math.min(CLOSING_MS, limitMs / 4) };
+}
+
+/** Logs once a minute how many events are done, so that a person who follows the log sees progress. */
+const EVERY_MS = 60_000;
+
+export function progressLog(logger: Logger, clock: Pick<Clock, "monotonicMs">): (progress: Progress) => void {
+  let loggedAtMs = clock.monotonicMs();
+  return ({ done, total, retries }) => {
+    if (clock.monotonicMs() < loggedAtMs + EVERY_MS) return;
+    loggedAtMs = clock.monotonicMs();
+    logger.info(`${done} of ${total} events are done`, { done, total, retries });
   };
 }
 
@@ -199,19 +172,14 @@ class InvocationError extends Error {
   }
 }
 
-interface FailedStart {
-  readonly account?: string;
-  readonly run_id?: string;
-}
-
 /** Says what failed, what to do, and for which account and run. */
-export function invocationError(error: unknown, start: FailedStart): InvocationError {
+export function invocationError(error: unknown, start: Start): InvocationError {
   if (!(error instanceof SyncError)) return unexpectedError(error, start);
   return new InvocationError(error.code, `${error.message}${suffix(start)}`);
 }
 
 /** The message of an unforeseen error may quote data, so only its kind and its stack frames are kept. */
-function unexpectedError(error: unknown, start: FailedStart): InvocationError {
+function unexpectedError(error: unknown, start: Start): InvocationError {
   const kind = error instanceof Error ? error.name : typeof error;
   const failure = new InvocationError(
     "UNEXPECTED",
@@ -223,88 +191,10 @@ function unexpectedError(error: unknown, start: FailedStart): InvocationError {
   return failure;
 }
 
-function suffix({ account, run_id }: FailedStart): string {
+function suffix({ account, run_id }: Start): string {
   const parts = [
     ...(account === undefined ? [] : [`account ${account}`]),
     ...(run_id === undefined ? [] : [`run ${run_id}`]),
   ];
   return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
-}
-
-/** Throws `CONFIG_INVALID` for the address that `cdk.json` is delivered with. */
-function refusePlaceholder({ account, baseUrl }: RunSettings): void {
-  if (!isPlaceholder(baseUrl)) return;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${account}, to the address of your service, and deploy the stack again.`,
-    { fields: { setting: "baseUrl" } },
-  );
-}
-
-interface HandOverTask {
-  readonly ports: FunctionPorts;
-  /** Those of a run in this invocation. */
-  readonly host: RunPorts;
-  readonly settings: RunSettings;
-}
-
-interface OwnExecutions {
-  readonly executions: Executions;
-  /** Of the execution that was asked for. */
-  readonly name: string;
-  readonly runId: string;
-}
-
-/** Throws `CONFIG_INVALID` where there is no state machine, or where the execution is another one's. */
-function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
-  const name = nameOfExecution(arn);
-  const runId = parseExecutionName(name)?.runId;
-  if (runId !== undefined && executions?.arnOf(name) === arn) return { executions, name, runId };
-  throw new SyncError(
-    "CONFIG_INVALID",
-    `The execution ${name} is not one of this deployment's state machine. Only the state machine itself sends this input.`,
-    { fields: { setting: "executionArn" } },
-  );
-}
-
-/** Contract: the definition of the state machine reads these. */
-interface ContinueResponse {
-  readonly done: boolean;
-  /** 0 where the next turn should follow at once. */
-  readonly waitSeconds: number;
-  /** How many turns are over now. */
-  readonly turn: number;
-}
-
-/** Throws the error of a run that failed. The state machine tells from its name whether a retry may fix it. */
-async function continueResponse(
-  { ports, host, settings }: HandOverTask,
-  { account, runId, executionArn, turn }: ContinueRequest,
-): Promise<ContinueResponse> {
-  ownExecutions(host, executionArn);
-  const { maxTurns } = ports.environment;
-  const end = await continueRun(host, settings, { runId, execution: executionArn, turn, maxTurns });
-  const { result, isDone, waitSeconds } = end;
-  await reportResult(result, { ports, account, settings });
-  // A run that is finished is done, however it ended: the turn that finished it has thrown its error.
-  if (result.error && !result.isRepeat) throw result.error;
-  return { done: isDone, waitSeconds, turn: turn + 1 };
-}
-
-/** The failure is reported, which raises the alarm, unless that was done before or the execution works after all. */
-async function abandonResponse(
-  { ports, host, settings }: HandOverTask,
-  { account, executionArn }: AbandonRequest,
-): Promise<object> {
-  const { executions, name, runId } = ownExecutions(host, executionArn);
-  host.onRunId?.(runId);
-  const abandonment = await abandonRun(host, executions, settings, { runId, execution: executionArn });
-  if ("explanation" in abandonment) {
-    ports.log.info(abandonment.explanation);
-    return { abandoned: false, ...abandonment, account, run_id: runId };
-  }
-  const { result } = abandonment;
-  const explanation = result.error?.message;
-  ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: result.row.error_code });
-  return { abandoned: true, explanation, account, run_id: runId };
 }

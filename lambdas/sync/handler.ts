@@ -19,8 +19,7 @@ import { systemRandom } from "../job/runtime/random.ts";
 import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { FUNCTION_FILE_NAME, readEnvironment } from "./environment.ts";
-import type { FunctionPorts } from "./function-ports.ts";
-import { cloudWatchMetrics, eventBridgeSender, functionLog } from "./function-ports.ts";
+import { cloudWatchMetrics, eventBridgeSender, type FunctionPorts, functionLog } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
 
 // Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
@@ -45,8 +44,7 @@ export async function handler(event: unknown, context: Context): Promise<object>
 /** Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
   const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
-  const { bucket, bucketOwner, prefix, database, workgroup, eventBus, metricNamespace, stateMachineArn } =
-    environment;
+  const { bucket, bucketOwner, prefix, database, metricNamespace, stateMachineArn } = environment;
   const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);
   return {
@@ -60,7 +58,7 @@ function compose(): FunctionPorts {
     random: systemRandom,
     log,
     metrics: cloudWatchMetrics(metricNamespace),
-    sendEvent: eventBridgeSender(clients.eventBridge, { eventBus, workgroup }),
+    sendEvent: eventBridgeSender(clients.eventBridge, environment),
     version: VERSION,
     proxies,
     executions:

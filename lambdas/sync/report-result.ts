@@ -2,15 +2,18 @@
 // of a mail, a line in the log. An alarm keeps its state while nothing is sent, so a value is sent only by what shows
 // whether the alarm's cause lasts.
 
+import { shellWord } from "../job/errors/shown-text.ts";
 import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import type { Check } from "../job/run/check.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
+import type { Preview } from "../job/run/compare/preview.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import {
   type BusEvent,
+  errorColumns,
   failedStartEvent,
   fieldsChangedEvent,
-  type RunEvent,
   runEvent,
 } from "../job/run/record/run-event.ts";
 import { isRun, leftOutCount, type Outcome, type RunLogEntry } from "../job/run/record/run-log.ts";
@@ -19,16 +22,10 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import { windowAllowance } from "../job/settings/limit.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { accountStore } from "../job/storage/store.ts";
+import type { FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
-import { heldInvocations } from "./response.ts";
 import type { Mail } from "./telemetry/mail.ts";
-import type { MetricValues } from "./telemetry/metrics.ts";
-
-interface ReportOptions {
-  readonly ports: Pick<FunctionPorts, "environment" | "store" | "log" | "metrics" | "sendEvent">;
-  readonly account: string;
-  readonly settings: RunSettings;
-}
+import type { MetricName, MetricValues } from "./telemetry/metrics.ts";
 
 /**
  * Returns the publication's number: ten digits, undefined where nothing was published. An error of the result is
@@ -36,8 +33,10 @@ interface ReportOptions {
  */
 export async function reportResult(
   result: RunResult,
-  { ports, account, settings }: ReportOptions,
+  ports: TellPorts & Pick<FunctionPorts, "environment" | "store">,
+  settings: RunSettings,
 ): Promise<string | undefined> {
+  const { account } = settings;
   const { row, error } = result;
   const { outcome, run_id, reason, attempt, seconds } = row;
   ports.metrics(account, attemptMetrics(result, settings));
@@ -49,7 +48,7 @@ export async function reportResult(
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
       heldInvocations(ports.environment, account, snapshotId),
     );
-    return event && withMail(event, mailOf(event, result));
+    return event && withMail(event, mailOf(account, result));
   });
   const publication = published;
   if (publication === undefined) return undefined;
@@ -67,10 +66,11 @@ export async function reportUnexpected(
   runId: string | null,
   error: unknown,
 ): Promise<void> {
-  ports.metrics(account, UNEXPECTED_ERROR_METRICS);
+  ports.metrics(account, { Failed: 1 });
   const { detailType, detail } = failedStartEvent(account, error);
   const event = { detailType, detail: { ...detail, run_id: runId, trigger: null, finished: false } };
-  await tell(ports, account, async () => withMail(event, failedMail(account, event.detail, "failed")));
+  const failed = { run_id: runId, ...errorColumns(error) };
+  await tell(ports, account, async () => withMail(event, failedMail(account, failed, "failed")));
 }
 
 /** Sends an event about an account. That it cannot be sent changes nothing else. */
@@ -99,89 +99,108 @@ const MAX_TEXT = 2_000;
 /**
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
-function mailOf(
-  { detailType, detail }: RunEvent,
-  { error, isRepeat, isAbandoned }: RunResult,
-): Mail | undefined {
+function mailOf(account: string, result: RunResult): Mail | undefined {
+  const { row, error, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
-  const account = String(detail["account"]);
-  switch (detailType) {
-    case "Snapshot Published":
-      return undefined;
-    case "Snapshot Held":
-      return heldMail(account, detail);
-    case "Run Failed":
-      if (error?.isRetryable && !isAbandoned) return undefined;
-      return failedMail(account, detail, isAbandoned ? "execution" : sectionOf(error));
-  }
+  if (row.outcome === "HELD") return heldMail(account, result);
+  if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
+  const section = isRefusal(error) ? "login-refused" : "failed";
+  return failedMail(account, row, isAbandoned ? "execution" : section);
 }
 
 /** The event with the lines of its mail, where there is one. */
-function withMail(event: RunEvent, mail: Mail | undefined): BusEvent {
+function withMail(event: BusEvent, mail: Mail | undefined): BusEvent {
   return mail === undefined ? event : { ...event, detail: { ...event.detail, mail: { ...mail } } };
 }
 
-function heldMail(account: string, detail: RunEvent["detail"]): Mail {
-  const snapshotId = String(detail["snapshot_id"]);
+function heldMail(account: string, { row, explanation, preview }: RunResult): Mail {
+  const snapshotId = String(row.snapshot_id);
+  const { accept, diff } = heldInputs(account, snapshotId);
   return {
     section: "held",
     what: `The snapshot ${snapshotId} of the account ${account} is held: it waits for a person to decide. Readers keep what they have.`,
-    why: because(detail["reason"], detail["explanation"]),
-    effect: `${changes(detail)} ${missing(detail)}`.trim(),
-    examples: examples(detail["uuids"]),
-    wait: plain(String(detail["wait"])),
-    diff: payload({ action: "diff", account, snapshotId }),
-    accept: payload({ action: "accept", account, snapshotId }),
+    why: because(row.reason, explanation ?? null),
+    effect: `${changes(preview)} ${missing(row, preview)}`.trim(),
+    examples: examples(preview),
+    wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
+    diff: payload(diff),
+    accept: payload(accept),
   };
 }
 
+/** The inputs of the function that decide on a held snapshot. */
+export function heldInputs(
+  account: string,
+  snapshotId: string,
+): { readonly accept: object; readonly diff: object } {
+  return {
+    accept: { action: "accept", account, snapshotId },
+    diff: { action: "diff", account, snapshotId },
+  };
+}
+
+/** The commands that do the same. They need a shell with credentials for the AWS account. */
+export function heldInvocations(
+  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
+  account: string,
+  snapshotId: string,
+): HeldCommands {
+  const command = (input: object): string =>
+    [
+      "aws lambda invoke",
+      ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
+      "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
+      `--payload ${shellWord(JSON.stringify(input))} /dev/stdout`,
+    ].join(" ");
+  const { accept, diff } = heldInputs(account, snapshotId);
+  return { accept: command(accept), diff: command(diff) };
+}
+
 /** @param section of the runbook */
-function failedMail(account: string, detail: RunEvent["detail"], section: string): Mail {
-  const run = detail["run_id"] === null ? "A start" : `The run ${String(detail["run_id"])}`;
+function failedMail(
+  account: string,
+  failed: Pick<RunLogEntry, "error_code" | "error_message"> & { readonly run_id: string | null },
+  section: string,
+): Mail {
+  const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
   return {
     section,
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
-    why: because(detail["error_code"], detail["error_message"]),
+    why: because(failed.error_code, failed.error_message),
     check: payload({ action: "check", account }),
     run: payload({ action: "run", account }),
   };
 }
 
-function sectionOf(error: SyncError | undefined): string {
-  return isRefusal(error) ? "login-refused" : "failed";
+function because(...words: readonly (string | null)[]): string {
+  const known = words.filter((each) => each !== null);
+  return known.length === 0 ? "The reason is not known." : known.map(plain).join(": ");
 }
 
-function because(code: unknown, text: unknown): string {
-  const words = [code, text].flatMap((each) => (typeof each === "string" ? [plain(each)] : []));
-  return words.length === 0 ? "The reason is not known." : words.join(": ");
-}
-
-function changes({ added, changed, removed }: RunEvent["detail"]): string {
-  if (typeof added !== "number" || typeof changed !== "number" || typeof removed !== "number") {
+function changes(preview: Preview | undefined): string {
+  const { added = null, changed = null, removed = null } = preview ?? {};
+  if (added === null || changed === null || removed === null) {
     return "What publishing it would change is not known.";
   }
   return `Publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events.`;
 }
 
-function missing(detail: RunEvent["detail"]): string {
-  const { listed, left_out: left } = detail;
-  if (typeof listed !== "number" || typeof left !== "number" || left === 0) return "";
+function missing(row: RunLogEntry, preview: Preview | undefined): string {
+  const left = leftOutCount(row);
+  if (row.listed === null || left === 0) return "";
   const reasons = (["gone", "forbidden", "rejected"] as const).flatMap((key) => {
-    const value = detail[key];
-    return typeof value === "number" && value > 0 ? [`${countText(value)} ${key}`] : [];
+    const value = (preview ?? row)[key] ?? 0;
+    return value > 0 ? [`${countText(value)} ${key}`] : [];
   });
   const why = reasons.length === 0 ? "" : ` (${reasons.join(", ")})`;
-  return `Of ${countText(listed)} listed events ${countText(left)} have no row${why}.`;
+  return `Of ${countText(row.listed)} listed events ${countText(left)} have no row${why}.`;
 }
 
 /** `added 5a…, 7c…; removed 9e…`. */
-function examples(uuids: unknown): string {
-  const kinds = typeof uuids === "object" && uuids !== null ? Object.entries(uuids) : [];
-  const named = kinds.flatMap(([kind, list]: readonly [string, unknown]) =>
-    Array.isArray(list) && list.length > 0
-      ? [`${kind} ${list.map((each) => plain(String(each))).join(", ")}`]
-      : [],
-  );
+function examples(preview: Preview | undefined): string {
+  const named = Object.entries(preview?.uuids ?? {})
+    .filter(([, uuids]) => uuids.length > 0)
+    .map(([kind, uuids]) => `${kind} ${uuids.map(plain).join(", ")}`);
   return named.length === 0 ? "none are known" : named.join("; ");
 }
 
@@ -263,56 +282,45 @@ function ofRun(outcome: Outcome, error: SyncError | undefined, isAbandoned: bool
   }
 }
 
-/** The metrics of one attempt, from its row in the run log. */
 type Budget = Pick<RunSettings, "requestsPerMinute" | "windowMs">;
 
-/** An attempt that ended with an unforeseen error. */
-const UNEXPECTED_ERROR_METRICS: MetricValues = { Failed: 1 };
-
-/** None for a start that found its run finished: the attempt that finished it was counted. */
+/** From its row in the run log. None for a start that found its run finished: the attempt that finished it was counted. */
 export function attemptMetrics(result: RunResult, budget: Budget): MetricValues {
   const { row, isRepeat, isAbandoned } = result;
   if (isRepeat) return {};
-  return {
-    ...(row.outcome === "DRY_RUN" || isAbandoned ? {} : outcomeMetrics(row)),
-    ...alarmMetrics(result),
-    ...dataMetrics(row),
-    ...serviceMetrics(row, budget),
-  };
-}
-
-function outcomeMetrics({ outcome, seconds }: RunLogEntry): MetricValues {
-  const flag = (counted: RunLogEntry["outcome"]): number => (outcome === counted ? 1 : 0);
-  return {
-    Published: flag("PUBLISHED"),
-    Skipped: flag("SKIPPED"),
-    Superseded: flag("SUPERSEDED"),
-    DurationSeconds: seconds,
-  };
-}
-
-function dataMetrics(row: RunLogEntry): MetricValues {
-  const { outcome, events, added, changed, removed } = row;
+  const { outcome, requests, seconds, events, added, changed, removed } = row;
+  const flag = (counted: Outcome): number => (outcome === counted ? 1 : 0);
   const isPublished = outcome === "PUBLISHED";
-  return {
-    ...(isPublished && events !== null ? { Events: events } : {}),
-    ...(isPublished && added !== null ? { Added: added } : {}),
-    ...(isPublished && changed !== null ? { Changed: changed } : {}),
-    ...(isPublished && removed !== null ? { Removed: removed } : {}),
+  const values: Partial<Record<MetricName, number | null>> = {
+    ...(outcome === "DRY_RUN" || isAbandoned
+      ? {}
+      : {
+          Published: flag("PUBLISHED"),
+          Skipped: flag("SKIPPED"),
+          Superseded: flag("SUPERSEDED"),
+          DurationSeconds: seconds,
+        }),
+    ...alarmMetrics(result),
+    ...(isPublished ? { Events: events, Added: added, Changed: changed, Removed: removed } : {}),
     ...(isPublished || outcome === "HELD" ? { LeftOut: leftOutCount(row) } : {}),
+    ...(requests === null
+      ? {}
+      : {
+          Requests: requests,
+          Retries: row.retries ?? 0,
+          Throttled: row.throttled ?? 0,
+          BudgetShare: shareOf(requests, seconds, budget),
+        }),
   };
-}
-
-function serviceMetrics(row: RunLogEntry, budget: Budget): MetricValues {
-  const { requests, retries, throttled, seconds } = row;
-  if (requests === null) return {};
-  const share =
-    budget.requestsPerMinute === "unlimited" ? {} : { BudgetShare: shareOf(requests, seconds, budget) };
-  return { Requests: requests, Retries: retries ?? 0, Throttled: throttled ?? 0, ...share };
+  const known = Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(known);
 }
 
 /** A window is full from its first instant, so a run of one second may use a window's budget. */
-function shareOf(requests: number, seconds: number, { requestsPerMinute, windowMs }: Budget): number {
+function shareOf(requests: number, seconds: number, { requestsPerMinute, windowMs }: Budget): number | null {
+  if (requestsPerMinute === "unlimited") return null;
   const windows = Math.floor((seconds * 1_000) / windowMs) + 1;
   const allowed = windowAllowance(requestsPerMinute, windowMs) * windows;
   return Math.round((requests / allowed) * 1000) / 10;

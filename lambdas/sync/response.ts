@@ -1,31 +1,44 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
-import { shellWord } from "../job/errors/shown-text.ts";
-import { type DiffPorts, diff } from "../job/run/compare/diff.ts";
-import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
-import { ChangeSample, type Preview } from "../job/run/compare/preview.ts";
-import type { Skipped } from "../job/run/lease/lease.ts";
+import { ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
+import type { Preview } from "../job/run/compare/preview.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
-import type { Status } from "../job/run/status.ts";
-import { type Verified, verifiedCounts, verifiedText } from "../job/run/verify/verify.ts";
 import type { FunctionEnvironment } from "./environment.ts";
-import type { FunctionPorts } from "./function-ports.ts";
+import type { Invocation } from "./function-ports.ts";
+import { heldInputs, heldInvocations, isRefusal, reportResult } from "./report-result.ts";
+
+/** Reports the result. Throws the error of one that failed. */
+export async function runResponse(
+  { ports, settings, context }: Invocation,
+  result: RunResult,
+): Promise<object> {
+  const { row, error, isRepeat } = result;
+  const { account } = settings;
+  const publication = await reportResult(result, ports, settings);
+  // Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue
+  // and raise a second alarm for one cause.
+  if (isRepeat === true && row.trigger === "schedule" && isRefusal(error)) {
+    const { run_id } = row;
+    return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
+  }
+  if (error) throw error;
+  return responseOf(result, { account, publication, environment: ports.environment, context });
+}
 
 interface ResponseFacts {
   readonly account: string;
-  readonly database: string;
-  readonly links: ConsoleLinks;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
-  readonly commandsOf: (snapshotId: string) => HeldCommands;
+  readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database">;
+  readonly context: Pick<Context, "logGroupName" | "logStreamName">;
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
   const { row, explanation, isRepeat } = result;
-  const { account, publication, links } = facts;
+  const { account, publication } = facts;
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
   return {
     outcome,
@@ -41,7 +54,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
     requests,
     seconds,
     ...nextSteps(result, facts),
-    links,
+    links: consoleLinks(facts, result.handedOver?.execution),
   };
 }
 
@@ -66,144 +79,59 @@ function countsOf(row: RunLogEntry): object {
 
 /** What to paste next: a query, or the event that publishes what is held, after a look at what that would do. */
 function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
-  const { outcome, reason, snapshot_id } = row;
-  const { account, database, publication } = facts;
+  const { outcome, reason, snapshot_id: snapshotId } = row;
+  const { account, environment, publication } = facts;
   const from = (table: string): string =>
-    `SELECT * FROM "${database}"."${table}" WHERE account = '${account}'`;
+    `SELECT * FROM "${environment.database}"."${table}" WHERE account = '${account}'`;
   if (outcome === "PUBLISHED") {
     const changes = `${from("event_changes")} AND publication = '${publication}'`;
     return {
       sql: [`${from("events")} LIMIT 10`, ...(publication === undefined ? [] : [changes])],
     };
   }
-  if (outcome === "HELD" && snapshot_id !== null) {
+  if (outcome === "HELD" && snapshotId !== null) {
     const isPinned = wasPinned({ reason, preview });
-    return heldDecision({ account, snapshotId: snapshot_id, isPinned, preview }, facts.commandsOf);
+    return heldDecision(environment, account, { snapshotId, isPinned, preview });
   }
   return {};
 }
 
-/** The commands that decide on a held snapshot in AWS, and the inputs of the function that do the same in the console. */
-interface HeldInputs {
-  readonly accept: object;
-  readonly diff: object;
-}
-
-function heldInputs(account: string, snapshotId: string): HeldInputs {
-  return {
-    accept: { action: "accept", account, snapshotId },
-    diff: { action: "diff", account, snapshotId },
-  };
-}
-
-/** They need a shell with credentials for the AWS account. */
-export function heldInvocations(
-  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
-  account: string,
-  snapshotId: string,
-): HeldCommands {
-  const command = (input: object): string =>
-    [
-      "aws lambda invoke",
-      ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
-      "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
-      `--payload ${shellWord(JSON.stringify(input))} /dev/stdout`,
-    ].join(" ");
-  const { accept, diff } = heldInputs(account, snapshotId);
-  return { accept: command(accept), diff: command(diff) };
-}
-
-/** How a person decides on a held snapshot in AWS: what publishing it would do, what to paste, and what waiting means. */
 interface Held {
-  readonly account: string;
   readonly snapshotId: string;
   readonly isPinned: boolean;
   readonly preview?: Preview | undefined;
 }
 
-/** The events are for the console, the command is for a shell. */
-function heldDecision(
-  { account, snapshotId, isPinned, preview }: Held,
-  commandsOf: (snapshotId: string) => HeldCommands,
+/**
+ * How a person decides on a held snapshot in AWS: what publishing it would do, what to paste, and what waiting means. The
+ * events are for the console, the command is for a shell.
+ */
+export function heldDecision(
+  environment: ResponseFacts["environment"],
+  account: string,
+  { snapshotId, isPinned, preview }: Held,
 ): object {
   const { accept, diff } = heldInputs(account, snapshotId);
   return {
     ...(preview === undefined ? {} : { preview }),
     diff_event: diff,
     accept_event: accept,
-    accept_command: commandsOf(snapshotId).accept,
+    accept_command: heldInvocations(environment, account, snapshotId).accept,
     wait: ifNotAccepted(isPinned),
   };
 }
 
-/** The function's response to `status`. */
-export function statusResponse(found: Status, commandsOf: (snapshotId: string) => HeldCommands): object {
-  const { account, head, held } = found;
-  const isPinned = head?.pinned === true;
-  const decidable = held.map((one) => ({
-    ...one,
-    ...heldDecision({ account, isPinned, ...one }, commandsOf),
-  }));
-  return { ...found, held: decidable };
-}
-
-/** Of each kind: the response must stay far below what Lambda returns. */
-const MOST_UUIDS = 100;
-
-export async function diffResponse(ports: DiffPorts, account: string, snapshotId: string): Promise<object> {
-  const sample = new ChangeSample(MOST_UUIDS);
-  const { a, b } = await diff(ports, { a: snapshotId, b: undefined }, (change) => sample.add(change));
-  return { account, a, b, ...sample.counts, uuids: sample.uuids };
-}
-
-/** A verification is no run, so it has no metrics of one. That the login works is over for its alarm. */
-export function verifyResponse(
-  ports: Pick<FunctionPorts, "log" | "metrics">,
-  account: string,
-  found: Verified | Skipped,
-): object {
-  if ("outcome" in found) return { account, ...found };
-  const { head, sample, first } = found;
-  const summary = verifiedText(found);
-  ports.log.info(`verified ${sample} events: ${summary}`, { ...verifiedCounts(found) });
-  if (sample > 0) ports.metrics(account, { LoginRefused: 0 });
-  const changed_uuids = first.changed.length === 0 ? {} : { changed_uuids: first.changed };
+/** Into the AWS console: the workgroup in Athena, the invocation's log, the execution that continues the run. */
+function consoleLinks({ environment, context }: ResponseFacts, execution: string | undefined): object {
+  const { region, workgroup } = environment;
+  const home = (service: string): string => `${consoleOf(region)}/${service}/home?region=${region}`;
+  const log = `${fragment(context.logGroupName)}/log-events/${fragment(context.logStreamName)}`;
   return {
-    account,
-    snapshot_id: head.snapshot_id,
-    summary,
-    ...verifiedCounts(found),
-    ...changed_uuids,
-  };
-}
-
-/** Links into the AWS console: the workgroup in Athena, the invocation's log, the execution that continues the run. */
-interface ConsoleLinks {
-  readonly athena: string;
-  readonly log: string;
-  readonly execution?: string;
-}
-
-interface ConsoleLinksOptions {
-  readonly region: string;
-  readonly workgroup: string;
-  readonly context: Pick<Context, "logGroupName" | "logStreamName">;
-  /** The ARN of the execution that a run was handed over to. */
-  readonly execution?: string | undefined;
-}
-
-export function consoleLinks({ region, workgroup, context, execution }: ConsoleLinksOptions): ConsoleLinks {
-  const { logGroupName, logStreamName } = context;
-  const group = fragment(logGroupName);
-  const stream = fragment(logStreamName);
-  return {
-    athena: `${consoleOf(region)}/athena/home?region=${region}#/workgroups/details/${encodeURIComponent(workgroup)}`,
-    log: `${consoleOf(region)}/cloudwatch/home?region=${region}#logsV2:log-groups/log-group/${group}/log-events/${stream}`,
+    athena: `${home("athena")}#/workgroups/details/${encodeURIComponent(workgroup)}`,
+    log: `${home("cloudwatch")}#logsV2:log-groups/log-group/${log}`,
     ...(execution === undefined
       ? {}
-      : {
-          execution: `${consoleOf(region)}/states/home?region=${region}#/v2/executions/details/${execution}`,
-        }),
+      : { execution: `${home("states")}#/v2/executions/details/${execution}` }),
   };
 }
 

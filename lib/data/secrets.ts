@@ -9,8 +9,6 @@ import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/e
 import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings/settings.ts";
 
-export type SecretNames = Pick<FunctionSettings, "secretName" | "tokensSecretName">;
-
 /** The secrets of one account, by their ARNs. */
 export interface AccountSecrets {
   readonly account: string;
@@ -32,7 +30,10 @@ const TOKENS = "tokens/";
 export function addSecrets(
   parent: Construct,
   { deployment, accounts, encryptionKey }: SecretsProps,
-): { readonly names: SecretNames; readonly secrets: readonly AccountSecrets[] } {
+): {
+  readonly names: Pick<FunctionSettings, "secretName" | "tokensSecretName">;
+  readonly secrets: readonly AccountSecrets[];
+} {
   const credentialsScope = new Construct(parent, "Credentials");
   const tokensScope = new Construct(parent, "Tokens");
   // The UUID of the stack's id, `arn:aws:cloudformation:<region>:<account>:stack/<name>/<UUID>`: a retained secret

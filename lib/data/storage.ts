@@ -18,12 +18,6 @@ import { Construct } from "constructs";
 import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
 import { acknowledge } from "../acknowledge.ts";
 
-export interface Storage {
-  readonly bucket: IBucket;
-  /** That the files are encrypted with, where they are not those of S3; the results of queries with the first. */
-  readonly keys: readonly IKey[];
-}
-
 interface BucketChoice {
   /** One that the app brings. */
   readonly bucket: IBucket | undefined;
@@ -35,7 +29,11 @@ interface BucketChoice {
 const ID = "Bucket";
 const PAGE = 'docs/cdk.md, "A bucket that exists"';
 
-export function addStorage(parent: Construct, choice: BucketChoice): Storage {
+/** `keys` are those that the files are encrypted with, where it is not S3's: the results of queries with the first. */
+export function addStorage(
+  parent: Construct,
+  choice: BucketChoice,
+): { readonly bucket: IBucket; readonly keys: readonly IKey[] } {
   const bucket = bucketOf(new Construct(parent, "Storage"), choice);
   const keys = [choice.encryptionKey, bucket.encryptionKey].filter((key) => key !== undefined);
   return { bucket, keys: [...new Set(keys)] };

@@ -17,8 +17,8 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
-import type { DeployedAccount, Settings } from "../settings/settings.ts";
-import { type AccountMetric, executionMetric } from "./metrics.ts";
+import type { Settings } from "../settings/settings.ts";
+import { type AccountMetric, accountMetricIn, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */
 const MANY_THROTTLED = 20;
@@ -37,7 +37,6 @@ interface AlarmsProps {
   readonly name: string;
   /** Of the function's metrics. */
   readonly metricNamespace: string;
-  readonly metric: AccountMetric;
   readonly settings: Settings;
   readonly failureQueue: IQueue;
   readonly stateMachineArn: string;
@@ -67,6 +66,7 @@ export interface DeploymentAlarms {
 
 export function addAlarms(parent: Construct, props: AlarmsProps): DeploymentAlarms {
   const { accounts, runbookUrl } = props.settings;
+  const metric = accountMetricIn(props.metricNamespace);
   const unsentEvents = unsentEventsMetric(parent, props);
   const scope = new Construct(parent, "Alarms");
   if (!/^https?:/.test(runbookUrl)) {
@@ -94,8 +94,8 @@ export function addAlarms(parent: Construct, props: AlarmsProps): DeploymentAlar
   const byAccount = Object.entries(accounts).map(([account, settings]) => {
     const staleAfter = staleAfterHours(settings);
     const specs = [
-      ...runAlarms(props.metric, account, settings),
-      ...(staleAfter === undefined ? [] : [staleAlarm(props.metric, account, staleAfter)]),
+      ...runAlarms(metric, account, settings),
+      ...(staleAfter === undefined ? [] : [staleAlarm(metric, account, staleAfter)]),
     ];
     if (staleAfter === undefined && settings.enabled) {
       Annotations.of(scope).addInfo(
@@ -133,7 +133,7 @@ export function addAlarms(parent: Construct, props: AlarmsProps): DeploymentAlar
 function runAlarms(
   metric: AccountMetric,
   account: string,
-  { leftOutAlarmAbove }: DeployedAccount,
+  { leftOutAlarmAbove }: Settings["accounts"][string],
 ): readonly AlarmSpec[] {
   return [
     {

@@ -22,7 +22,7 @@ import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
 import type { DeploymentAlarms } from "./alarms.ts";
-import { type AccountMetric, executionMetric } from "./metrics.ts";
+import { type AccountMetric, accountMetricIn, executionMetric } from "./metrics.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;
@@ -34,19 +34,21 @@ const LONGEST_HOURS = 48;
 interface DashboardProps {
   /** Of the deployment. */
   readonly name: string;
-  readonly metric: AccountMetric;
+  /** Of the function's metrics. */
+  readonly metricNamespace: string;
   readonly alarms: DeploymentAlarms;
   readonly logGroup: ILogGroup;
   readonly stateMachineArn: string;
 }
 
 export function addDashboard(parent: Construct, props: DashboardProps): void {
-  const { name, metric, alarms, logGroup, stateMachineArn } = props;
+  const { name, metricNamespace, alarms, logGroup, stateMachineArn } = props;
+  const metric = accountMetricIn(metricNamespace);
   new Dashboard(new Construct(parent, "Overview"), "Dashboard", {
     dashboardName: name,
     defaultInterval: Duration.days(14),
     widgets: [
-      ...glanceRows(props),
+      ...glanceRows(metric, alarms, logGroup),
       executionsRow(stateMachineArn),
       ...alarms.byAccount.flatMap(({ account }) => accountRows(metric, account)),
     ],
@@ -124,11 +126,15 @@ function bars(props: GraphWidgetProps): IWidget {
   return graph({ view: GraphWidgetView.BAR, setPeriodToTimeRange: true, ...props });
 }
 
-function glanceRows({ alarms, metric, logGroup }: DashboardProps): IWidget[][] {
+function glanceRows(
+  metric: AccountMetric,
+  { byAccount, ofAll }: DeploymentAlarms,
+  logGroup: ILogGroup,
+): IWidget[][] {
   return [
     [new TextWidget({ markdown: "# At a glance", width: WIDTH, height: 1 })],
     [logTable(ACCOUNTS_NOW, logGroup, WIDTH / 2), logTable(LAST_SUCCESS, logGroup, WIDTH / 2)],
-    ...alarms.byAccount.map(({ account, alarms, staleAfterHours }) => [
+    ...byAccount.map(({ account, alarms, staleAfterHours }) => [
       // Held, failing, stale and more: each alarm has a colour.
       new AlarmStatusWidget({
         title: account,
@@ -138,7 +144,7 @@ function glanceRows({ alarms, metric, logGroup }: DashboardProps): IWidget[][] {
       }),
       ageOf(metric, account, staleAfterHours),
     ]),
-    [new AlarmStatusWidget({ title: "all accounts", alarms: [...alarms.ofAll], width: WIDTH, height: 3 })],
+    [new AlarmStatusWidget({ title: "all accounts", alarms: [...ofAll], width: WIDTH, height: 3 })],
   ];
 }
 

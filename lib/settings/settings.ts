@@ -25,7 +25,7 @@ type Immutable<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
   : Value;
 
-export type DeployedAccount = Readonly<Omit<z.output<typeof deployedAccount>, "baseUrl">> & {
+type DeployedAccount = Readonly<Omit<z.output<typeof deployedAccount>, "baseUrl">> & {
   readonly baseUrl: string;
 };
 export type Settings = Readonly<z.output<typeof shared>> & {
@@ -70,12 +70,11 @@ export function parseSettings(context: unknown, options: ParseSettingsOptions = 
   );
 }
 
-interface Given {
-  readonly given: unknown;
-  readonly source: SettingsSource;
-}
-
-function inFile(path: string, directory: string, inCode: SettingsSource): Given {
+function inFile(
+  path: string,
+  directory: string,
+  inCode: SettingsSource,
+): { readonly given: unknown; readonly source: SettingsSource } {
   const given = readSettingsFile(resolve(directory, path), path);
   if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
   throw unusableSetting(

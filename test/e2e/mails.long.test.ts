@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
-import { parseRequest } from "../../lambdas/sync/request.ts";
+import { parseRequest } from "../../lambdas/sync/actions.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "../sync/function-sandbox.ts";

@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
-import { consoleLinks, responseOf } from "../../lambdas/sync/response.ts";
+import { responseOf } from "../../lambdas/sync/response.ts";
 import { HELD, PREVIEW, PUBLISHED, SKIPPED } from "./rows.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
-const facts = {
-  account: "uk",
+const environment = {
+  region: "eu-west-1",
+  functionName: "sync",
+  workgroup: "events",
   database: "brand_events",
-  links: { athena: "https://athena", log: "https://log" },
-  publication: undefined,
-  commandsOf: (id: string) => ({ accept: `accept ${id}`, diff: `diff ${id}` }),
 };
+const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
+const facts = { account: "uk", environment, context, publication: undefined };
+/** Its group and stream are in the console's encoding. */
+const LOG =
+  "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/$252Faws$252Flambda$252Fsync/log-events/2026$252F11$252F21$252F$255B1$255D0af";
+const ATHENA =
+  "https://eu-west-1.console.aws.amazon.com/athena/home?region=eu-west-1#/workgroups/details/events";
 
 test("a publication has a summary, queries to try and links", () => {
   expect(responseOf({ row: PUBLISHED }, { ...facts, publication: "0000000007" })).toEqual({
@@ -36,7 +42,7 @@ test("a publication has a summary, queries to try and links", () => {
       `SELECT * FROM "brand_events"."events" WHERE account = 'uk' LIMIT 10`,
       `SELECT * FROM "brand_events"."event_changes" WHERE account = 'uk' AND publication = '0000000007'`,
     ],
-    links: facts.links,
+    links: { athena: ATHENA, log: LOG },
   });
 });
 
@@ -48,7 +54,7 @@ test("a held snapshot has its reason, what publishing it would do, and how to de
     preview: PREVIEW,
     diff_event: { action: "diff", account: "uk", snapshotId: RUN },
     accept_event: { action: "accept", account: "uk", snapshotId: RUN },
-    accept_command: `accept ${RUN}`,
+    accept_command: `aws lambda invoke --region eu-west-1 --function-name sync:live --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload '{"action":"accept","account":"uk","snapshotId":"${RUN}"}' /dev/stdout`,
     wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
   });
   expect(responseOf({ row: HELD }, facts)).not.toHaveProperty("preview");
@@ -69,32 +75,23 @@ test("a start of a finished run says that it did nothing", () => {
   expect(repeated).toMatchObject({ note: "This run was finished before; this start did nothing." });
 });
 
-const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
-
-test("the link to a log has its group and stream in the console's encoding", () => {
-  const { log, athena } = consoleLinks({ region: "eu-west-1", workgroup: "events", context });
-
-  expect(log).toBe(
-    "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/$252Faws$252Flambda$252Fsync/log-events/2026$252F11$252F21$252F$255B1$255D0af",
-  );
-  expect(athena).toBe(
-    "https://eu-west-1.console.aws.amazon.com/athena/home?region=eu-west-1#/workgroups/details/events",
-  );
-});
-
 test("a run that was handed over has a link to its execution", () => {
-  const arn = "arn:aws:states:eu-west-1:123456789012:execution:Stack:uk-20261121T060000000Z-1";
+  const execution = "arn:aws:states:eu-west-1:123456789012:execution:Stack:uk-20261121T060000000Z-1";
+  const handedOver = { execution, waitMs: 0 };
 
-  const { execution } = consoleLinks({ region: "eu-west-1", workgroup: "events", context, execution: arn });
-
-  expect(execution).toBe(
-    `https://eu-west-1.console.aws.amazon.com/states/home?region=eu-west-1#/v2/executions/details/${arn}`,
-  );
+  expect(responseOf({ row: { ...SKIPPED, outcome: "HANDED_OVER" }, handedOver }, facts)).toMatchObject({
+    links: {
+      execution: `https://eu-west-1.console.aws.amazon.com/states/home?region=eu-west-1#/v2/executions/details/${execution}`,
+    },
+  });
 });
 
 test.each([
   { region: "cn-north-1", host: "https://cn-north-1.console.amazonaws.cn/" },
   { region: "us-gov-west-1", host: "https://us-gov-west-1.console.amazonaws-us-gov.com/" },
 ])("the console of $region is at $host", ({ region, host }) => {
-  expect(consoleLinks({ region, workgroup: "events", context }).log.startsWith(host)).toBe(true);
+  const response = responseOf({ row: PUBLISHED }, { ...facts, environment: { ...environment, region } });
+
+  const starts = expect.stringMatching(new RegExp(`^${host}`));
+  expect(response).toMatchObject({ links: { log: starts, athena: starts } });
 });

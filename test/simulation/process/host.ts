@@ -1,7 +1,7 @@
 // Where a process runs: a laptop, where another process can be found to be gone, or the function, which has a time limit.
 
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import { timeKept } from "../../../lambdas/sync/function-ports.ts";
+import { timeKept } from "../../../lambdas/sync/handle-request.ts";
 import type { Timeline } from "../time/timeline.ts";
 import type { SimProcess } from "./sim-process.ts";
 

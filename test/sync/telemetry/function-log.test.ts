@@ -1,7 +1,8 @@
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { eventBridgeSender, progressLog } from "../../../lambdas/sync/function-ports.ts";
+import { eventBridgeSender } from "../../../lambdas/sync/function-ports.ts";
+import { progressLog } from "../../../lambdas/sync/handle-request.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { httpServer } from "../../job/service/http/local-server.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";

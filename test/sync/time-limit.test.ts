@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeKept, timeLimit } from "../../lambdas/sync/function-ports.ts";
+import { timeKept, timeLimit } from "../../lambdas/sync/handle-request.ts";
 
 const context = (leftMs: number) => ({ getRemainingTimeInMillis: () => leftMs });
 

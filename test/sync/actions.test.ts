@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseRequest } from "../../lambdas/sync/request.ts";
+import { parseRequest } from "../../lambdas/sync/actions.ts";
 
 const EXECUTION = "arn:aws:states:eu-west-1:123456789012:execution:Stack:uk-20261121T060000000Z-1";
 const TURN = {
@@ -52,7 +52,7 @@ describe("a request of a deployment with one account", () => {
       request: { action: "abandon", account: "uk", executionArn: EXECUTION },
     },
   ])("$event is $request", ({ event, request }) => {
-    expect(parseRequest(event, ["uk"], NOW)).toEqual(request);
+    expect(parseRequest(event, ["uk"], NOW).request).toEqual(request);
   });
 
   test.each([
@@ -117,7 +117,7 @@ describe("a request of a deployment with one account", () => {
 });
 
 test("an instant that the function's clock has almost reached is accepted: clocks differ", () => {
-  const request = parseRequest({ scheduledAt: "2026-11-21T06:04:00Z" }, ["uk"], NOW);
+  const { request } = parseRequest({ scheduledAt: "2026-11-21T06:04:00Z" }, ["uk"], NOW);
 
   expect(request).toMatchObject({ scheduledAt: "2026-11-21T06:04:00Z" });
 });
@@ -126,5 +126,5 @@ test("a request names the account if the deployment has several", () => {
   expect(() => parseRequest({}, ["uk", "de"], NOW)).toThrow(
     'this deployment has several (uk, de), so say which, for example {"account": "uk"}',
   );
-  expect(parseRequest({ account: "de" }, ["uk", "de"], NOW).account).toBe("de");
+  expect(parseRequest({ account: "de" }, ["uk", "de"], NOW).request.account).toBe("de");
 });

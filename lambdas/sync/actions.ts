@@ -1,0 +1,335 @@
+// What the function can be asked, by the schedule, the console's Test button or another caller: for each action its input,
+// what is done, and the answer.
+
+import * as z from "zod";
+import { SyncError } from "../job/errors/sync-error.ts";
+import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
+import { check } from "../job/run/check.ts";
+import { diff } from "../job/run/compare/diff.ts";
+import { ChangeSample } from "../job/run/compare/preview.ts";
+import { DEFAULT_SAMPLE, discover } from "../job/run/discover.ts";
+import { abandonRun } from "../job/run/hand-over/abandon-run.ts";
+import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
+import { retire } from "../job/run/retire.ts";
+import { continueRun, type RunStart, run } from "../job/run/run.ts";
+import type { RunPorts } from "../job/run/run-ports.ts";
+import type { RunSettings } from "../job/run/run-settings.ts";
+import { status } from "../job/run/status.ts";
+import {
+  DEFAULT_VERIFIED,
+  sampleSize,
+  verifiedCounts,
+  verifiedText,
+  verify,
+} from "../job/run/verify/verify.ts";
+import { isPlaceholder } from "../job/settings/addresses.ts";
+import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
+import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
+import { formatRunId } from "../job/storage/layout.ts";
+import type { Invocation } from "./function-ports.ts";
+import { checkMetrics, reportResult } from "./report-result.ts";
+import { heldDecision, runResponse } from "./response.ts";
+
+/** What was asked, with the account that it is about. */
+interface Request {
+  readonly request: { readonly action: string; readonly account: string };
+  readonly respond: (invocation: Invocation) => Promise<object>;
+}
+
+/** `{}` is a run of the only account. Throws `CONFIG_INVALID` with what was expected and what came. */
+export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): Request {
+  const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
+  if (!isObject && event !== undefined) throw invalid(`expected a JSON object and got ${kindOf(event)}`);
+  const { action = "run", ...input }: Record<string, unknown> = { ...event };
+  const understand = ACTIONS.get(action);
+  if (understand === undefined) {
+    const names = [...ACTIONS.keys()];
+    throw invalid(`action: expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`);
+  }
+  const { request, respond } = understand(input, accounts, nowMs);
+  return { request: { action: String(action), ...request }, respond };
+}
+
+type Understand = (
+  input: object,
+  accounts: readonly string[],
+  nowMs: number,
+) => { readonly request: { readonly account: string }; readonly respond: Request["respond"] };
+
+type Respond<Input> = (
+  invocation: Invocation,
+  request: Input & { readonly account: string },
+) => Promise<object>;
+
+/** @param refuse throws `CONFIG_INVALID` for values that do not go together */
+function action<Input extends { readonly account?: string | undefined }>(
+  schema: z.ZodType<Input>,
+  respond: Respond<Input>,
+  refuse: (request: Input & { readonly account: string }, nowMs: number) => void = () => undefined,
+): Understand {
+  return (input, accounts, nowMs) => {
+    const parsed = schema.safeParse(input, { error: plainEnglish });
+    if (!parsed.success) {
+      throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, input)).join("; "));
+    }
+    const request = { ...parsed.data, account: accountOf(parsed.data.account, accounts) };
+    refuse(request, nowMs);
+    return { request, respond: (invocation) => respond(invocation, request) };
+  };
+}
+
+/** One that sends requests to the service. */
+const online: typeof action = (schema, respond, refuse) =>
+  action(
+    schema,
+    async (invocation, request) => {
+      refusePlaceholder(invocation.settings);
+      return respond(invocation, request);
+    },
+    refuse,
+  );
+
+const account = z.string("expected the name of an account").optional();
+const snapshotId = z.string("expected the id of a snapshot, such as 2026-11-21T06-00-00.000Z");
+const overDamaged = trueOrFalse.optional();
+const executionArn = text(
+  "expected the ARN of an execution that a run was handed over to",
+  (value) => parseExecutionName(nameOfExecution(value)) !== undefined,
+);
+
+const runInput = z.strictObject({
+  account,
+  /** Fetches, checks and compares; publishes nothing. */
+  dryRun: trueOrFalse.default(false),
+  /** Fetches at most so many events; with `dryRun` only. */
+  limit: eventLimit.optional(),
+  /** Starts a new run instead of resuming an unfinished one. */
+  fresh: trueOrFalse.default(false),
+  /** Publishes although files of the snapshot that readers see are damaged. */
+  overDamaged,
+  /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
+  scheduledAt: z.iso
+    .datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" })
+    .optional(),
+});
+
+/** Of each kind: the response must stay far below what Lambda returns. */
+const MOST_UUIDS = 100;
+
+const ACTIONS = new Map<unknown, Understand>(
+  Object.entries({
+    run: online(
+      runInput,
+      async (invocation, request) =>
+        runResponse(invocation, await run(invocation.host, invocation.settings, startOf(request))),
+      refuseStart,
+    ),
+    check: online(z.strictObject({ account }), async ({ ports, host, settings }, { account }) => {
+      const checks = await check(host, settings, { onEstimate: (text) => host.logger.info(text) });
+      ports.metrics(account, checkMetrics(checks));
+      return { account, ok: checks.every(({ ok }) => ok), checks };
+    }),
+    discover: online(
+      z.strictObject({ account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
+      async ({ host, settings }, { account, limit }) => {
+        const found = await discover(host, settings, limit);
+        if ("outcome" in found) return { account, ...found };
+        const { listed, events, fields, suggestions } = found;
+        return { account, listed, events, fields, suggestions };
+      },
+    ),
+    verify: online(
+      z.strictObject({ account, sample: sampleSize.default(DEFAULT_VERIFIED) }),
+      async ({ ports, host, settings }, { account, sample }) => {
+        const found = await verify(host, settings, sample);
+        if ("outcome" in found) return { account, ...found };
+        const summary = verifiedText(found);
+        const counts = verifiedCounts(found);
+        ports.log.info(`verified ${found.sample} events: ${summary}`, { ...counts });
+        // A verification is no run, so it has no metrics of one. That the login works is over for its alarm.
+        if (found.sample > 0) ports.metrics(account, { LoginRefused: 0 });
+        const { changed } = found.first;
+        const uuids = changed.length === 0 ? {} : { changed_uuids: changed };
+        return { account, snapshot_id: found.head.snapshot_id, summary, ...counts, ...uuids };
+      },
+    ),
+    status: action(z.strictObject({ account }), async ({ ports, host }) => {
+      const found = await status(host.store, ports.clock.now());
+      const isPinned = found.head?.pinned === true;
+      const held = found.held.map((one) => ({
+        ...one,
+        ...heldDecision(ports.environment, found.account, { ...one, isPinned }),
+      }));
+      return { ...found, held };
+    }),
+    /** Compares a snapshot with the one that readers see. */
+    diff: action(z.strictObject({ account, snapshotId }), async ({ host }, { account, snapshotId }) => {
+      const sample = new ChangeSample(MOST_UUIDS);
+      const { a, b } = await diff(host, { a: snapshotId, b: undefined }, (change) => sample.add(change));
+      return { account, a, b, ...sample.counts, uuids: sample.uuids };
+    }),
+    accept: action(
+      z.strictObject({ account, snapshotId, force: trueOrFalse.default(false), overDamaged }),
+      async (invocation, request) =>
+        runResponse(invocation, await acceptOrRollback(invocation.host, { ...request, action: "accept" })),
+    ),
+    rollback: action(
+      z.strictObject({ account, snapshotId, pin: trueOrFalse.default(true), overDamaged }),
+      async (invocation, request) =>
+        runResponse(invocation, await acceptOrRollback(invocation.host, { ...request, action: "rollback" })),
+    ),
+    retire: action(
+      z.strictObject({ account, snapshotId, yes: trueOrFalse.default(false) }),
+      async ({ host }, request) => {
+        const { account, snapshotId } = request;
+        const retired = await retire(host, request);
+        // The event to paste.
+        const retire_event = { action: "retire", account, snapshotId, yes: true };
+        return { account, ...retired, ...(retired.ok ? {} : { retire_event }) };
+      },
+    ),
+    /** From the state machine: one turn of an execution. Throws the error of a run that failed. */
+    continue: online(
+      z.strictObject({
+        account,
+        runId: z.string("expected the id of a run, such as 2026-11-21T06-00-00.000Z"),
+        executionArn,
+        turn: wholeNumber(0, 1e9),
+      }),
+      async ({ ports, host, settings }, { runId, executionArn: execution, turn }) => {
+        ownExecutions(host, execution);
+        const { maxTurns } = ports.environment;
+        const end = await continueRun(host, settings, { runId, execution, turn, maxTurns });
+        const { result, isDone, waitSeconds } = end;
+        await reportResult(result, ports, settings);
+        // A run that is finished is done, however it ended: the turn that finished it has thrown its error. The state
+        // machine tells from the error's name whether a retry may fix it.
+        if (result.error && !result.isRepeat) throw result.error;
+        // Contract: the definition of the state machine reads these. With 0 seconds the next turn follows at once.
+        return { done: isDone, waitSeconds, turn: turn + 1 };
+      },
+      ({ account, runId, executionArn }) => {
+        const named = parseExecutionName(nameOfExecution(executionArn));
+        if (named?.account === account && named.runId === runId) return;
+        throw invalid("executionArn: it names another account or another run than the input does");
+      },
+    ),
+    /**
+     * From the rule on executions that have ended without success; the name of the execution says the rest. The failure
+     * is reported, which raises the alarm, unless that was done before or the execution works after all.
+     */
+    abandon: action(
+      z.strictObject({ executionArn }).transform((input) => {
+        const named = parseExecutionName(nameOfExecution(input.executionArn));
+        return { ...input, account: named?.account };
+      }),
+      async ({ ports, host, settings }, { account, executionArn: execution }) => {
+        const { executions, name, runId } = ownExecutions(host, execution);
+        host.onRunId?.(runId);
+        const abandonment = await abandonRun(host, executions, settings, { runId, execution });
+        if ("explanation" in abandonment) {
+          ports.log.info(abandonment.explanation);
+          return { abandoned: false, ...abandonment, account, run_id: runId };
+        }
+        const { row, error } = abandonment.result;
+        const explanation = error?.message;
+        ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: row.error_code });
+        return { abandoned: true, explanation, account, run_id: runId };
+      },
+    ),
+  }),
+);
+
+/**
+ * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. A manual start has
+ * no instant that its retry would share: the retry resumes the unfinished run of the attempt before. After a manual
+ * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run; only a refused
+ * login is not sent again.
+ */
+function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: z.output<typeof runInput>): RunStart {
+  if (scheduledAt !== undefined) {
+    return { trigger: "schedule", runId: formatRunId(Date.parse(scheduledAt)) };
+  }
+  return {
+    trigger: "manual",
+    fresh,
+    ...(overDamaged ? { overDamaged } : {}),
+    ...(dryRun ? { dryRun: { limit } } : {}),
+  };
+}
+
+/** How far the clock of the schedule may be ahead of the function's. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+function refuseStart(request: z.output<typeof runInput>, nowMs: number): void {
+  const { dryRun, limit, fresh, overDamaged, scheduledAt } = request;
+  if (limit !== undefined && !dryRun) {
+    throw invalid("limit: needs dryRun, because a published snapshot is never partial");
+  }
+  if (scheduledAt === undefined) return;
+  if (dryRun || fresh || overDamaged) {
+    throw invalid(
+      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh or overDamaged",
+    );
+  }
+  if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
+    // Its snapshot would stay the latest for readers until that instant.
+    throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out to start a run now`);
+  }
+}
+
+/** Throws `CONFIG_INVALID` for the address that `cdk.json` is delivered with. */
+function refusePlaceholder({ account, baseUrl }: RunSettings): void {
+  if (!isPlaceholder(baseUrl)) return;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${account}, to the address of your service, and deploy the stack again.`,
+    { fields: { setting: "baseUrl" } },
+  );
+}
+
+interface OwnExecutions {
+  readonly executions: Executions;
+  /** Of the execution that was asked for. */
+  readonly name: string;
+  readonly runId: string;
+}
+
+/** Throws `CONFIG_INVALID` where there is no state machine, or where the execution is another one's. */
+function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
+  const name = nameOfExecution(arn);
+  const runId = parseExecutionName(name)?.runId;
+  if (runId !== undefined && executions?.arnOf(name) === arn) return { executions, name, runId };
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The execution ${name} is not one of this deployment's state machine. Only the state machine itself sends this input.`,
+    { fields: { setting: "executionArn" } },
+  );
+}
+
+function accountOf(given: string | undefined, accounts: readonly string[]): string {
+  const known = accounts.join(", ");
+  if (given !== undefined) {
+    if (accounts.includes(given)) return given;
+    throw invalid(`account: ${JSON.stringify(given)} is not one of this deployment's accounts (${known})`);
+  }
+  const [only, ...others] = accounts;
+  if (only !== undefined && others.length === 0) return only;
+  throw invalid(
+    `account: this deployment has several (${known}), so say which, for example {"account": "${only}"}`,
+  );
+}
+
+function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
+  if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
+  return problemsOf([issue], given, (path) => path.join("."));
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+function invalid(problem: string): SyncError {
+  return new SyncError("CONFIG_INVALID", `The function's input is not usable: ${problem}.`);
+}
