@@ -4,7 +4,7 @@ import { realpath, rm } from "node:fs/promises";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import {
   FileCredentials,
-  InputCredentials,
+  inputCredentials,
   warnIfOthersMayRead,
 } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
@@ -21,7 +21,7 @@ export async function openCredentials(
   { proxies, stdin, signal }: Pick<CommandContext, "proxies" | "stdin" | "signal">,
   logger: Logger,
 ): Promise<Credentials> {
-  if (place === STANDARD_INPUT) return new InputCredentials({ input: stdin(), signal });
+  if (place === STANDARD_INPUT) return inputCredentials({ input: stdin(), signal });
   const secretId = secretIdOf(place);
   if (secretId === undefined) return new FileCredentials(place, logger);
   const { secretCredentials } = await import("./aws-adapters.ts");

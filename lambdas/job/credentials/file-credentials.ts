@@ -56,28 +56,26 @@ async function readVersion(path: string): Promise<{ readonly text: string; reado
   return { text: await file.readFile("utf8"), version: `${ino}-${size}-${mtimeNs}` };
 }
 
-/** The account's credentials from standard input, so that they are in no file and in no list of processes. */
-interface InputCredentialsOptions {
+interface InputOptions {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly signal: AbortSignal;
 }
 
-export class InputCredentials implements Credentials {
-  readonly #options: InputCredentialsOptions;
-  #read: Promise<ServiceCredentials> | undefined;
-
-  constructor(options: InputCredentialsOptions) {
-    this.#options = options;
-  }
-
-  /** The input can be read once, so every call gives the same. Throws `CREDENTIALS_INVALID`, or the signal's reason. */
-  read(): Promise<ServiceCredentials> {
-    this.#read ??= readAll(this.#options).then(parseCredentials);
-    return this.#read;
-  }
+/**
+ * The account's credentials from standard input, so that they are in no file and in no list of processes. It can be read once, so
+ * every reading gives the same. Throws `CREDENTIALS_INVALID`, or the signal's reason.
+ */
+export function inputCredentials(options: InputOptions): Credentials {
+  let credentials: Promise<ServiceCredentials> | undefined;
+  return {
+    read: () => {
+      credentials ??= readAll(options).then(parseCredentials);
+      return credentials;
+    },
+  };
 }
 
-async function readAll({ input, signal }: InputCredentialsOptions): Promise<string> {
+async function readAll({ input, signal }: InputOptions): Promise<string> {
   if (input.isTTY) throw unusable("is a terminal, which would show what is typed");
   const text = await readInput(input, signal, unusable);
   if (text.trim() === "") throw unusable("ended before any came");

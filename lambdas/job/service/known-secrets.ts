@@ -20,8 +20,6 @@ const FORM_SECRETS = ["client_secret", "refresh_token", "code", "code_verifier"]
 export class KnownSecrets {
   readonly #lasting = new Set<string>();
   readonly #passing = new Set<string>();
-  /** Of all of them; undefined until a message asks. */
-  #pattern: RegExp | undefined;
   /** All of them as they are in a text of JSON, and raw; undefined until an event asks. */
   #needles: readonly string[] | undefined;
   #lastAuthorization: string | undefined;
@@ -32,7 +30,7 @@ export class KnownSecrets {
     const known =
       method === "oauth" ? [credentials.client_secret] : [credentials.password, credentials.email];
     for (const secret of known) if (secret.length >= MIN_CHARS) this.#lasting.add(secret);
-    this.#changed();
+    this.#needles = undefined;
     return credentials;
   }
 
@@ -69,29 +67,23 @@ export class KnownSecrets {
     this.#passing.add(secret);
     const [oldest] = this.#passing;
     if (oldest !== undefined && this.#passing.size > MAX_PASSING) this.#passing.delete(oldest);
-    this.#changed();
-  }
-
-  #changed(): void {
-    this.#pattern = undefined;
     this.#needles = undefined;
   }
 
   masked(text: string): string {
-    if (!this.#mayHold(text)) return text;
-    this.#pattern ??= anyOf([...this.#lasting, ...this.#passing]);
-    return text.replaceAll(this.#pattern, SHOWN);
-  }
-
-  /** True wherever the pattern matches. Most texts hold no secret, and to compile the pattern takes tens of milliseconds. */
-  #mayHold(text: string): boolean {
     const plain = plainForm(text);
     const encoded = text.toLowerCase().replaceAll("-", "+").replaceAll("_", "/");
-    return [...this.#lasting, ...this.#passing].some(
+    // Most texts hold none, and to compile the pattern of all takes tens of milliseconds.
+    const held = this.#all.filter(
       (secret) =>
         plain.includes(plainForm(secret)) ||
         [0, 1, 2].some((offset) => encoded.includes(base64At(secret, offset).toLowerCase())),
     );
+    return held.length === 0 ? text : text.replaceAll(anyOf(held), SHOWN);
+  }
+
+  get #all(): readonly string[] {
+    return [...this.#lasting, ...this.#passing];
   }
 
   /** The error itself where it has nothing to hide. */
@@ -123,14 +115,7 @@ export class KnownSecrets {
   nameless(detail: Detail): Detail {
     if (detail.kind !== "event") return detail;
     const { event, value } = detail;
-    this.#needles ??= [
-      ...new Set(
-        [...this.#lasting, ...this.#passing].flatMap((secret) => [
-          secret,
-          JSON.stringify(secret).slice(1, -1),
-        ]),
-      ),
-    ];
+    this.#needles ??= this.#all.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
     if (!this.#needles.some((needle) => event.includes(needle))) return detail;
     return { ...detail, value: renamed(value, (name) => this.masked(name)) };
   }
@@ -161,7 +146,7 @@ function renamed(value: unknown, rename: (name: string) => string): unknown {
 /** Matches each of them in the forms of `formsOf`, in any case: a host name comes back in lower case. */
 function anyOf(secrets: readonly string[]): RegExp {
   const forms = secrets.toSorted((one, other) => other.length - one.length).flatMap(formsOf);
-  return new RegExp(forms.join("|") || "(?!)", "giu");
+  return new RegExp(forms.join("|"), "giu");
 }
 
 /** As it is, each character perhaps percent-encoded or escaped as JSON, also more than once; and within base64. */

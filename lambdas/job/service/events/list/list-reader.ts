@@ -73,7 +73,7 @@ export class ListReader {
     if (list === undefined) throw unexpectedShape(describeValue(beside));
     if (list.problem) throw list.problem;
     const { events, rejected, path } = list;
-    return { events, rejected, hints: paginationHints(envelope, [path.slice(0, -1)]) };
+    return { events, rejected, hints: paginationHints(envelope, path) };
   }
 
   /** Reads as far as the text has come. The list, once that is its end. */

@@ -115,14 +115,13 @@ export interface PaginationHints {
   readonly next: string | undefined;
 }
 
-/** @param envelope the page with its list emptied. @param extra pointers to more objects to search. */
-export function paginationHints(
-  envelope: unknown,
-  extra: readonly (readonly string[])[] = [],
-): PaginationHints {
+/** @param envelope the page with its list emptied. @param place where in it the list is */
+export function paginationHints(envelope: unknown, place: readonly string[] = []): PaginationHints {
+  const parent = place.slice(0, -1);
+  const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
   let total: PaginationHints["total"];
   let next: string | undefined;
-  for (const [path, object] of containers(envelope, extra)) {
+  for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
     for (const key of TOTALS) {
       const count = asCount(object[key]);
       if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
@@ -133,28 +132,16 @@ export function paginationHints(
   return { total, next };
 }
 
-/** The envelope, the usual containers in it and in those, and what the extra pointers lead to. */
+/** A value if it is an object, the usual containers in it, and those in them. */
 function* containers(
-  envelope: unknown,
-  extra: readonly (readonly string[])[],
-): Generator<readonly [readonly string[], JsonObject]> {
-  for (const path of [[], ...extra]) {
-    const object = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
-    if (isObject(object)) yield* withContainers(path, object, 2);
-  }
-}
-
-function* withContainers(
   path: readonly string[],
-  object: JsonObject,
-  levels: number,
+  value: unknown,
+  levels = 2,
 ): Generator<readonly [readonly string[], JsonObject]> {
-  yield [path, object];
+  if (!isObject(value)) return;
+  yield [path, value];
   if (levels === 0) return;
-  for (const key of CONTAINERS) {
-    const inner = object[key];
-    if (isObject(inner)) yield* withContainers([...path, key], inner, levels - 1);
-  }
+  for (const key of CONTAINERS) yield* containers([...path, key], value[key], levels - 1);
 }
 
 function asCount(value: unknown): number {

@@ -120,7 +120,7 @@ describe("signs that there is more", () => {
   });
 
   it("are found where the list itself was pointed at", () => {
-    expect(paginationHints({ result: { items: [], total: 7 } }, [["result"]]).total).toEqual({
+    expect(paginationHints({ result: { items: [], total: 7 } }, ["result", "items"]).total).toEqual({
       pointer: "/result/total",
       count: 7,
     });
