@@ -51,7 +51,7 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
     });
     if (answer.kind === "invalid-grant") {
       const why = "The identity provider does not accept the code: it has expired or was used already.";
-      throw authorizationExpired(why, authorize, { status: answer.status });
+      throw authorizationExpired(`${why} Authorize again: ${authorize}`, { status: answer.status });
     }
     if (answer.kind !== "tokens") throw answer.error(1);
     await store(answer.tokens);

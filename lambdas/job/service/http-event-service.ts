@@ -19,10 +19,10 @@ import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
 import {
   Cooldown,
-  type OnWait,
   Sender,
   ServiceCounters,
   type ServiceCounts,
+  type Wait,
   WaitReporter,
 } from "./requests/sender.ts";
 
@@ -48,7 +48,7 @@ export interface EventServiceOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
-  readonly onWait?: OnWait | undefined;
+  readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** Goes into the User-Agent. */
   readonly version?: string;
   /** For one attempt: connect, headers and body. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/event-texts.ts";
+import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/listed-events.ts";
 import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
 import { sectionOf, tableBelow } from "../markdown.ts";
 import { MEMORY_MB, type Scale, scaleRow } from "./scale-costs.ts";

@@ -26,8 +26,8 @@ async function read(): Promise<string> {
   const { kind } = await delivered.promise;
   if (kind !== "delivered") return kind;
   try {
-    const { events, rejected } = pieces.end(new Map());
-    return `${events.length} events, ${rejected} rejected`;
+    const { entries } = pieces.end(new Map());
+    return `${entries.events.length} events, ${entries.rejected} rejected`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

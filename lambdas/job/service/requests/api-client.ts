@@ -5,15 +5,8 @@ import type { Random } from "../../runtime/random.ts";
 import { type Address, type BodySink, type HttpResponse, NoResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
-import { type Failure, redirected, requestName, UnusableBody } from "./failure.ts";
-import {
-  type BackOffOptions,
-  backOff,
-  isThrottled,
-  RetryDelays,
-  retryAfterMs,
-  statusClass,
-} from "./retry.ts";
+import { type Failure, isThrottled, redirected, requestName, UnusableBody } from "./failure.ts";
+import { type BackOffOptions, backOff, RetryDelays, retryAfterMs, statusClass } from "./retry.ts";
 import type { Cooldown, Sender } from "./sender.ts";
 
 /** What one GET asks for, and what its result is. */

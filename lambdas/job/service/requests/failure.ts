@@ -38,6 +38,10 @@ export function describeFailure(failure: Failure): string {
   }
 }
 
+export function isThrottled(failure: Failure): boolean {
+  return failure.kind === "status" && failure.status === 429;
+}
+
 /** A status without a meaning for the request (docs/service-interface.md §6). */
 export function unexpectedStatus(request: string, status: number): SyncError {
   return new SyncError(

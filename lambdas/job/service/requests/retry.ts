@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { HttpResponse } from "../http/transport.ts";
-import { connectionRemedy, describeFailure, type Failure, permanentProblem } from "./failure.ts";
+import { connectionRemedy, describeFailure, type Failure, isThrottled, permanentProblem } from "./failure.ts";
 import type { ServiceCounters, Wait, WaitReporter } from "./sender.ts";
 
 const ATTEMPTS = 6;
@@ -49,10 +49,6 @@ function httpDateMs(text: string): number | undefined {
   if (!IMF_OR_RFC850.test(text) && !ASCTIME.test(text)) return undefined;
   const ms = Date.parse(ASCTIME.test(text) ? `${text} GMT` : text);
   return Number.isNaN(ms) ? undefined : ms;
-}
-
-export function isThrottled(failure: Failure): boolean {
-  return failure.kind === "status" && failure.status === 429;
 }
 
 /** So many attempts tell whether a failed request is alone, or the service as a whole struggles. */

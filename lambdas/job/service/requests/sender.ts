@@ -215,8 +215,6 @@ export interface Wait {
   readonly untilMs: number;
 }
 
-export type OnWait = (wait: Wait | undefined) => void;
-
 interface OpenWait {
   readonly kind: Wait["kind"];
   readonly untilMs: () => number;
@@ -227,11 +225,11 @@ const ORDER: readonly Wait["kind"][] = ["retry-after", "throttled", "budget", "r
 
 export class WaitReporter {
   readonly #open = new Set<OpenWait>();
-  readonly #onWait: OnWait;
+  readonly #onWait: (wait: Wait | undefined) => void;
   #underWay = 0;
   #shown: Wait | undefined;
 
-  constructor(onWait: OnWait = () => undefined) {
+  constructor(onWait: (wait: Wait | undefined) => void = () => undefined) {
     this.#onWait = onWait;
   }
 

@@ -7,7 +7,7 @@ import { discover } from "../../../../lambdas/job/run/discover.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { EventList } from "../../../../lambdas/job/service/event-service.ts";
-import { EventListBuilder } from "../../../../lambdas/job/service/events/list/fetch-list.ts";
+import { EventListBuilder } from "../../../../lambdas/job/service/events/list/listed-events.ts";
 import { readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";

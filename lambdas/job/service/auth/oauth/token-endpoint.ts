@@ -245,13 +245,8 @@ function newTokens(
   };
 }
 
-/** @param why a whole sentence; @param authorize the command that authorizes again */
-export function authorizationExpired(why: string, authorize: string, fields: ErrorFields = {}): SyncError {
-  return notAuthorized(`${why} Authorize again: ${authorize}`, fields);
-}
-
 /** @param message with the command that authorizes */
-export function notAuthorized(message: string, fields: ErrorFields = {}): SyncError {
+export function authorizationExpired(message: string, fields: ErrorFields = {}): SyncError {
   return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
 }
 

@@ -12,7 +12,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { ServiceCounters } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
-import { authorizationExpired, notAuthorized, type TokenEndpoint } from "./token-endpoint.ts";
+import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {
   readonly store: TokenStore;
@@ -152,8 +152,7 @@ export class TokenRotation {
     const { tokens } = await this.#read();
     if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false };
     throw authorizationExpired(
-      "The identity provider does not accept the stored refresh token any more: it has expired, was revoked, or was spent by a renewal whose answer never came.",
-      this.#options.authorize,
+      `The identity provider does not accept the stored refresh token any more: it has expired, was revoked, or was spent by a renewal whose answer never came. Authorize again: ${this.#options.authorize}`,
       { status },
     );
   }
@@ -162,16 +161,16 @@ export class TokenRotation {
     const { store, credentials, authorize } = this.#options;
     const stored = await store.read();
     this.#version = tokensVersion(stored);
+    const { place } = store;
     if (stored.kind === "none")
-      throw notAuthorized(`There are no tokens in ${store.place} yet. Authorize once: ${authorize}`);
-    if (stored.kind === "unusable") {
-      throw authorizationExpired(`There is something other than tokens in ${store.place}.`, authorize);
-    }
-    if (stored.tokens.client_id !== credentials.current.client_id) {
-      const why = `The tokens in ${store.place} belong to another client_id than the credentials have.`;
-      throw authorizationExpired(why, authorize);
-    }
-    return stored;
+      throw authorizationExpired(`There are no tokens in ${place} yet. Authorize once: ${authorize}`);
+    const isOfClient = stored.kind === "tokens" && stored.tokens.client_id === credentials.current.client_id;
+    if (isOfClient) return stored;
+    const why =
+      stored.kind === "unusable"
+        ? `There is something other than tokens in ${place}.`
+        : `The tokens in ${place} belong to another client_id than the credentials have.`;
+    throw authorizationExpired(`${why} Authorize again: ${authorize}`);
   }
 }
 

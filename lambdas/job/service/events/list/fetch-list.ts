@@ -1,14 +1,17 @@
-// Fetches the whole list, page by page, along the Link headers, and merges the pages: distinct events in order.
+// Fetches the whole list, page by page. A page says that another one follows by its Link headers (RFC 8288), and perhaps by
+// hints in its body.
 
 import { SyncError } from "../../../errors/sync-error.ts";
+import { formatPointer } from "../../../json/json-pointers.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
-import type { EventList, ListedEvent } from "../../event-service.ts";
+import type { EventList } from "../../event-service.ts";
+import type { HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
-import { requestName, unexpectedStatus } from "../../requests/failure.ts";
-import { EventTexts, MAX_ENTRIES } from "./event-texts.ts";
-import { type ListPage, ListReader } from "./list-reader.ts";
-import { nextPage } from "./paging.ts";
+import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
+import { isObject, type JsonObject } from "../shape.ts";
+import { ListReader } from "./list-reader.ts";
+import { EventListBuilder, type ListPage, MAX_ENTRIES } from "./listed-events.ts";
 
 interface ListOptions {
   readonly baseUrl: URL;
@@ -107,7 +110,12 @@ function pageReader(url: URL, left: Left, options: ListOptions): BodyReader<Fetc
       bytes += piece.length;
       explained(() => reader.add(piece));
     },
-    end: (headers) => ({ page: explained(() => reader.end()), bytes, next: nextPage(headers, url) }),
+    end: (headers) => {
+      const { entries, envelope } = explained(() => reader.end());
+      const { events, rejected, path } = entries;
+      const page = { events, rejected, hints: paginationHints(envelope, path) };
+      return { page, bytes, next: nextPage(headers, url) };
+    },
   };
 }
 
@@ -124,86 +132,143 @@ function unexpected(what: string, problem: string, { baseUrl }: ListOptions): Sy
   return new SyncError("UNEXPECTED_RESPONSE", `${what} (${request}) ${problem}`, { fields: { request } });
 }
 
-/** Merges the pages of a list. */
-export class EventListBuilder {
-  #events = new EventTexts();
-  /** How many events there were before each page. */
-  readonly #pages: number[] = [];
-  #received = 0;
-  #rejected = 0;
-  #total: ListPage["hints"]["total"];
-
-  /** Entries so far, repeated and rejected ones included. */
-  get received(): number {
-    return this.#received;
-  }
-
-  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
-  add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
-    this.#pages.push(this.#events.length);
-    // Most lists have one page, which is not copied.
-    if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
-    else for (const event of events) this.#events.add(event);
-    this.#received += events.length + rejected;
-    this.#rejected += rejected;
-    const { total, next } = hints;
-    if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
-    if (next !== undefined && !isFollowed) {
-      throw incomplete(
-        `says at ${next} that more entries follow, but no Link header leads there`,
-        this.#received,
-      );
-    }
-  }
-
-  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
-  finish(): EventList {
-    if (this.#total !== undefined && this.#total.count > this.#received) {
-      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
-    }
-    const events = this.#events;
-    const listed = events.length;
-    const overlapping = this.#sort();
-    return { events, rejected: this.#rejected, repeated: listed - events.length, overlapping };
-  }
-
-  /**
-   * Sorts by uuid and keeps of each the entry with the smallest text, not the first, so that the order of the list does
-   * not matter. Returns how many repeat an entry of another page.
-   */
-  #sort(): number {
-    const events = this.#events;
-    const pageOf = (event: number): number => this.#pages.findLastIndex((first) => first <= event);
-    const order = events.order();
-    let length = 0;
-    let overlapping = 0;
-    let previous = 0;
-    for (const next of order) {
-      const last = length === 0 ? undefined : order[length - 1];
-      if (last === undefined || events.compareUuids(last, next) !== 0) {
-        order[length] = next;
-        length += 1;
-      } else {
-        if (pageOf(previous) !== pageOf(next)) overlapping += 1;
-        if (isSmaller(events.at(next), events.at(last))) order[length - 1] = next;
-      }
-      previous = next;
-    }
-    events.select(order.subarray(0, length));
-    return overlapping;
-  }
-}
-
-function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
-  if (a === undefined || b === undefined) return false;
-  return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
-}
-
-function incomplete(what: string, received: number): SyncError {
-  return new SyncError(
-    "LIST_INCOMPLETE",
-    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
-      "operator how the list is paged.",
-    { fields: { received } },
+/**
+ * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin,
+ * if there are two, or if the header is unreadable.
+ */
+export function nextPage(headers: HttpResponse["headers"], page: URL): URL | undefined {
+  const targets = new Set(
+    (headers.get("link") ?? []).flatMap(nextTargets).map((target) => resolve(target, page)),
   );
+  if (targets.size > 1) throw unexpectedLink("name two different next pages");
+  const [href] = targets;
+  return href === undefined ? undefined : new URL(href);
+}
+
+function resolve(target: string, page: URL): string {
+  const url = URL.parse(target, page.href);
+  if (url === null) throw unexpectedLink("name a next page that is not a URL");
+  if (url.origin !== page.origin) {
+    throw unexpectedLink(
+      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
+    );
+  }
+  return page.origin + url.pathname + url.search;
+}
+
+function nextTargets(header: string): string[] {
+  const { links, unread } = readLinkHeader(header);
+  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
+  if (unread.toLowerCase().includes("next")) throw unexpectedLink("cannot be read");
+  return links.filter(isNext).map(({ target }) => target);
+}
+
+function isNext({ parameters }: Link): boolean {
+  // RFC 8288 §3.2: a link with another context is not about this page.
+  if (parameters.has("anchor")) return false;
+  return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
+}
+
+function unexpectedLink(problem: string): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The Link headers of the list ${problem}. The list cannot be read completely; ask the service's operator how it ` +
+      "is paged.",
+  );
+}
+
+interface Link {
+  /** The text between the angle brackets. */
+  readonly target: string;
+  /** By name in lower case; of several with one name the first (RFC 8288 §3.3 for `rel`). */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+// RFC 8288 §3: `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. One expression for all of it would take
+// exponential time on a header of 200 characters: with optional white space around optional parts it tries every split.
+const TARGET = /[ \t,]*<([^>]*)>/y;
+/** `token BWS [ "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
+const PARAMETER = /[ \t]*;[ \t]*(?:([^ \t=;,<>"]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*)))?)?/sy;
+const END = /[ \t]*(?:,|$)/y;
+
+/** The links of one Link header, and the text after the last readable one. */
+function readLinkHeader(header: string): { readonly links: readonly Link[]; readonly unread: string } {
+  const links: Link[] = [];
+  for (let at = 0; ; at = END.lastIndex) {
+    const [target] = matchAt(TARGET, header, at) ?? [];
+    if (target === undefined) return { links, unread: header.slice(at) };
+    const parameters = new Map<string, string>();
+    let end = TARGET.lastIndex;
+    for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
+      const [name, quoted, token = ""] = found;
+      const key = name?.toLowerCase();
+      // RFC 9110 §5.6.4: a backslash quotes the next character.
+      if (key !== undefined && !parameters.has(key))
+        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? token);
+      end = PARAMETER.lastIndex;
+    }
+    if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };
+    links.push({ target, parameters });
+  }
+}
+
+/** The groups of a match that begins there. */
+function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.slice(1);
+}
+
+// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
+const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
+const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
+const NEXT = [
+  "next",
+  "next_page",
+  "nextPage",
+  "next_url",
+  "nextUrl",
+  "next_cursor",
+  "nextCursor",
+  "next_page_token",
+  "nextPageToken",
+];
+const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
+
+/** @param envelope the page with its list emptied. @param place where in it the list is */
+export function paginationHints(envelope: unknown, place: readonly string[] = []): ListPage["hints"] {
+  const parent = place.slice(0, -1);
+  const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
+  let total: ListPage["hints"]["total"];
+  let next: string | undefined;
+  for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
+    for (const key of TOTALS) {
+      const count = asCount(object[key]);
+      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
+    }
+    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
+    if (key !== undefined) next ??= formatPointer([...path, key]);
+  }
+  return { total, next };
+}
+
+/** A value if it is an object, the usual containers in it, and those in them. */
+function* containers(
+  path: readonly string[],
+  value: unknown,
+  levels = 2,
+): Generator<readonly [readonly string[], JsonObject]> {
+  if (!isObject(value)) return;
+  yield [path, value];
+  if (levels === 0) return;
+  for (const key of CONTAINERS) yield* containers([...path, key], value[key], levels - 1);
+}
+
+function asCount(value: unknown): number {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
+}
+
+function leadsOn(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
+  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
 }

@@ -3,17 +3,14 @@
 import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../../errors/sync-error.ts";
 import { JsonDocument, MalformedJson, OversizeJson, type Span } from "../../../json/json-scanner.ts";
-import type { ListedEvent, ListedEvents } from "../../event-service.ts";
 import { describeValue, notJson, notUtf8, parseBody } from "../shape.ts";
-import { isUuid, ListEntries, MAX_ENTRIES } from "./event-texts.ts";
-import { type PaginationHints, paginationHints } from "./paging.ts";
+import { isUuid, ListEntries, MAX_ENTRIES } from "./listed-events.ts";
 
-export interface ListPage {
-  /** In the page's order. */
-  readonly events: Iterable<ListedEvent> & Pick<ListedEvents, "length">;
-  /** How many entries have no valid uuid. */
-  readonly rejected: number;
-  readonly hints: PaginationHints;
+/** A page that is read to its end. */
+interface ReadPage {
+  readonly entries: ListEntries;
+  /** The page with its list emptied. */
+  readonly envelope: unknown;
 }
 
 const BYTE_ORDER_MARK = { text: "\ufeff", start: 0, end: 3 } as const;
@@ -66,14 +63,13 @@ export class ListReader {
   }
 
   /** The page, once all of it was added. Throws as `add`, and `UNEXPECTED_RESPONSE` for JSON that is not a list. */
-  end(): ListPage {
+  end(): ReadPage {
     const list = this.#read(true);
     const beside = this.#beside.view(true);
     const envelope = parseBody(beside.bytes.toString());
     if (list === undefined) throw unexpectedShape(describeValue(beside));
     if (list.problem) throw list.problem;
-    const { events, rejected, path } = list;
-    return { events, rejected, hints: paginationHints(envelope, path) };
+    return { entries: list, envelope };
   }
 
   /** Reads as far as the text has come. The list, once that is its end. */

@@ -1,8 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
-import { EventListBuilder } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
-import type { ListPage } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import { nextPage, paginationHints } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf } from "../../connection.ts";
@@ -191,118 +188,128 @@ describe("the list", () => {
   });
 });
 
-const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
-  uuid,
-  requestAs,
-  listing,
-});
-/** Undefined stands for an entry without a valid uuid. */
-const page = (
-  entries: readonly (ListedEvent | undefined)[],
-  hints: Partial<ListPage["hints"]> = {},
-): ListPage => ({
-  events: entries.filter((entry) => entry !== undefined),
-  rejected: entries.filter((entry) => entry === undefined).length,
-  hints: { total: undefined, next: undefined, ...hints },
-});
-const listOf = (...pages: readonly ListPage[]) => {
-  const list = new EventListBuilder();
-  for (const [index, each] of pages.entries()) list.add(each, index < pages.length - 1);
-  const { events, ...counts } = list.finish();
-  return { ...counts, events: [...events] };
-};
+const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
+const next = (...headers: readonly string[]): string | undefined =>
+  nextPage(new Map([["link", headers]]), PAGE)?.href;
 
-describe("the merged pages", () => {
-  it("is sorted by uuid, over all pages", () => {
-    const list = listOf(page([event("b"), event("d")]), page([event("a"), event("c")]));
-
-    expect(list.events.map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "d"]);
-    expect(list).toMatchObject({ rejected: 0, repeated: 0 });
+describe("the next page", () => {
+  it.each([
+    ['<https://api.example.com/v1/events?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
+    ['</v1/events?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
+    ['<?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
+    ['<//api.example.com/x>; rel="next"', "https://api.example.com/x"],
+    ["</x>;rel=next", "https://api.example.com/x"],
+    ['</x> ; REL = "NEXT"', "https://api.example.com/x"],
+    ['</x>; rel="last next"', "https://api.example.com/x"],
+    ['</x?a,b;c>; title="a, <b>; \\"c"; rel="next"', "https://api.example.com/x?a,b;c"],
+    ['</p>; rel="prev", , </x>; rel="next", </l>; rel=last', "https://api.example.com/x"],
+    ['</x>; rel="next", </x>; rel="next"', "https://api.example.com/x"],
+    ['</x#part>; rel="next"', "https://api.example.com/x"],
+    ['<https://user:secret@api.example.com/x>; rel="next"', "https://api.example.com/x"],
+    ['</x>; rel="prev"', undefined],
+    ['</x>; rel="nextish"', undefined],
+    ['</x>; rel="prev"; rel="next"', undefined],
+    ['</x>; rel="next"; anchor="#foo"', undefined],
+    ['</x>; rel="next";', "https://api.example.com/x"],
+    ["</x>;; ;rel=next", "https://api.example.com/x"],
+    ['</x>; rel=\tnext; title="\\\\"', "https://api.example.com/x"],
+    ['</x>; title="; rel=next"', undefined],
+    ["</x>", undefined],
+    ["", undefined],
+    ["garbage", undefined],
+  ])("of %s is %s", (header, expected) => {
+    expect(next(header)).toBe(expected);
   });
 
-  it("counts entries without a uuid as rejected", () => {
-    expect(listOf(page([undefined, event("a"), undefined]))).toEqual({
-      events: [event("a")],
-      rejected: 2,
-      repeated: 0,
-      overlapping: 0,
-    });
+  it("is found in any of several headers", () => {
+    expect(next('</p>; rel="prev"', '</x>; rel="next"')).toBe("https://api.example.com/x");
   });
 
-  it("keeps the smallest text of a repeated event, and the uuid as that one spells it [D8]", () => {
-    const entries = [event("a", "2", "A"), event("a", "10", "a"), event("a", "10", "aA")];
-
-    expect(listOf(page(entries))).toEqual({
-      events: [event("a", "10", "a")],
-      rejected: 0,
-      repeated: 2,
-      overlapping: 0,
-    });
+  it("is missing where there is no Link header", () => {
+    expect(nextPage(new Map(), PAGE)).toBeUndefined();
   });
 
   it.each([
-    { pages: ["ab", "cd"], repeated: 0, overlapping: 0 },
-    { pages: ["aab", "cdd"], repeated: 2, overlapping: 0 },
-    { pages: ["ab", "bc"], repeated: 1, overlapping: 1 },
-    { pages: ["ab", "bbc"], repeated: 2, overlapping: 1 },
-    { pages: ["ab", "bc", "ab"], repeated: 3, overlapping: 3 },
-    { pages: ["", "ab", "", "c", "", "a", ""], repeated: 1, overlapping: 1 },
-  ])(
-    "of the pages $pages has $repeated repeated entries, of which $overlapping came on another page",
-    ({ pages, ...counts }) => {
-      expect(listOf(...pages.map((uuids) => page([...uuids].map((uuid) => event(uuid)))))).toMatchObject(
-        counts,
-      );
-    },
-  );
+    [
+      '<https://evil.test/x?secret>; rel="next"',
+      "at https://evil.test, but credentials go to https://api.example.com",
+    ],
+    ['<http://api.example.com/x>; rel="next"', "at http://api.example.com, but"],
+    ['<//evil.test/x>; rel="next"', "at https://evil.test, but"],
+    ['<https://api.example.com:444/x>; rel="next"', "at https://api.example.com:444, but"],
+    ['<javascript:alert(1)>; rel="next"', "at something that is not a web address, but"],
+    ['<https://[>; rel="next"', "not a URL"],
+    ['</x>; rel="next", </y>; rel="next"', "two different next pages"],
+    ['/x; rel="next"', "cannot be read"],
+    ['</x; rel="next"', "cannot be read"],
+    ['</x>; rel="next', "cannot be read"],
+    ['</x>; rel="next" </y>; rel="prev"', "cannot be read"],
+    ['</x>; rel="prev"; title="\\", </y>; rel="next"', "cannot be read"],
+  ])("of %s ends the run: %s", (header, problem) => {
+    expect(() => next(header)).toThrow(
+      expect.objectContaining({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(problem) }),
+    );
+    expect(() => next(header)).not.toThrow("secret");
+  });
 
-  it("is the same whatever the order of the entries", () => {
-    const entry = fc.record({
-      uuid: fc.constantFrom("a", "b", "c"),
-      requestAs: fc.constantFrom("x", "y"),
-      listing: fc.constantFrom("1", "2", "\u{10000}", "\uffff"),
-    });
-    fc.assert(
-      fc.property(fc.array(entry), fc.array(fc.nat()), (entries, ranks) => {
-        const reordered = entries
-          .map((each, index) => ({ each, rank: ranks[index] ?? 0 }))
-          .sort((x, y) => x.rank - y.rank)
-          .map(({ each }) => each);
-
-        expect(listOf(page(reordered))).toEqual(listOf(page(entries)));
-      }),
+  it("elsewhere, at an address of 14,000 characters, is not repeated", () => {
+    expect(() => next(`<https://${"x.".repeat(7_000)}test/>; rel="next"`)).toThrow(
+      "at an address that is too long to show, but",
     );
   });
 
+  it("is looked for in linear time", () => {
+    const hostile = `</x>${'; a="'.repeat(3_000)}`;
+
+    const startedMs = performance.now();
+    next(hostile);
+
+    expect(performance.now() - startedMs).toBeLessThan(200);
+  });
+});
+
+describe("signs that there is more", () => {
   it.each([
-    ["a total above what came", [page([event("a"), undefined], { total: { pointer: "/total", count: 3 } })]],
+    [{ total: 5 }, { pointer: "/total", count: 5 }],
+    [{ meta: { total_count: 5 } }, { pointer: "/meta/total_count", count: 5 }],
+    [{ meta: { pagination: { totalCount: "5" } } }, { pointer: "/meta/pagination/totalCount", count: 5 }],
+    [{ data: { totalResults: 5, events: [] } }, { pointer: "/data/totalResults", count: 5 }],
     [
-      "the largest total of any page above what came",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 3 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
+      { total: 3, paging: { total_results: 5 } },
+      { pointer: "/paging/total_results", count: 5 },
     ],
-    ["a next page that no Link leads to", [page([event("a")], { next: "/links/next" })]],
-  ])("is incomplete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).toThrow(expect.objectContaining({ code: "LIST_INCOMPLETE" }));
+    [{ total: 0 }, undefined],
+    [{ total: -1 }, undefined],
+    [{ total: "many" }, undefined],
+    [{ other: { total: 5 } }, undefined],
+    [[], undefined],
+    [null, undefined],
+  ])("%j states the total %j", (envelope, total) => {
+    expect(paginationHints(envelope).total).toEqual(total);
   });
 
   it.each([
+    [{ next: "/v1/events?page=2" }, "/next"],
+    [{ links: { next: "/v1/events?page=2" } }, "/links/next"],
+    [{ _links: { next: { href: "/v1/events?page=2" } } }, "/_links/next"],
+    [{ meta: { next_page: 2 } }, "/meta/next_page"],
+    [{ page: { nextCursor: "abc" } }, "/page/nextCursor"],
+    [{ data: { nextPageToken: "abc", events: [] } }, "/data/nextPageToken"],
+    [{ pagination: { has_more: true } }, "/pagination/has_more"],
+    [{ hasNextPage: true }, "/hasNextPage"],
     [
-      "a total of what came, repeated and rejected ones included",
-      [page([event("a"), event("a"), undefined], { total: { pointer: "/total", count: 3 } })],
+      { next: null, next_url: "", links: { next: {} }, _links: { next: { href: null } }, has_more: false },
+      undefined,
     ],
-    ["a total below what came", [page([event("a"), event("b")], { total: { pointer: "/total", count: 1 } })]],
-    [
-      "a total that all pages reach together",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 2 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
-    ],
-    ["a next page that a Link led to", [page([event("a")], { next: "/links/next" }), page([event("b")])]],
-  ])("is complete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).not.toThrow();
+    [{ nextOne: "x", other: { next: "x" } }, undefined],
+  ])("%j leads on at %j", (envelope, next) => {
+    expect(paginationHints(envelope).next).toBe(next);
+  });
+
+  it("are found where the list itself was pointed at", () => {
+    expect(paginationHints({ result: { items: [], total: 7 } }, ["result", "items"]).total).toEqual({
+      pointer: "/result/total",
+      count: 7,
+    });
   });
 });

@@ -239,7 +239,7 @@ describe("a page of the list", () => {
 
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1_048_576);
     reader.add(Buffer.from(`${b}]}`));
-    expect(reader.end()).toMatchObject({ events: { length: 1 }, rejected: 64 });
+    expect(reader.end()).toMatchObject({ entries: { events: { length: 1 }, rejected: 64 } });
   });
 
   it("with much before its list is refused as soon as that is known, with the shape so far", () => {

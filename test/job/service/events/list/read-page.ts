@@ -1,7 +1,9 @@
 // Reads a page of the list in pieces of a size.
 
 import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
-import { type ListPage, ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import { paginationHints } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
+import { ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import type { ListPage } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 
 export interface ReadPage extends ListPage {
   readonly events: readonly ListedEvent[];
@@ -14,6 +16,7 @@ export function readPage(
 ): ReadPage {
   const reader = new ListReader(pointer);
   for (let at = 0; at < bytes.length; at += pieceBytes) reader.add(bytes.subarray(at, at + pieceBytes));
-  const page = reader.end();
-  return { ...page, events: [...page.events] };
+  const { entries, envelope } = reader.end();
+  const { events, rejected, path } = entries;
+  return { events: [...events], rejected, hints: paginationHints(envelope, path) };
 }

@@ -1,8 +1,9 @@
-// Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come.
+// Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come. The entries
+// of a page, and the pages of a list: distinct events in order.
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import { compact, OversizeJson } from "../../../json/json-scanner.ts";
-import type { ListedEvent, ListedEvents } from "../../event-service.ts";
+import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
 import { isObject, parseBody } from "../shape.ts";
 
 /** Over all pages of a list. */
@@ -193,4 +194,101 @@ function contradiction(): SyncError {
 /** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
 export function isUuid(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+}
+
+export interface ListPage {
+  /** In the page's order. */
+  readonly events: Iterable<ListedEvent> & Pick<ListedEvents, "length">;
+  /** How many entries have no valid uuid. */
+  readonly rejected: number;
+  readonly hints: {
+    /** The largest total that the page states, and where. */
+    readonly total: { readonly pointer: string; readonly count: number } | undefined;
+    /** The place at which the page says that another one follows. */
+    readonly next: string | undefined;
+  };
+}
+
+/** Merges the pages of a list. */
+export class EventListBuilder {
+  #events = new EventTexts();
+  /** How many events there were before each page. */
+  readonly #pages: number[] = [];
+  #received = 0;
+  #rejected = 0;
+  #total: ListPage["hints"]["total"];
+
+  /** Entries so far, repeated and rejected ones included. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
+  add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
+    this.#pages.push(this.#events.length);
+    // Most lists have one page, which is not copied.
+    if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
+    else for (const event of events) this.#events.add(event);
+    this.#received += events.length + rejected;
+    this.#rejected += rejected;
+    const { total, next } = hints;
+    if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
+    if (next !== undefined && !isFollowed) {
+      throw incomplete(
+        `says at ${next} that more entries follow, but no Link header leads there`,
+        this.#received,
+      );
+    }
+  }
+
+  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
+  finish(): EventList {
+    if (this.#total !== undefined && this.#total.count > this.#received) {
+      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
+    }
+    const events = this.#events;
+    const listed = events.length;
+    const overlapping = this.#sort();
+    return { events, rejected: this.#rejected, repeated: listed - events.length, overlapping };
+  }
+
+  /**
+   * Sorts by uuid and keeps of each the entry with the smallest text, not the first, so that the order of the list does
+   * not matter. Returns how many repeat an entry of another page.
+   */
+  #sort(): number {
+    const events = this.#events;
+    const pageOf = (event: number): number => this.#pages.findLastIndex((first) => first <= event);
+    const order = events.order();
+    let length = 0;
+    let overlapping = 0;
+    let previous = 0;
+    for (const next of order) {
+      const last = length === 0 ? undefined : order[length - 1];
+      if (last === undefined || events.compareUuids(last, next) !== 0) {
+        order[length] = next;
+        length += 1;
+      } else {
+        if (pageOf(previous) !== pageOf(next)) overlapping += 1;
+        if (isSmaller(events.at(next), events.at(last))) order[length - 1] = next;
+      }
+      previous = next;
+    }
+    events.select(order.subarray(0, length));
+    return overlapping;
+  }
+}
+
+function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
+}
+
+function incomplete(what: string, received: number): SyncError {
+  return new SyncError(
+    "LIST_INCOMPLETE",
+    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
+      "operator how the list is paged.",
+    { fields: { received } },
+  );
 }
