@@ -10,7 +10,7 @@ import type { IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-table.ts";
+import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-tables.ts";
 import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";

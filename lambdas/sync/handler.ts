@@ -8,7 +8,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import type { Context } from "aws-lambda";
 import { GlueCatalog } from "../job/catalog/glue/glue-catalog.ts";
-import { warehouseLocation } from "../job/catalog/glue/glue-table.ts";
+import { warehouseLocation } from "../job/catalog/glue/glue-tables.ts";
 import { SecretsManagerCredentials } from "../job/credentials/secrets-manager-credentials.ts";
 import { SecretsManagerTokenStore } from "../job/credentials/tokens/secrets-manager-token-store.ts";
 import { awsClient } from "../job/network/aws-client.ts";

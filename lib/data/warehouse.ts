@@ -3,9 +3,8 @@
 import { Stack } from "aws-cdk-lib";
 import { CfnDatabase, CfnTable } from "aws-cdk-lib/aws-glue";
 import { Construct } from "constructs";
-import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
-import { glueViews } from "../../lambdas/job/catalog/glue/glue-view.ts";
-import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
+import { glueTable, glueViews } from "../../lambdas/job/catalog/glue/glue-tables.ts";
+import type { TableName } from "../../lambdas/job/storage/layout.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const DESCRIPTIONS: readonly (readonly [TableName, string])[] = [
@@ -27,18 +26,7 @@ export function addTables(parent: Construct, { database, lifted }: Settings, loc
   const addTable = (tableInput: CfnTable.TableInputProperty & { readonly name: string }): CfnTable =>
     new CfnTable(scope, tableInput.name, { catalogId, databaseName, tableInput });
   const tables = DESCRIPTIONS.map(([name, description]) =>
-    addTable({
-      name,
-      description,
-      tableType: TABLE_TYPE,
-      parameters: TABLE_PARAMETERS,
-      partitionKeys: TABLES[name].partitions.map((key) => ({ name: key, type: "string" })),
-      storageDescriptor: tableStorage(
-        name,
-        location,
-        lifted.map((column) => column.name),
-      ),
-    }),
+    addTable({ ...glueTable(name, location, lifted), description }),
   );
   // So that a view never names a column before its table has it.
   for (const view of glueViews(database, lifted)) addTable(view).node.addDependency(...tables);

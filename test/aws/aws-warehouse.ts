@@ -1,7 +1,7 @@
 // A warehouse on the emulator: a bucket with a prefix, a database with the stack's tables, both adapters over them.
 
 import { GlueCatalog } from "../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-table.ts";
+import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-tables.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";

@@ -1,13 +1,17 @@
 // The emulator of AWS for test files: clients that reach only it, new buckets and databases.
 
 import { randomUUID } from "node:crypto";
-import { CreateDatabaseCommand, CreateTableCommand, GlueClient } from "@aws-sdk/client-glue";
+import {
+  CreateDatabaseCommand,
+  CreateTableCommand,
+  GlueClient,
+  type StorageDescriptor,
+} from "@aws-sdk/client-glue";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import { describe, inject } from "vitest";
-import { sdkStorage } from "../../lambdas/job/catalog/glue/glue-database.ts";
-import { TABLE_PARAMETERS, TABLE_TYPE, tableStorage } from "../../lambdas/job/catalog/glue/glue-table.ts";
+import { glueTable } from "../../lambdas/job/catalog/glue/glue-tables.ts";
 import { awsClient } from "../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
@@ -113,14 +117,38 @@ async function createTable(
   location: string,
   lifted: readonly string[],
 ): Promise<void> {
+  const { tableType, parameters, partitionKeys } = glueTable(table, location, []);
   const TableInput = {
     Name: table,
-    TableType: TABLE_TYPE,
-    Parameters: TABLE_PARAMETERS,
-    PartitionKeys: TABLES[table].partitions.map((Name) => ({ Name, Type: "string" })),
-    StorageDescriptor: sdkStorage(tableStorage(table, location, lifted)),
+    TableType: tableType,
+    Parameters: parameters,
+    PartitionKeys: partitionKeys.map(({ name, type }) => ({ Name: name, Type: type })),
+    StorageDescriptor: sdkStorage(table, location, lifted),
   };
   await glue.send(new CreateTableCommand({ DatabaseName: database, TableInput }));
+}
+
+/** How the files of the table are stored, as the API takes it. */
+export function sdkStorage(
+  table: TableName,
+  location: string,
+  lifted: readonly string[] = [],
+): StorageDescriptor {
+  const { storageDescriptor } = glueTable(
+    table,
+    location,
+    lifted.map((name) => ({ name })),
+  );
+  return {
+    Columns: storageDescriptor.columns.map(({ name, type }) => ({ Name: name, Type: type })),
+    Location: storageDescriptor.location,
+    InputFormat: storageDescriptor.inputFormat,
+    OutputFormat: storageDescriptor.outputFormat,
+    SerdeInfo: {
+      SerializationLibrary: storageDescriptor.serdeInfo.serializationLibrary,
+      Parameters: storageDescriptor.serdeInfo.parameters,
+    },
+  };
 }
 
 async function ask(): Promise<string | undefined> {

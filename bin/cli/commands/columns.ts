@@ -5,7 +5,7 @@ import {
   createView,
   type Dialect,
   DUCKDB,
-  eventsTypedSql,
+  eventsTyped,
   TRINO,
   typedValue,
 } from "../../../lambdas/job/catalog/views/views.ts";
@@ -128,11 +128,10 @@ function liftOptions({ columns, suggestions }: Discovery): readonly string[] {
 /** The view as it is once a run has these columns. */
 function typedView(discovery: Discovery, dialect: Dialect): string {
   const { columns, suggestions } = discovery;
-  const typed = [...columns, ...suggestions].map(({ name, type = "VARCHAR" }) => ({ name, type }));
   // In one line each: what follows a line break would be SQL.
   const options = liftOptions(discovery).map((option) => `--   ${option.replaceAll(/\s+/g, " ")}\n`);
   const needs = suggestions.length === 0 ? "" : `-- After a run with these columns:\n${options.join("")}`;
-  return `${needs}${createView("events_typed", eventsTypedSql(typed, dialect))}`;
+  return `${needs}${createView(eventsTyped([...columns, ...suggestions], dialect))}`;
 }
 
 const columnsCommand = command({

@@ -4,7 +4,7 @@ import { GlueClient } from "@aws-sdk/client-glue";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { warehouseLocation } from "../../../lambdas/job/catalog/glue/glue-table.ts";
+import { warehouseLocation } from "../../../lambdas/job/catalog/glue/glue-tables.ts";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { SecretsManagerCredentials } from "../../../lambdas/job/credentials/secrets-manager-credentials.ts";
 import { SecretsManagerTokenStore } from "../../../lambdas/job/credentials/tokens/secrets-manager-token-store.ts";

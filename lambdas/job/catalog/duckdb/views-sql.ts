@@ -15,7 +15,7 @@ import {
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
-import { createView, DUCKDB, EVENT_HISTORY_SQL, eventsTypedSql } from "../views/views.ts";
+import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../views/views.ts";
 
 /** Tables of units; the others show lines as they come. */
 export const UNIT_TABLES = ["events", "event_snapshots", "event_changes"] as const;
@@ -164,7 +164,6 @@ export function viewsSql(files: WarehouseFiles): string {
       .map((folder) => `${folder}part-${"[0-9]".repeat(5)}.ndjson.gz`);
   const gzip = { directory, compression: "gzip" } as const;
   const rows = { ...gzip, lifted: columns.map(({ name }) => name) };
-  const typed = columns.map(({ name, type = "VARCHAR" }) => ({ name, type }));
   // One pattern for publications and run logs, so that the view of the run logs, made after a publication,
   // finds a file before the first run log is written.
   const lines = {
@@ -191,8 +190,8 @@ export function viewsSql(files: WarehouseFiles): string {
     }),
     table("publications", { ...lines, keys: KEYS_IN.publications, condition: ABOVE_REMOVALS }),
     table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
-    createView("events_typed", eventsTypedSql(typed, DUCKDB)),
-    createView("event_history", EVENT_HISTORY_SQL),
+    createView(eventsTyped(columns, DUCKDB)),
+    createView(EVENT_HISTORY),
     "-- What each account has, for the next replacement. It counts where a log is damaged.",
     ...accounts.map(listLine),
     "",

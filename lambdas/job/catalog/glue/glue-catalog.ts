@@ -14,13 +14,12 @@ import {
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
-import { type Columns, GlueDatabase } from "./glue-database.ts";
-import { LIFTED_TABLES, LINE_FOLDERS, type LineTable } from "./glue-table.ts";
+import { GlueDatabase } from "./glue-database.ts";
+import { LIFTED_TABLES } from "./glue-tables.ts";
 
 /** The parameter of the partition of `events` that names the publication it shows. */
 const PUBLICATION = "publication";
 const MAX_TRIES = 10;
-const LINE_TABLES = ["publications", "sync_runs"] as const satisfies readonly LineTable[];
 
 interface GlueCatalogOptions {
   readonly client: GlueClient;
@@ -28,12 +27,6 @@ interface GlueCatalogOptions {
   readonly database: string;
   /** `s3://bucket/prefix`, without a closing slash: where the store's keys begin. */
   readonly location: string;
-}
-
-interface TableColumns {
-  readonly events: Columns;
-  readonly event_snapshots: Columns;
-  readonly event_changes: Columns;
 }
 
 export class GlueCatalog implements Catalog {
@@ -52,19 +45,14 @@ export class GlueCatalog implements Catalog {
    * process reads the log again after it has written, and the last one to write ends at the head.
    */
   async refresh(account: string): Promise<void> {
-    const columns: TableColumns = {
-      events: await this.#glue.columns("events"),
-      event_snapshots: await this.#glue.columns("event_snapshots"),
-      event_changes: await this.#glue.columns("event_changes"),
-    };
     const store = accountStore(this.#store, account);
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const { last, head, removal } = await readEnd(store);
       if (last === refreshed) return;
       if (removal) await this.#takeOut(store, removal);
-      else await this.#ensureLines(account);
-      if (head) await this.#moveTo(head, store, columns);
+      else await this.#ensureLines(store);
+      if (head) await this.#moveTo(head, store);
       refreshed = last;
     }
     throw new SyncError(
@@ -82,28 +70,23 @@ export class GlueCatalog implements Catalog {
     const shown = await this.#glue.find("events", [account]);
     if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
       await this.#glue.remove("events", [[account]]);
-    const snapshots = await this.#valuesOf("event_snapshots", account);
+    const valuesOf = async (table: TableName): Promise<readonly (readonly string[])[]> =>
+      (await this.#glue.list(table, account)).map(({ values }) => values);
+    const snapshots = await valuesOf("event_snapshots");
     const since = await readLogSince(store, publication);
     const later = new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId));
     await this.#glue.remove(
       "event_snapshots",
       snapshots.filter(([, snapshotId = ""]) => !later.has(snapshotId)),
     );
-    for (const [table, last] of [
-      ["event_changes", publication],
-      ["publications", ""],
-      ["sync_runs", ""],
-    ] as const) {
-      const values = await this.#valuesOf(table, account);
-      await this.#glue.remove(
-        table,
-        values.filter(([, each = ""]) => each <= last),
-      );
+    const changes = await valuesOf("event_changes");
+    await this.#glue.remove(
+      "event_changes",
+      changes.filter(([, each = ""]) => each <= publication),
+    );
+    for (const table of ["publications", "sync_runs"] as const) {
+      await this.#glue.remove(table, await valuesOf(table));
     }
-  }
-
-  async #valuesOf(table: TableName, account: string): Promise<readonly (readonly string[])[]> {
-    return (await this.#glue.list(table, account)).map(({ values }) => values);
   }
 
   /** The longer list where one table has been deployed and the other not yet. Throws `CONFIG_INVALID` for columns that no deployment makes. */
@@ -126,18 +109,21 @@ export class GlueCatalog implements Catalog {
    * The account's partitions of `publications` and `sync_runs`, which show its files as they come. They are the job's
    * and not the stack's, so they stay when the account is taken out of the stack.
    */
-  async #ensureLines(account: string): Promise<void> {
-    for (const table of LINE_TABLES) {
-      const columns = await this.#glue.columns(table);
-      const location = this.#at(LINE_FOLDERS[table](account));
+  async #ensureLines({ account, keys }: AccountStore): Promise<void> {
+    for (const [table, folder] of [
+      ["publications", keys.publications],
+      ["sync_runs", keys.runLogs],
+    ] as const) {
+      const location = this.#at(folder);
       const found = await this.#glue.find(table, [account]);
-      if (found?.location === location && isDeepStrictEqual(found.columns, columns)) continue;
-      await this.#glue.put(table, columns, [{ values: [account], location }]);
+      const isSame = isDeepStrictEqual(found?.columns, await this.#glue.columns(table));
+      if (found?.location === location && isSame) continue;
+      await this.#glue.put(table, [{ values: [account], location }]);
     }
   }
 
   /** `events` is moved last: what it names is then there in the other two tables as well. */
-  async #moveTo(head: Publication, store: AccountStore, columns: TableColumns): Promise<void> {
+  async #moveTo(head: Publication, store: AccountStore): Promise<void> {
     const { account, keys } = store;
     const shown = await this.#glue.find("events", [account]);
     const since = await readLogSince(store, shown?.parameters?.[PUBLICATION] ?? "");
@@ -145,19 +131,19 @@ export class GlueCatalog implements Catalog {
     // A process that was stopped before the removal may have put partitions back.
     if (since.removal) {
       await this.#takeOut(store, since.removal);
-      await this.#ensureLines(account);
+      await this.#ensureLines(store);
       if (head.publication < since.removal.publication) return; // read before the removal
     }
     const changes = behind.map(({ publication, snapshot_id }) => ({
       values: [account, publication],
       location: this.#at(keys.changes(publication, snapshot_id)),
     }));
-    await this.#glue.put("event_changes", columns.event_changes, changes);
-    await this.#refreshSnapshots(head, behind, store, columns.event_snapshots);
+    await this.#glue.put("event_changes", changes);
+    await this.#refreshSnapshots(head, behind, store);
     const location = this.#at(keys.snapshot(head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
-    await this.#glue.put("events", columns.events, [{ values: [account], location, parameters }]);
+    await this.#glue.put("events", [{ values: [account], location, parameters }]);
   }
 
   /** A published snapshot has a partition as long as it has files and is not retired; the head's always has. */
@@ -165,7 +151,6 @@ export class GlueCatalog implements Catalog {
     head: Publication,
     behind: readonly Publication[],
     store: AccountStore,
-    columns: Columns,
   ): Promise<void> {
     const { account, keys } = store;
     const locationOf = (snapshotId: string): string => this.#at(keys.snapshot(snapshotId));
@@ -179,7 +164,6 @@ export class GlueCatalog implements Catalog {
     const published = await publishedAmong(store, absent, behind);
     await this.#glue.put(
       "event_snapshots",
-      columns,
       published.map((snapshotId) => ({ values: [account, snapshotId], location: locationOf(snapshotId) })),
     );
     const over = [...there.keys()].filter((snapshotId) => !kept.has(snapshotId));

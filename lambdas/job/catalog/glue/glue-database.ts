@@ -8,7 +8,6 @@ import {
   type GlueClient,
   type PartitionInput,
   paginateGetPartitions,
-  type Column as SdkColumn,
   type Partition as SdkPartition,
   type StorageDescriptor,
   UpdatePartitionCommand,
@@ -16,9 +15,8 @@ import {
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { TableName } from "../../storage/layout.ts";
-import { type GlueStorage, storageAt } from "./glue-table.ts";
 
-export type Columns = GlueStorage["columns"];
+type Columns = readonly { readonly name: string; readonly type: string }[];
 
 interface Partition {
   readonly values: readonly string[];
@@ -52,9 +50,13 @@ export class GlueDatabase {
 
   /** The table's columns, without its partition columns. */
   async columns(table: TableName): Promise<Columns> {
+    return columnsOf(await this.#storage(table));
+  }
+
+  async #storage(table: TableName): Promise<StorageDescriptor> {
     const request = { DatabaseName: this.#database, Name: table };
     const found = await this.#call("GetTable", table, () => this.#client.send(new GetTableCommand(request)));
-    return (found.Table?.StorageDescriptor?.Columns ?? []).map(plainColumn);
+    return found.Table?.StorageDescriptor ?? {};
   }
 
   /** The partition, or undefined where the table has none of these values. */
@@ -64,10 +66,9 @@ export class GlueDatabase {
       try {
         const { Partition } = await this.#client.send(new GetPartitionCommand(request));
         if (Partition === undefined) return undefined;
-        const columns = (Partition.StorageDescriptor?.Columns ?? []).map(plainColumn);
-        return { ...plainPartition(Partition), columns };
+        return { ...plainPartition(Partition), columns: columnsOf(Partition.StorageDescriptor) };
       } catch (error) {
-        // Glue says the same of a missing table, which `columns` finds out.
+        // Glue says the same of a missing table, which `put` finds out.
         if (awsError(error)?.name === "EntityNotFoundException") return undefined;
         throw error;
       }
@@ -90,10 +91,11 @@ export class GlueDatabase {
     });
   }
 
-  /** Makes the partitions, in order; one that exists already is replaced as a whole. */
-  async put(table: TableName, columns: Columns, partitions: readonly Partition[]): Promise<void> {
+  /** Makes the partitions, in order, with what the table says of its files; one that exists already is replaced as a whole. */
+  async put(table: TableName, partitions: readonly Partition[]): Promise<void> {
+    const storage = partitions.length === 0 ? {} : await this.#storage(table);
     for (const batch of batches(partitions, CREATED_AT_ONCE)) {
-      const inputs = batch.map((partition) => partitionInput(partition, columns));
+      const inputs = batch.map((partition) => partitionInput(partition, storage));
       const request = { ...this.#in(table), PartitionInputList: inputs };
       const { Errors = [] } = await this.#call("BatchCreatePartition", table, () =>
         this.#client.send(new BatchCreatePartitionCommand(request)),
@@ -151,25 +153,13 @@ export class GlueDatabase {
   }
 }
 
-/** As the API takes it. */
-export function sdkStorage(storage: GlueStorage): StorageDescriptor {
-  const { columns, location, inputFormat, outputFormat, serdeInfo } = storage;
-  return {
-    Columns: columns.map(({ name, type }) => ({ Name: name, Type: type })),
-    Location: location,
-    InputFormat: inputFormat,
-    OutputFormat: outputFormat,
-    SerdeInfo: {
-      SerializationLibrary: serdeInfo.serializationLibrary,
-      Parameters: { ...serdeInfo.parameters },
-    },
-  };
-}
-
-function partitionInput({ values, location, parameters }: Partition, columns: Columns): PartitionInput {
+function partitionInput(
+  { values, location, parameters }: Partition,
+  storage: StorageDescriptor,
+): PartitionInput {
   return {
     Values: [...values],
-    StorageDescriptor: sdkStorage(storageAt(location, columns)),
+    StorageDescriptor: { ...storage, Location: location },
     ...(parameters === undefined ? {} : { Parameters: { ...parameters } }),
   };
 }
@@ -178,8 +168,8 @@ function plainPartition({ Values = [], StorageDescriptor, Parameters = {} }: Sdk
   return { values: Values, location: StorageDescriptor?.Location ?? "", parameters: Parameters };
 }
 
-function plainColumn({ Name = "", Type = "" }: SdkColumn): Columns[number] {
-  return { name: Name, type: Type };
+function columnsOf({ Columns = [] }: StorageDescriptor = {}): Columns {
+  return Columns.map(({ Name = "", Type = "" }) => ({ name: Name, type: Type }));
 }
 
 function* batches<T>(all: readonly T[], size: number): Generator<readonly T[]> {

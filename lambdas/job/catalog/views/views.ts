@@ -1,6 +1,11 @@
 // The views over the tables: what they are called, and which tables they read.
 
-import { type ColumnType, TEXT_FORMS, TYPED_VIEW_NAMES } from "../../snapshot/rows/lifted-column.ts";
+import {
+  type ColumnType,
+  type LiftedColumn,
+  TEXT_FORMS,
+  TYPED_VIEW_NAMES,
+} from "../../snapshot/rows/lifted-column.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 export const VIEWS = {
@@ -10,8 +15,15 @@ export const VIEWS = {
 
 export type ViewName = keyof typeof VIEWS;
 
+export interface View {
+  readonly name: ViewName;
+  /** As both engines have them. */
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType | "INTEGER" }[];
+  readonly query: string;
+}
+
 /** The statement that makes the view, in either dialect. */
-export function createView(name: ViewName, query: string): string {
+export function createView({ name, query }: Pick<View, "name" | "query">): string {
   return `CREATE OR REPLACE VIEW ${name} AS ${query};\n`;
 }
 
@@ -19,12 +31,6 @@ export function createView(name: ViewName, query: string): string {
 export function tablesBehind(names: ReadonlySet<string>): ReadonlySet<string> {
   const behind = Object.entries(VIEWS).flatMap(([view, tables]) => (names.has(view) ? tables : []));
   return new Set([...names, ...behind]);
-}
-
-/** A column of a view, as both engines have it. */
-export interface ViewColumn {
-  readonly name: string;
-  readonly type: ColumnType | "INTEGER";
 }
 
 /** Where DuckDB and Trino, on which Athena is based, say the same in different words. */
@@ -91,31 +97,17 @@ function instant(text: string, dialect: Dialect): string {
   return dialect.minusMinutes(local, `(${hours} * 60 + ${minutes}) * ${sign}`);
 }
 
-/** `events_typed`: the events of `events` with values for texts, and how many texts are no value. */
-interface TypedColumn {
-  readonly name: string;
-  readonly type: ColumnType;
-}
-
-const EVENT_DAY = { name: "event_day", type: "DATE" } as const;
-const MISFITS = { name: "misfits", type: "INTEGER" } as const;
-
-export function eventsTypedColumns(lifted: readonly TypedColumn[]): readonly ViewColumn[] {
-  return [
-    { name: "account", type: "VARCHAR" },
-    { name: "uuid", type: "VARCHAR" },
-    EVENT_DAY,
-    ...shown(lifted),
-    MISFITS,
-    { name: "event", type: "VARCHAR" },
-  ];
-}
-
-/** Its query, which never fails, whatever the texts are. */
-export function eventsTypedSql(lifted: readonly TypedColumn[], dialect: Dialect): string {
+/**
+ * The events of `events` with values for texts, and how many texts are no value. Its query never fails, whatever the texts
+ * are.
+ * @param lifted without a type they are text
+ */
+export function eventsTyped(lifted: readonly Pick<LiftedColumn, "name" | "type">[], dialect: Dialect): View {
   const typed = [
-    { ...EVENT_DAY, from: "event_date" },
-    ...shown(lifted).map((column) => ({ ...column, from: column.name })),
+    { name: "event_day", type: "DATE", from: "event_date" } as const,
+    ...lifted
+      .filter(({ name }) => !TYPED_VIEW_NAMES.has(name))
+      .map(({ name, type = "VARCHAR" }) => ({ name, type, from: name })),
   ];
   // No column is named like these: their names have a space.
   const texts = typed.map(({ name, from }) => `    "${from}" AS "text of ${name}"`);
@@ -125,10 +117,17 @@ export function eventsTypedSql(lifted: readonly TypedColumn[], dialect: Dialect)
   const misfits = typed
     .filter(({ type }) => type !== "VARCHAR")
     .map(({ name }) => `CASE WHEN "${name}" IS NULL AND "text of ${name}" IS NOT NULL THEN 1 ELSE 0 END`);
-  const selected = eventsTypedColumns(lifted).map(({ name }) =>
-    name === MISFITS.name ? `  ${misfits.join("\n    + ")} AS "${name}"` : `  "${name}"`,
+  const columns: View["columns"] = [
+    { name: "account", type: "VARCHAR" },
+    { name: "uuid", type: "VARCHAR" },
+    ...typed.map(({ name, type }) => ({ name, type })),
+    { name: "misfits", type: "INTEGER" },
+    { name: "event", type: "VARCHAR" },
+  ];
+  const selected = columns.map(({ name }) =>
+    name === "misfits" ? `  ${misfits.join("\n    + ")} AS "misfits"` : `  "${name}"`,
   );
-  return `SELECT
+  const query = `SELECT
 ${selected.join(",\n")}
 FROM (
   SELECT
@@ -138,31 +137,29 @@ FROM (
 ${[...texts, ...values].join(",\n")}
   FROM events
 ) typed`;
+  return { name: "events_typed", columns, query };
 }
-
-function shown(lifted: readonly TypedColumn[]): readonly TypedColumn[] {
-  return lifted.filter(({ name }) => !TYPED_VIEW_NAMES.has(name));
-}
-
-/** `event_history`: the versions of each event, from the changes of all publications. */
-export const EVENT_HISTORY_COLUMNS: readonly ViewColumn[] = [
-  { name: "account", type: "VARCHAR" },
-  { name: "uuid", type: "VARCHAR" },
-  { name: "valid_from", type: "VARCHAR" },
-  { name: "valid_to", type: "VARCHAR" },
-  { name: "is_deleted", type: "BOOLEAN" },
-  { name: "publication_from", type: "VARCHAR" },
-  { name: "event", type: "VARCHAR" },
-];
 
 /**
- * Its query, the same for both engines. The order is that of the publications: clocks may differ.
+ * The versions of each event, from the changes of all publications. The query is the same for both engines. The order is
+ * that of the publications: clocks may differ.
  *
  * A publication over a damaged snapshot, or after changes that are lost, is compared with an older one, its base. What the
  * publications between them changed is undone by it without a change of its own. So there an event has what its newest
  * change up to the base says, of those that were not undone before; without one there is no such event.
  */
-export const EVENT_HISTORY_SQL = `WITH numbered AS (
+export const EVENT_HISTORY: View = {
+  name: "event_history",
+  columns: [
+    { name: "account", type: "VARCHAR" },
+    { name: "uuid", type: "VARCHAR" },
+    { name: "valid_from", type: "VARCHAR" },
+    { name: "valid_to", type: "VARCHAR" },
+    { name: "is_deleted", type: "BOOLEAN" },
+    { name: "publication_from", type: "VARCHAR" },
+    { name: "event", type: "VARCHAR" },
+  ],
+  query: `WITH numbered AS (
   SELECT account, publication, published_at, snapshot_id, base_snapshot_id,
     lag(snapshot_id) OVER (PARTITION BY account ORDER BY publication) AS previous_snapshot_id
   FROM publications
@@ -211,4 +208,5 @@ SELECT account, uuid,
   effective AS publication_from,
   event
 FROM versions
-WHERE number = 1 OR event IS DISTINCT FROM earlier`;
+WHERE number = 1 OR event IS DISTINCT FROM earlier`,
+};

@@ -3,11 +3,9 @@
 import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-glue";
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
-import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
 import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
-import { awsClients, freshDatabase, onEmulator } from "../../../aws/emulator.ts";
+import { awsClients, freshDatabase, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../../../aws/glue-reader.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { catalogContract } from "../catalog-contract.ts";
@@ -168,7 +166,7 @@ async function misplace(
   publication = "",
 ): Promise<void> {
   const Values = [...values];
-  const StorageDescriptor = sdkStorage(tableStorage(table, `${location}/elsewhere`));
+  const StorageDescriptor = sdkStorage(table, `${location}/elsewhere`);
   const PartitionInput = { Values, StorageDescriptor, Parameters: { publication } };
   const where = { DatabaseName: database, TableName: table, PartitionValueList: Values };
   await awsClients().glue.send(new UpdatePartitionCommand({ ...where, PartitionInput }));

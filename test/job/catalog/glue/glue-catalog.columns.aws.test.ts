@@ -2,11 +2,9 @@
 
 import { UpdateTableCommand } from "@aws-sdk/client-glue";
 import { expect, it } from "vitest";
-import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
-import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
 import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
-import { awsClients, onEmulator } from "../../../aws/emulator.ts";
+import { awsClients, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
 
 const BASE = ["uuid", "event_date", "scope", "event", "listing"].map((name) => [name, "string"] as const);
 
@@ -59,7 +57,7 @@ async function setColumns(
   table: TableName,
   columns: readonly (readonly [string, string])[],
 ): Promise<void> {
-  const storage = sdkStorage(tableStorage(table, location));
+  const storage = sdkStorage(table, location);
   const Columns = columns.map(([Name, Type]) => ({ Name, Type }));
   const TableInput = { Name: table, StorageDescriptor: { ...storage, Columns } };
   await awsClients().glue.send(new UpdateTableCommand({ DatabaseName: database, TableInput }));

@@ -25,7 +25,7 @@ const respondWith = (content: object): Fault => ({ status: 200, body: JSON.strin
 
 describe("a refusal", () => {
   it.each([
-    ["GetTable", "events"],
+    ["GetTable", "publications"],
     ["GetPartition", "publications"],
     ["BatchCreatePartition", "publications"],
     ["GetPartitions", "event_snapshots"],

@@ -197,7 +197,7 @@ onEmulator("a database that does not exist", () => {
       await expect(call()).rejects.toMatchObject({
         code: "CATALOG_FAILED",
         message: expect.stringMatching(
-          /GetTable on no_such\.events failed: the database no_such or its table events does not exist\. Deploy the stack/,
+          /GetTable on no_such\.(events|publications) failed: the database no_such or its table (events|publications) does not exist\. Deploy the stack/,
         ),
       });
     }

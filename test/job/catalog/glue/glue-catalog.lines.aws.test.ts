@@ -2,11 +2,9 @@
 
 import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-glue";
 import { expect, it } from "vitest";
-import { sdkStorage } from "../../../../lambdas/job/catalog/glue/glue-database.ts";
-import { tableStorage } from "../../../../lambdas/job/catalog/glue/glue-table.ts";
 import { layout, TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
-import { awsClients, onEmulator } from "../../../aws/emulator.ts";
+import { awsClients, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
 import { Publisher } from "../publisher.ts";
 
 const LINES = [
@@ -20,7 +18,7 @@ async function replaced(
   table: Lines,
   change: { readonly Location?: string; readonly columns?: number },
 ): Promise<void> {
-  const { Columns = [], ...storage } = sdkStorage(tableStorage(table, location));
+  const { Columns = [], ...storage } = sdkStorage(table, location);
   const StorageDescriptor = {
     ...storage,
     Columns: Columns.slice(0, change.columns),

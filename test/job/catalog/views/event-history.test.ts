@@ -3,7 +3,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { EVENT_HISTORY_SQL } from "../../../../lambdas/job/catalog/views/views.ts";
+import { EVENT_HISTORY } from "../../../../lambdas/job/catalog/views/views.ts";
 
 /** The events of a snapshot: uuid and text. */
 type Snapshot = ReadonlyMap<string, string>;
@@ -165,7 +165,7 @@ async function viewOf({ publications, changes }: Rows): Promise<readonly (readon
   const changed = ["account", "publication", "uuid", "before", "after"];
   const read = await connection.runAndReadAll(
     `WITH publications AS (${rows(logged, "$1")}), event_changes AS (${rows(changed, "$2")})
-     FROM (${EVENT_HISTORY_SQL}) ORDER BY account, uuid, publication_from`,
+     FROM (${EVENT_HISTORY.query}) ORDER BY account, uuid, publication_from`,
     [JSON.stringify(publications), JSON.stringify(changes)],
   );
   return read.getRowsJson();
