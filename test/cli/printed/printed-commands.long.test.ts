@@ -19,7 +19,7 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   // Its own name, and the examples, which `examples.long.test.ts` runs.
   "bin/cli/main.ts": 2,
   // The two that follow run on the emulator: `test/e2e/authorized.aws.test.ts`.
-  "lambdas/sync/function-ports.ts": 1,
+  "lambdas/sync/handle-request.ts": 1,
   "lib/outputs.ts": 1,
   // What all others are made with.
   "bin/cli/options/read-options.ts": 3,
