@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
@@ -52,54 +52,39 @@ function foreign(): SyncError {
 
 /** RFC 6749 §4.1.2.1. */
 function refused(error: string): SyncError {
-  const [code, message] = REFUSALS.get(error) ?? [
-    "UNEXPECTED_RESPONSE",
-    "The identity provider refused the authorization for a reason that OAuth 2.0 does not name. Check --auth-url, and ask the operator of the service.",
-  ];
-  return new SyncError(code, message);
-}
-
-const ASK_THE_OPERATOR =
-  "Ask the operator of the service whether this client may use the scope brandindex and this redirect address.";
-
-const REFUSALS: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map([
-  [
-    "access_denied",
-    [
-      "AUTHORIZATION_EXPIRED",
-      "The access was denied on the identity provider's page. Nothing was stored. Start authorize again, log in as a person who may read the events, and allow the access.",
-    ],
-  ],
-  [
-    "unauthorized_client",
-    [
-      "CREDENTIALS_INVALID",
-      "The identity provider does not accept this client (unauthorized_client). Check client_id in the credentials; if it is right, ask the operator of the service.",
-    ],
-  ],
-  [
-    "invalid_client",
-    [
-      "CREDENTIALS_INVALID",
-      "The identity provider does not know this client (invalid_client). Check client_id in the credentials; if it is right, ask the operator of the service.",
-    ],
-  ],
-  ["invalid_scope", refusedRequest("invalid_scope")],
-  ["invalid_request", refusedRequest("invalid_request")],
-  ["unsupported_response_type", refusedRequest("unsupported_response_type")],
-  ["server_error", unavailable("server_error")],
-  ["temporarily_unavailable", unavailable("temporarily_unavailable")],
-]);
-
-function refusedRequest(error: string): readonly [ErrorCode, string] {
-  return ["UNEXPECTED_RESPONSE", `The identity provider refused the request (${error}). ${ASK_THE_OPERATOR}`];
-}
-
-function unavailable(error: string): readonly [ErrorCode, string] {
-  return [
-    "SERVICE_UNAVAILABLE",
-    `The identity provider is unavailable (${error}). Start authorize again later.`,
-  ];
+  switch (error) {
+    case "access_denied":
+      return new SyncError(
+        "AUTHORIZATION_EXPIRED",
+        "The access was denied on the identity provider's page. Nothing was stored. Start authorize again, log in as a person who may read the events, and allow the access.",
+      );
+    case "unauthorized_client":
+    case "invalid_client": {
+      const does = error === "invalid_client" ? "does not know" : "does not accept";
+      return new SyncError(
+        "CREDENTIALS_INVALID",
+        `The identity provider ${does} this client (${error}). Check client_id in the credentials; if it is right, ask the operator of the service.`,
+      );
+    }
+    case "invalid_scope":
+    case "invalid_request":
+    case "unsupported_response_type":
+      return new SyncError(
+        "UNEXPECTED_RESPONSE",
+        `The identity provider refused the request (${error}). Ask the operator of the service whether this client may use the scope brandindex and this redirect address.`,
+      );
+    case "server_error":
+    case "temporarily_unavailable":
+      return new SyncError(
+        "SERVICE_UNAVAILABLE",
+        `The identity provider is unavailable (${error}). Start authorize again later.`,
+      );
+    default:
+      return new SyncError(
+        "UNEXPECTED_RESPONSE",
+        "The identity provider refused the authorization for a reason that OAuth 2.0 does not name. Check --auth-url, and ask the operator of the service.",
+      );
+  }
 }
 
 /** Waits for the person's answer, and not for ever. */

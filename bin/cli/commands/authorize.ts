@@ -29,8 +29,18 @@ export const authorizeCommand = command({
   execute: async (values, context) => {
     const authUrl = new URL(givenAuthUrl(values));
     const { redirectUri, paste } = values;
-    if (!paste && !canListenOn(redirectUri)) throw notLoopback(redirectUri);
-    if (paste && values.credentials === STANDARD_INPUT) throw oneInput();
+    if (!paste && !canListenOn(redirectUri)) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        `No answer can be received at ${redirectUri}, because it is not an http: address of this machine. Add --paste: then you paste the address that the browser ended at.`,
+      );
+    }
+    if (paste && values.credentials === STANDARD_INPUT) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "--credentials - and --paste both read standard input. Name a file with --credentials, or leave out --paste.",
+      );
+    }
     const credentials = await oauthCredentials(values, context);
     const tokens = await openTokens(values, context);
     await refuseUnusable(tokens);
@@ -89,18 +99,4 @@ async function refuseUnusable(tokens: TokenStore): Promise<void> {
   // A version that no tokens have: the claim is never given, and writes no tokens, but a folder may refuse its lock.
   const claim = await tokens.claim("none");
   await claim?.release();
-}
-
-function oneInput(): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    "--credentials - and --paste both read standard input. Name a file with --credentials, or leave out --paste.",
-  );
-}
-
-function notLoopback(redirectUri: string): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `No answer can be received at ${redirectUri}, because it is not an http: address of this machine. Add --paste: then you paste the address that the browser ended at.`,
-  );
 }

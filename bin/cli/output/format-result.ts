@@ -187,20 +187,11 @@ export interface ResultRows {
   readonly batches: AsyncIterable<readonly ResultRow[]>;
 }
 
-/** All rows, where they are needed at once. */
-export async function allRows({ columns, batches }: ResultRows): Promise<{
-  readonly columns: readonly string[];
-  readonly rows: readonly ResultRow[];
-}> {
-  const rows: ResultRow[] = [];
-  for await (const batch of batches) for (const row of batch) rows.push(row);
-  return { columns, rows };
-}
-
+/** All rows at once. */
 export interface TableRows {
   readonly columns: readonly string[];
   /** Null is shown as `NULL`. */
-  readonly rows: readonly (readonly (string | null)[])[];
+  readonly rows: readonly ResultRow[];
 }
 
 interface TableOptions {

@@ -11,18 +11,15 @@ import {
 import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
 import { literal } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { allRows, type ResultRow, type ResultRows } from "../output/format-result.ts";
+import type { ResultRow, ResultRows, TableRows } from "../output/format-result.ts";
 import { type QueryOptions, queryError, type Views, withPrepared } from "./locked-duckdb.ts";
 import { noSql } from "./read-sql.ts";
 
-export interface QueryResult {
-  readonly columns: readonly string[];
-  readonly rows: readonly ResultRow[];
-}
-
 /** The whole result at once; otherwise as `queryRows`. */
-export function query(views: Views, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
-  return queryRows(views, sql, options, allRows);
+export function query(views: Views, sql: string, options: QueryOptions = {}): Promise<TableRows> {
+  return queryRows(views, sql, options, async ({ columns, batches }) => {
+    return { columns, rows: (await Array.fromAsync(batches)).flat() };
+  });
 }
 
 /**

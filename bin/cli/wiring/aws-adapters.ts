@@ -1,4 +1,4 @@
-// Whether a client of AWS knows its region and finds credentials, before anything is asked of it.
+// The adapters of AWS, with clients that know their region and find credentials before anything is asked of AWS.
 
 import { GlueClient } from "@aws-sdk/client-glue";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -24,24 +24,19 @@ interface AwsClient {
 
 /** The same client. Throws `CONFIG_INVALID` with what to set. */
 async function awsReady<Client extends AwsClient>(client: Client): Promise<Client> {
-  await client.config.region().catch((error: unknown) => {
-    throw missing(
-      "No AWS region is set. Set AWS_REGION to the warehouse's region, or give your profile one.",
-      error,
-    );
-  });
-  await client.config.credentials().catch((error: unknown) => {
-    throw missing(
-      "No AWS credentials were found. Log in to AWS (for example `aws sso login`), or set AWS_PROFILE.",
-      error,
-    );
-  });
+  const orSay =
+    (remedy: string) =>
+    (error: unknown): never => {
+      const said = error instanceof Error ? error.message : "nothing";
+      throw new SyncError("CONFIG_INVALID", `${remedy} AWS says: ${said}`);
+    };
+  const noRegion =
+    "No AWS region is set. Set AWS_REGION to the warehouse's region, or give your profile one.";
+  const noCredentials =
+    "No AWS credentials were found. Log in to AWS (for example `aws sso login`), or set AWS_PROFILE.";
+  await client.config.region().catch(orSay(noRegion));
+  await client.config.credentials().catch(orSay(noCredentials));
   return client;
-}
-
-function missing(remedy: string, error: unknown): SyncError {
-  const said = error instanceof Error ? error.message : "nothing";
-  return new SyncError("CONFIG_INVALID", `${remedy} AWS says: ${said}`);
 }
 
 /** Asks nothing of AWS. Throws `CONFIG_INVALID` for a wrong location, and without region or credentials. */

@@ -15,8 +15,9 @@ import {
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
+import type { TableRows } from "../../../bin/cli/output/format-result.ts";
 import type { QueryOptions } from "../../../bin/cli/query/locked-duckdb.ts";
-import { type QueryResult, query } from "../../../bin/cli/query/query.ts";
+import { query } from "../../../bin/cli/query/query.ts";
 import { verifyTables } from "../../../bin/cli/query/verify-tables.ts";
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { changeLine } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
@@ -87,7 +88,7 @@ function ask(
   made: Warehouse,
   sql: string,
   signal = new AbortController().signal,
-): { result: Promise<QueryResult>; opened: readonly string[] } {
+): { result: Promise<TableRows>; opened: readonly string[] } {
   const { views, directory } = made;
   const opened: string[] = [];
   const store: Store = {
