@@ -23,10 +23,6 @@ const ACCOUNT_NAME =
 /** The name is a segment of keys and a value of partition columns. */
 export const accountName = z.string(ACCOUNT_NAME).regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, ACCOUNT_NAME);
 
-export function isAccountName(text: string): boolean {
-  return accountName.safeParse(text).success;
-}
-
 export const databaseName = text(
   "expected a name of 1 to 255 characters of a-z, 0-9 and _, for the Glue database",
   (value) => /^[a-z0-9_]{1,255}$/.test(value),

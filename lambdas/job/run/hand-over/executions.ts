@@ -1,6 +1,6 @@
 // The executions of the state machine, which calls the function again and again until a run is done.
 
-import { isAccountName } from "../../settings/values.ts";
+import { accountName } from "../../settings/values.ts";
 import { runInstant } from "../../storage/layout.ts";
 
 /** What an execution works on. Two with the same name and input are the same execution. */
@@ -58,7 +58,7 @@ export function parseExecutionName(name: string): NamedExecution | undefined {
   if (found === null) return undefined;
   const [, account = "", year, month, day, hour, minute, second, ms, n] = found;
   const runId = `${year}-${month}-${day}T${hour}-${minute}-${second}.${ms}Z`;
-  if (!isAccountName(account) || runInstant(runId) === undefined) return undefined;
+  if (!accountName.safeParse(account).success || runInstant(runId) === undefined) return undefined;
   return { account, runId, n: Number(n) };
 }
 

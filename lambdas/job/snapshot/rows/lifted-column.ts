@@ -146,7 +146,9 @@ export function eventColumns(lifted: readonly Pick<LiftedColumn, "name">[]): rea
 
 /** From texts of the form `NAME=POINTER[:TYPE]`. Throws `CONFIG_INVALID` with what was expected and what was found. */
 export function parseLiftedColumns(texts: readonly string[]): readonly LiftedColumn[] {
-  return valid(texts.map(parseLiftedColumn));
+  const columns = texts.map(parseLiftedColumn);
+  requireValid(columns);
+  return columns;
 }
 
 /** The option that names the column, as `parseLiftedColumns` reads it. */
@@ -168,7 +170,7 @@ export const liftedColumns = z
   )
   .superRefine((columns, context) => {
     try {
-      valid(columns.map((column) => checked(column, `${column.name}=${column.pointer}`)));
+      requireValid(columns);
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
       context.addIssue({ code: "custom", message: error.message });
@@ -183,11 +185,9 @@ function parseLiftedColumn(text: string): LiftedColumn {
     throw invalid(`expected NAME=POINTER or NAME=POINTER:TYPE, for example brand=/brand/name, ${got}`);
   }
   const { pointer, type } = splitType(text.slice(at + 1));
-  const column = { name: text.slice(0, at), pointer };
-  if (type === undefined) return checked(column, text);
-  const parsed = columnType.safeParse(type);
-  if (parsed.success) return { ...checked(column, text), type: parsed.data };
-  throw invalid(`${parsed.error.issues[0]?.message}, ${got}`);
+  const parsed = columnType.optional().safeParse(type);
+  if (!parsed.success) throw invalid(`${parsed.error.issues[0]?.message}, ${got}`);
+  return { name: text.slice(0, at), pointer, ...(type === undefined ? {} : { type: parsed.data }) };
 }
 
 /** A text after the last colon is a type only if it is written like one; otherwise it belongs to the pointer. */
@@ -197,35 +197,31 @@ function splitType(text: string): { readonly pointer: string; readonly type?: st
   return at !== -1 && looksLikeType(type) ? { pointer: text.slice(0, at), type } : { pointer: text };
 }
 
-/** @param text what the messages repeat */
-function checked(column: LiftedColumn, text: string): LiftedColumn {
-  const { name, pointer } = column;
-  const got = `and got ${shownText(text)}`;
-  if (!NAME.test(name)) {
-    throw invalid(`expected a name of a-z, 0-9 and _ that begins with a letter or _, ${got}`);
-  }
-  if (RESERVED_NAMES.has(name)) {
-    throw invalid(`expected a name other than ${[...RESERVED_NAMES].join(", ")}, which are reserved, ${got}`);
-  }
-  if (pointer === "") {
-    throw invalid(
-      `expected a JSON Pointer to a part of the detail (the column event holds the whole), ${got}`,
-    );
-  }
-  parsePointer(pointer);
-  return column;
-}
-
-function valid(columns: readonly LiftedColumn[]): readonly LiftedColumn[] {
+function requireValid(columns: readonly LiftedColumn[]): void {
   const pointers = new Map<string, string>();
-  for (const { name, pointer } of columns) {
+  for (const column of columns) {
+    const { name, pointer } = column;
+    const got = `and got ${shownText(liftText(column))}`;
     const earlier = pointers.get(name);
+    if (!NAME.test(name)) {
+      throw invalid(`expected a name of a-z, 0-9 and _ that begins with a letter or _, ${got}`);
+    }
+    if (RESERVED_NAMES.has(name)) {
+      throw invalid(
+        `expected a name other than ${[...RESERVED_NAMES].join(", ")}, which are reserved, ${got}`,
+      );
+    }
+    if (pointer === "") {
+      throw invalid(
+        `expected a JSON Pointer to a part of the detail (the column event holds the whole), ${got}`,
+      );
+    }
+    parsePointer(pointer);
     if (earlier !== undefined) {
       throw invalid(`expected each name once, and got ${name} twice, for ${earlier} and for ${pointer}`);
     }
     pointers.set(name, pointer);
   }
-  return columns;
 }
 
 function invalid(problem: string): SyncError {
