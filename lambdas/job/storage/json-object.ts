@@ -1,7 +1,7 @@
 // Small JSON objects in the store: read through a schema, written once.
 
 import type { z } from "zod";
-import { isDamage, SyncError } from "../errors/sync-error.ts";
+import { damageIn, SyncError } from "../errors/sync-error.ts";
 import type { Store } from "./store.ts";
 
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
@@ -48,13 +48,9 @@ export async function ensureJson(
   value: unknown,
 ): Promise<void> {
   if (await writeJsonOnce(store, key, value)) return;
-  try {
-    await readJson(store, key, schema);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    await store.delete(key);
-    await writeJsonOnce(store, key, value);
-  }
+  if ((await damageIn(readJson(store, key, schema))) === undefined) return;
+  await store.delete(key);
+  await writeJsonOnce(store, key, value);
 }
 
 function damaged(key: string, what: string): SyncError {

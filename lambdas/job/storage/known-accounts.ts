@@ -1,7 +1,7 @@
 // The accounts that a warehouse has anything of: publications, run logs or a lease. One that was removed has none of
 // them, but for the entry of the log and the lines of runs that the removal has ended.
 
-import { isDamage, type SyncError } from "../errors/sync-error.ts";
+import { isDamage, type SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "./store.ts";
@@ -30,16 +30,11 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
 /** Reads the log only where there is no lease: every start makes one, and a removal deletes it last. */
 async function isRemoved(store: AccountStore): Promise<boolean> {
   for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return false;
-  try {
-    const { removal } = await readEnd(store);
-    if (removal === undefined) return false;
-    const runLogs = store.keys.runLogs;
-    for await (const _ of store.list(runLogs, `${runLogs}${removal.run_id}.`)) return false;
-    return true;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return false;
-  }
+  const end = await readEnd(store).catch(undefinedIfDamaged);
+  if (end?.removal === undefined) return false;
+  const runLogs = store.keys.runLogs;
+  for await (const _ of store.list(runLogs, `${runLogs}${end.removal.run_id}.`)) return false;
+  return true;
 }
 
 /** The name of the first folder in this one, after a key, that has a file of the layout. */

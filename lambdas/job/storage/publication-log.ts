@@ -2,7 +2,7 @@
 // A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file knows.
 
 import * as z from "zod";
-import { isDamage, SyncError } from "../errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { SELDOM_PARSED } from "./json-object.ts";
 import { FOLDERS, isOfLayout, publicationId, runInstant } from "./layout.ts";
 import type { AccountStore, Store } from "./store.ts";
@@ -155,13 +155,9 @@ async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
 /** Those of them that can be read, whatever is damaged beside them: for what no snapshot depends on. */
 export async function* newestReadable(store: AccountStore): AsyncGenerator<Publication> {
   for (const id of (await listIds(store)).toReversed()) {
-    try {
-      const entry = await readEntry(store, id);
-      if (entry?.action === "remove") return;
-      if (entry) yield entry;
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-    }
+    const entry = await readEntry(store, id).catch(undefinedIfDamaged);
+    if (entry?.action === "remove") return;
+    if (entry) yield entry;
   }
 }
 

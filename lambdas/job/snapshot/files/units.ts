@@ -1,7 +1,7 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { isDamage, type SyncError } from "../../errors/sync-error.ts";
+import { damageIn, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
@@ -76,7 +76,7 @@ export async function incompleteUnits(
       const own = files.get(snapshotId) ?? [];
       const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
       if (hasManifest && isDeepStrictEqual(whole.get(snapshotId), partSizes(own))) return [];
-      const damage = await damageOf(requireParts(store, snapshotId, own));
+      const damage = await damageIn(requireParts(store, snapshotId, own));
       return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
     });
     found.push(...(await Promise.all(looked)).flat());
@@ -139,16 +139,6 @@ async function requireParts(
     const bytes = bytesOf.get(key);
     if (bytes === undefined) throw damaged(key, "it is missing", RESTORE);
     if (stored && bytes !== stored[index]?.bytes) await verifyPart(store, key, part);
-  }
-}
-
-async function damageOf(work: Promise<void>): Promise<SyncError | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return error;
   }
 }
 

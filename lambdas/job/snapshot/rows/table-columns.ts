@@ -1,7 +1,7 @@
 // `columns.json`: the columns of one's own that the tables have, where each account has them from, and their types.
 
 import * as z from "zod";
-import { isDamage, SyncError } from "../../errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { COLUMNS_FILE } from "../../storage/layout.ts";
 import { accounts, newestReadable } from "../../storage/publication-log.ts";
@@ -91,11 +91,8 @@ async function columnsOfHeads(store: Store): Promise<TableColumns> {
 /** Of the head; where that is damaged, of the newest snapshot of which log and manifest can be read. */
 async function newestManifest(store: AccountStore): Promise<Manifest | undefined> {
   for await (const { snapshot_id: snapshotId } of newestReadable(store)) {
-    try {
-      return await readManifest(store, snapshotId);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-    }
+    const manifest = await readManifest(store, snapshotId).catch(undefinedIfDamaged);
+    if (manifest) return manifest;
   }
   return undefined;
 }
