@@ -22,7 +22,6 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/files/parts.ts",
   "lambdas/job/snapshot/files/gzip-lines.ts",
   "lambdas/job/snapshot/files/units.ts",
-  "lambdas/job/snapshot/files/verify-part.ts",
   "lambdas/job/snapshot/files/verify-snapshot.ts",
   "lambdas/job/snapshot/files/left-out.ts",
   "lambdas/job/snapshot/files/damaged.ts",

@@ -12,7 +12,7 @@ import {
 import { damaged } from "../../snapshot/files/damaged.ts";
 import { writeLeftOut } from "../../snapshot/files/left-out.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
-import { verifyFile } from "../../snapshot/files/verify-part.ts";
+import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../../snapshot/rows/row.ts";

@@ -3,8 +3,7 @@
 import { SyncError } from "../../errors/sync-error.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { type WritePartsOptions, writeParts } from "../../snapshot/files/parts.ts";
-import type { PartInfo, WrittenPart } from "../../snapshot/files/verify-part.ts";
+import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { publicationId } from "../../storage/layout.ts";
@@ -15,7 +14,7 @@ import {
   publish,
   readLogSince,
 } from "../../storage/publication-log.ts";
-
+import type { Store } from "../../storage/store.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { type BaseOf, explainDamage } from "./base.ts";
@@ -106,7 +105,7 @@ interface ChangesToWrite {
   readonly base: string | null;
   readonly manifest: Manifest;
   /** Default: the store that holds the snapshots. */
-  readonly target?: WritePartsOptions["store"];
+  readonly target?: Pick<Store, "create" | "open">;
 }
 
 interface WrittenChanges {

@@ -6,8 +6,7 @@ import type { AccountStore, Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "../files/damaged.ts";
 import { readLineBytes } from "../files/gzip-lines.ts";
 import type { Manifest } from "../files/manifest.ts";
-import { readParts } from "../files/parts.ts";
-import { type PartInfo, verifyFile } from "../files/verify-part.ts";
+import { type PartInfo, readParts, verifyFile } from "../files/parts.ts";
 import { type Change, diffRows } from "../rows/diff-rows.ts";
 import { parseRow, type Row } from "../rows/row.ts";
 

@@ -22,7 +22,7 @@ const NEWLINE = 0x0a;
 const LINE_END = Buffer.of(NEWLINE);
 
 /** Without their newlines. */
-export type Lines = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+export type Lines = AsyncIterable<string> | Iterable<string>;
 
 /** Takes lines only as fast as the result is read; an error of `lines` passes through unchanged. */
 export function gzipLines(lines: Lines, level = LEVEL): AsyncGenerator<Uint8Array, void, undefined> {
@@ -34,13 +34,13 @@ export function gzipLines(lines: Lines, level = LEVEL): AsyncGenerator<Uint8Arra
 }
 
 /** The bytes of a line in a file, its newline included. */
-export function lineBytes(line: string | Uint8Array): number {
-  return (typeof line === "string" ? Buffer.byteLength(line) : line.length) + 1;
+export function lineBytes(line: string): number {
+  return Buffer.byteLength(line) + 1;
 }
 
 async function* encoded(lines: Lines): AsyncGenerator<Uint8Array> {
   for await (const line of lines) {
-    yield typeof line === "string" ? Buffer.from(line) : line;
+    yield Buffer.from(line);
     yield LINE_END;
   }
 }

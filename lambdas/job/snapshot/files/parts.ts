@@ -1,10 +1,32 @@
-// Parts: gzipped NDJSON files, written once and cut at a size.
+// Parts: gzipped NDJSON files, written once and cut at a size; read; and verified without parsing their rows.
 
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
-import { gzipLines, type Lines, lineBytes, readLines } from "./gzip-lines.ts";
-import { FileHash, type PartInfo, type StoredFile, verifyPart, type WrittenPart } from "./verify-part.ts";
+import { gzipLines, type Lines, lineBytes, readLines, unzipped } from "./gzip-lines.ts";
+
+/** What a part holds, as its manifest says. */
+export interface PartInfo {
+  /** The file's name in its prefix. */
+  readonly file: string;
+  readonly rows: number;
+  /** Uncompressed. */
+  readonly bytes: number;
+  /** Hexadecimal, of the uncompressed bytes. */
+  readonly sha256: string;
+}
+
+/** A part as it lies in the store. The same rows may be compressed to other bytes. */
+export interface StoredFile {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface WrittenPart extends PartInfo {
+  readonly stored: StoredFile;
+}
 
 /** Uncompressed. */
 export const MAX_PART_BYTES = 128 * 1024 * 1024;
@@ -26,7 +48,7 @@ export async function writeLines(
   const file = new FileHash();
   let rows = 0;
   let bytes = 0;
-  async function* counted(): AsyncGenerator<string | Uint8Array> {
+  async function* counted(): AsyncGenerator<string> {
     for await (const line of lines) {
       rows += 1;
       bytes += lineBytes(line);
@@ -38,7 +60,7 @@ export async function writeLines(
   return { rows, bytes, sha256: text.digest("hex"), stored: file.result(), isNew: created !== undefined };
 }
 
-export interface WritePartsOptions {
+interface WritePartsOptions {
   readonly store: Pick<Store, "create" | "open">;
   readonly key: (index: number) => string;
   /** The same lines in every process that writes these parts: a part that exists already must hold exactly them. */
@@ -56,7 +78,7 @@ export async function writeParts(options: WritePartsOptions): Promise<readonly W
   const parts: WrittenPart[] = [];
   const source = iterate(lines);
   let next = await source.next();
-  async function* fitting(): AsyncGenerator<string | Uint8Array> {
+  async function* fitting(): AsyncGenerator<string> {
     let bytes = 0;
     while (!next.done) {
       bytes += lineBytes(next.value);
@@ -79,7 +101,7 @@ export async function writeParts(options: WritePartsOptions): Promise<readonly W
   }
 }
 
-async function* iterate(lines: Lines): AsyncGenerator<string | Uint8Array, void> {
+async function* iterate(lines: Lines): AsyncGenerator<string, void> {
   yield* lines;
 }
 
@@ -111,4 +133,72 @@ async function* linesOf(
   }
   if (rows === expected.rows && hash.digest("hex") === expected.sha256) return;
   throw damaged(key, `its ${rows} rows are not the ${expected.rows} rows it was made of`, RESTORE);
+}
+
+interface VerifyPartOptions {
+  /** Called repeatedly while it reads; may throw to stop. */
+  readonly proceed?: (() => void) | undefined;
+  /** What to do when it is damaged. Default: restore it. */
+  readonly remedy?: string;
+}
+
+/** Returns what the file is. Throws `STORE_CORRUPT` naming `key` unless its uncompressed bytes have the checksum. */
+export async function verifyPart(
+  store: Pick<Store, "open">,
+  key: string,
+  { sha256, bytes }: Pick<PartInfo, "sha256" | "bytes">,
+  { proceed = () => undefined, remedy = RESTORE }: VerifyPartOptions = {},
+): Promise<StoredFile> {
+  const chunks = await store.open(key);
+  if (chunks === undefined) throw damaged(key, "it is missing", remedy);
+  const file = new FileHash();
+  const hash = createHash("sha256");
+  let found = 0;
+  for await (const chunk of unzipped(file.over(chunks), key, remedy)) {
+    proceed();
+    hash.update(chunk);
+    found += chunk.length;
+  }
+  if (found === bytes && hash.digest("hex") === sha256) return file.result();
+  throw damaged(key, "its checksum does not match", remedy);
+}
+
+/**
+ * Verifies a part by its file as it lies in the store, without unzipping it; where that is not known, or is another one,
+ * by its rows: they may have been compressed again. Throws `STORE_CORRUPT`.
+ */
+export async function verifyFile(
+  store: Store,
+  key: string,
+  part: Pick<PartInfo, "sha256" | "bytes">,
+  stored: StoredFile | undefined,
+  proceed: () => void,
+): Promise<void> {
+  const chunks = stored && (await store.open(key));
+  if (chunks !== undefined) {
+    const file = new FileHash();
+    for await (const _ of file.over(chunks)) proceed();
+    if (isDeepStrictEqual(file.result(), stored)) return;
+  }
+  await verifyPart(store, key, part, { proceed });
+}
+
+/** The checksum of a file as it lies in the store, taken while it is written or read. */
+export class FileHash {
+  readonly #hash = createHash("sha256");
+  #bytes = 0;
+
+  /** Passes the chunks on. */
+  async *over(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      this.#hash.update(chunk);
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** Ends it. */
+  result(): StoredFile {
+    return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
+  }
 }

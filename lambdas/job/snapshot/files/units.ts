@@ -8,7 +8,7 @@ import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readManifest } from "./manifest.ts";
-import { verifyPart } from "./verify-part.ts";
+import { verifyPart } from "./parts.ts";
 
 /** What a publication says of its two units. */
 export type PublishedUnits = Pick<

@@ -6,8 +6,8 @@ import type { AccountStore } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
+import { verifyPart } from "./parts.ts";
 import type { PublishedUnits } from "./units.ts";
-import { verifyPart } from "./verify-part.ts";
 
 /**
  * Reads all of it. Throws `STORE_CORRUPT` naming the first file that is missing or damaged.

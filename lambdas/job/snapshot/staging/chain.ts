@@ -11,7 +11,7 @@ import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
 import { readLines } from "../files/gzip-lines.ts";
-import { FileHash } from "../files/verify-part.ts";
+import { FileHash } from "../files/parts.ts";
 import type { Plan } from "./plan.ts";
 
 /** Why a listed event has no row: 404 or 410, 403, a detail over the cap, or one that is nested too deep. */

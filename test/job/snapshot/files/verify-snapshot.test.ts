@@ -3,12 +3,12 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import {
   type StoredFile,
   verifyFile,
   verifyPart,
-} from "../../../../lambdas/job/snapshot/files/verify-part.ts";
+  writeParts,
+} from "../../../../lambdas/job/snapshot/files/parts.ts";
 import {
   checkForeign,
   checkListed,
