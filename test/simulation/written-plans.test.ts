@@ -102,3 +102,28 @@ test("verify tells of the snapshot that it has read, also where the account was 
     expect.stringMatching(/verify ends: \d+ same/),
   ]);
 });
+
+test("a process that was stopped before it says how its run failed leaves that to the one that works on it", async () => {
+  const delivered: Start = { ...start("due", 3 * HOUR_MS, RUN), by: "schedule", againAfterMs: 295_000 };
+  const history = await simulate(
+    planOf({}, [
+      delivered,
+      {
+        kind: "fault",
+        start: "due",
+        attempt: 0,
+        port: "service",
+        nth: 1,
+        fault: { kind: "answer", answer: { kind: "redirect" }, times: 1 },
+      },
+      // The confirmation of the lease, which has expired before the process goes on.
+      pause("due", { changing: "lease.json", nth: 2 }),
+    ]),
+  );
+
+  expect(history.violation).toBeUndefined();
+  expect(history.story.filter((line) => / due(?:-again)? ends/.test(line))).toEqual([
+    expect.stringContaining("due ends: SKIPPED LEASE_LOST"),
+    expect.stringContaining("due-again ends: PUBLISHED"),
+  ]);
+});

@@ -101,6 +101,8 @@ export class Lease {
   /** Makes sure, by writing it, that the lease is still ours. Throws `LeaseLost`. */
   async confirm(): Promise<void> {
     await this.#write(() => this.#own());
+    // A process that was stopped at this write has learned only what was true then.
+    if (this.isOverdue) await this.#write(() => this.#own());
     this.lost.throwIfAborted();
   }
 

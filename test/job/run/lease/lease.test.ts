@@ -29,6 +29,25 @@ describe("a lease that is held", () => {
     await lease.release();
   });
 
+  test.each([
+    // And renewed, which was due by then.
+    ["once", 59_999, 2],
+    ["again where its process was stopped at the write for so long that it may have expired", 60_000, 3],
+  ])("is confirmed %s", async (_, stoppedMs, writes) => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.calls.length = 0;
+    account.beforeWrite = () => {
+      if (account.calls.length === 1) account.clock.advance(stoppedMs);
+    };
+
+    await lease.confirm();
+
+    expect(account.calls).toEqual(Array(writes).fill("replace"));
+    expect(lease.isOverdue).toBe(false);
+    await lease.release();
+  });
+
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
@@ -181,6 +200,20 @@ describe("a lease that another process has taken", () => {
 
     await lease.release();
     expect(account.lease()).toMatchObject({ run_id: "run-2", holder: { token: "b" } });
+  });
+
+  test("is lost where another process takes it while its own is stopped at the confirmation", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.calls.length = 0;
+    account.beforeWrite = () => {
+      if (account.calls.length === 1) account.clock.advance(60_000);
+      else account.leave("b", "run-2");
+    };
+
+    await expect(lease.confirm()).rejects.toMatchObject({ name: "LeaseLost", takenBy: "run-2" });
+
+    await lease.release();
   });
 
   test("is not written any more, whatever becomes of its file", async () => {
