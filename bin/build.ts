@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-schema.ts";
 import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bill-of-materials.ts";
 import { buildConstruct, buildProgram, declareTypes } from "./build/build-program.ts";
-import { settingsDeclaration, settingsJsonSchema } from "./build/settings-declaration.ts";
+import { settingsDeclaration } from "./build/settings-declaration.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
@@ -20,20 +20,7 @@ const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 const built = [buildProgram(DIST), ...buildConstruct(CDK)];
-await declareTypes({
-  root: ROOT,
-  folder: CDK,
-  project: "lib/tsconfig.types.json",
-  entry: "event-sync",
-  files: ["settings/settings"],
-  written: {
-    "settings/settings": settingsDeclaration(
-      "EventSyncSettings",
-      "The settings of a deployment, as in cdk.json under context.eventSync.",
-      settingsJsonSchema(deploymentSettingsSchema),
-    ),
-  },
-});
+await declareTypes(CDK, settingsDeclaration(deploymentSettingsSchema));
 
 await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(ROOT, heldPackages(built)));
 await writeFile(join(DIST, SBOM_FILE), billOfMaterials("The package", heldPackages(built)));

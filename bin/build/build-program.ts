@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildSync, type Metafile } from "esbuild";
 import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
@@ -47,42 +47,28 @@ export function buildConstruct(folder: string): readonly Metafile[] {
   return [metafile, bundleFunction(join(folder, "function"))];
 }
 
-/** The type declarations of `EventSync`: what the compiler says, for the files that an app sees. */
-interface TypesOptions {
-  /** The folder of this project. */
-  readonly root: string;
-  readonly folder: string;
-  /** The configuration of the compiler, as a path from `root`. */
-  readonly project: string;
-  /** What the app imports, as a path from `lib`, without an ending. */
-  readonly entry: string;
-  /** The files with types for it. */
-  readonly files: readonly string[];
-  /** Declarations that are written instead of the compiler's. */
-  readonly written: Readonly<Record<string, string>>;
-}
-
-export async function declareTypes({
-  root,
-  folder,
-  project,
-  entry,
-  files,
-  written,
-}: TypesOptions): Promise<void> {
+/**
+ * The type declarations of `EventSync`: what the compiler says, for what an app sees.
+ * @param settings the declaration of its settings, which is written instead of the compiler's
+ */
+export async function declareTypes(folder: string, settings: string): Promise<void> {
+  const root = BUILT.absWorkingDir;
   const made = await mkdtemp(join(tmpdir(), "brand-events-types-"));
   try {
     const compiler = join(root, "node_modules/typescript/bin/tsc");
-    await promisify(execFile)(process.execPath, [compiler, "-p", join(root, project), "--outDir", made]);
-    for (const file of [entry, ...files]) {
-      const text = written[file] ?? (await readFile(join(made, "lib", `${file}.d.ts`), "utf8"));
-      const path = join(folder, `${file}.d.ts`);
-      await mkdir(dirname(path), { recursive: true });
+    const project = join(root, "lib/tsconfig.types.json");
+    await promisify(execFile)(process.execPath, [compiler, "-p", project, "--outDir", made]);
+    const eventSync = await readFile(join(made, "lib/event-sync.d.ts"), "utf8");
+    const declarations = {
       // The compilers of some apps do not find `./file.ts` in a declaration.
-      await writeFile(path, text.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
+      "event-sync": eventSync.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'),
+      "settings/settings": settings,
+      index: 'export * from "./event-sync.js";\nexport type * from "./settings/settings.js";\n',
+    };
+    await mkdir(join(folder, "settings"), { recursive: true });
+    for (const [name, text] of Object.entries(declarations)) {
+      await writeFile(join(folder, `${name}.d.ts`), text);
     }
-    const all = files.map((file) => `export type * from "./${file}.js";\n`);
-    await writeFile(join(folder, "index.d.ts"), [`export * from "./${entry}.js";\n`, ...all].join(""));
   } finally {
     await rm(made, { recursive: true });
   }

@@ -13,7 +13,7 @@ const SETTINGS: ReadonlyMap<unknown, Setting> = new Map(
 );
 
 /** Of what a person writes: defaults and descriptions are those of the table of settings. */
-export function settingsJsonSchema(schema: z.ZodType): object {
+export function settingsJsonSchema(schema: z.ZodType): Schema {
   return z.toJSONSchema(schema, {
     io: "input",
     target: "draft-7",
@@ -27,65 +27,41 @@ export function settingsJsonSchema(schema: z.ZodType): object {
   });
 }
 
-/** The part of JSON Schema (draft 7) that the settings need. */
-const schemaShape = z.object({
-  description: z.string().optional(),
-  default: z.unknown().optional(),
-  type: z.string().optional(),
-  const: z.string().optional(),
-  enum: z.array(z.union([z.string(), z.number()])).optional(),
-  get anyOf() {
-    return z.array(schemaShape).optional();
-  },
-  get items() {
-    return schemaShape.optional();
-  },
-  get properties() {
-    return z.record(z.string(), schemaShape).optional();
-  },
-  required: z.array(z.string()).optional(),
-  get additionalProperties() {
-    return z.union([z.literal(false), schemaShape]).optional();
-  },
-});
+type Schema = z.core.JSONSchema.JSONSchema;
 
-type Schema = z.output<typeof schemaShape>;
-
-const UNKNOWN: Schema = {};
-
-/** @param name of the type @param title the sentence above it */
-export function settingsDeclaration(name: string, title: string, schema: unknown): string {
-  return `/** ${title} */\nexport type ${name} = ${typeOf(schemaShape.parse(schema), "")};\n`;
+export function settingsDeclaration(schema: z.ZodType): string {
+  const title = "The settings of a deployment, as in cdk.json under context.eventSync.";
+  return `/** ${title} */\nexport type EventSyncSettings = ${typeOf(settingsJsonSchema(schema), "")};\n`;
 }
 
 /** Throws for what it does not know: a type that accepts anything would check nothing. */
-function typeOf(schema: Schema, indent: string): string {
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
-  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, indent)).join(" | ");
-  switch (schema.type) {
+function typeOf(schema: Schema["items"], indent: string): string {
+  const found: Schema = typeof schema === "object" && !Array.isArray(schema) ? schema : {};
+  if (found.const !== undefined) return JSON.stringify(found.const);
+  if (found.enum !== undefined) return found.enum.map((one) => JSON.stringify(one)).join(" | ");
+  if (found.anyOf !== undefined) return found.anyOf.map((one) => typeOf(one, indent)).join(" | ");
+  switch (found.type) {
     case "string":
     case "boolean":
     case "number":
-      return schema.type;
+      return found.type;
     case "integer":
       return "number";
     case "array":
-      return `readonly (${typeOf(schema.items ?? UNKNOWN, indent)})[]`;
+      return `readonly (${typeOf(found.items, indent)})[]`;
     case "object":
-      return objectType(schema, indent);
+      return objectType(found, indent);
+    default:
+      throw new Error(
+        `the settings have a kind of value that their declaration does not know: ${JSON.stringify(schema)}`,
+      );
   }
-  throw new Error(
-    `the settings have a kind of value that their declaration does not know: ${JSON.stringify(schema)}`,
-  );
 }
 
 function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
   const inner = `${indent}  `;
-  if (properties === undefined) {
-    const value = typeof additionalProperties === "object" ? additionalProperties : UNKNOWN;
-    return `{\n${inner}readonly [name: string]: ${typeOf(value, inner)};\n${indent}}`;
-  }
+  if (properties === undefined)
+    return `{\n${inner}readonly [name: string]: ${typeOf(additionalProperties, inner)};\n${indent}}`;
   const keys = Object.entries(properties).map(([key, schema]) => {
     const optional = required.includes(key) ? "" : "?";
     return `${comment(schema, inner)}${inner}readonly ${/^\w+$/.test(key) ? key : JSON.stringify(key)}${optional}: ${typeOf(schema, inner)};\n`;
@@ -93,8 +69,9 @@ function objectType({ properties, required = [], additionalProperties }: Schema,
   return `{\n${keys.join("")}${indent}}`;
 }
 
-function comment({ description, default: fallback }: Schema, indent: string): string {
-  if (description === undefined) return "";
+function comment(schema: boolean | Schema, indent: string): string {
+  if (typeof schema === "boolean" || schema.description === undefined) return "";
+  const { description, default: fallback } = schema;
   const text =
     fallback === undefined
       ? description
