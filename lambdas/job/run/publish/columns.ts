@@ -166,7 +166,7 @@ function misplaced(tables: readonly string[], own: readonly string[]): string | 
   if (at === -1) return undefined;
   const [expected = "", found] = [tables[at], own[at]];
   const missing = tables.filter((name) => !own.includes(name));
-  const inPlace = found !== undefined && !tables.includes(found) ? found : undefined;
+  const inPlace = tables.includes(found ?? "") ? undefined : found;
   if (missing.length > 0) {
     const what =
       missing.length === 1 ? `column ${missing[0]}, which is` : `columns ${missing.join(", ")}, which are`;

@@ -5,13 +5,14 @@ import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import {
   checkColumns,
   columnsOfRun,
+  recordColumnsOf,
   type WarehouseColumn,
 } from "../../../../lambdas/job/run/publish/columns.ts";
 import {
   type LiftedColumn,
   parseLiftedColumns,
 } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
@@ -128,5 +129,152 @@ describe("a start", () => {
     const { columns } = await columnsOfRun({ ...ports, catalog }, { lifted: [] });
 
     expect(columns).toEqual([{ name: "brand", pointer: "/brand" }]);
+  });
+});
+
+describe("a start in a warehouse with columns", () => {
+  const SINCE = { since: "2026-01-05T06-00-05.000Z" };
+
+  function portsWith(columns: readonly object[], deployed?: readonly string[]) {
+    const store = new MemoryStore();
+    store.put(COLUMNS_FILE, JSON.stringify({ version: 1, columns }));
+    const catalog: Catalog = new MemoryCatalog(store);
+    return {
+      store: accountStore(store, "uk"),
+      catalog: { ...catalog, ...(deployed && { columns: async () => deployed }) },
+      logger: new LogLines(),
+      file: () => JSON.parse(store.text(COLUMNS_FILE) ?? "").columns,
+    };
+  }
+
+  test("that names none has those of the tables, and may have fewer, but all that its account has had", async () => {
+    const ports = portsWith([
+      { name: "a", pointers: { de: "/a" }, ...SINCE },
+      { name: "b", pointers: { de: "/other", uk: "/b" }, type: "BIGINT", typed_by: "x", ...SINCE },
+      { name: "c", pointers: { de: "/c" }, ...SINCE },
+      { name: "d", pointers: { de: "/d", fr: "/d" }, ...SINCE },
+    ]);
+    const [a, b, c, d] = [
+      { name: "a", pointer: "/a" },
+      { name: "b", pointer: "/b", type: "BIGINT", typedBy: "x" },
+      { name: "c", pointer: "/c" },
+      { name: "d", pointer: "/d" },
+    ];
+
+    const found = await columnsOfRun(ports, { lifted: [] });
+
+    expect(found).toEqual({
+      columns: [a, b, c, d],
+      earlier: [
+        [a, b, c],
+        [a, b],
+      ],
+    });
+    expect(ports.logger.lines).toEqual([]);
+  });
+
+  test("that names none is refused where accounts differ, or nothing says where a column comes from", async () => {
+    const ports = portsWith(
+      [
+        { name: "a", pointers: { uk: "/a" }, ...SINCE },
+        { name: "b", pointers: { de: "/b", fr: "/other" }, ...SINCE },
+      ],
+      ["uuid", "event", "a", "b", "c"],
+    );
+
+    await expect(columnsOfRun(ports, { lifted: [] })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      fields: { columns: "a,b,c" },
+      message: expect.stringMatching(
+        /; but the column b comes from \/b and from \/other in different accounts, and no snapshot says where the column c comes from\. Name them once, in this order: --lift a=\/a --lift b=POINTER --lift c=POINTER /,
+      ),
+    });
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["two accounts differ about a column", { de: "/a", fr: "/b" }],
+    ["no account has a column", {}],
+  ])("that names none is refused where %s", async (_, pointers) => {
+    const started = columnsOfRun(portsWith([{ name: "a", pointers, ...SINCE }]), { lifted: [] });
+
+    await expect(started).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test("that names them says nothing where they are those that are there", async () => {
+    const ports = portsWith([{ name: "a", pointers: { uk: "/a" }, ...SINCE }], ["uuid", "event", "a"]);
+    const lifted = lift("a");
+
+    expect(await columnsOfRun(ports, { lifted })).toEqual({ columns: lifted, earlier: [] });
+    expect(ports.logger.lines).toEqual([]);
+  });
+
+  test.each<[string, LiftedColumn, LiftedColumn, readonly string[]]>([
+    [
+      "keeps the type that it does not name",
+      { name: "a", pointer: "/a" },
+      { name: "a", pointer: "/a", type: "BIGINT", typedBy: "x" },
+      [],
+    ],
+    [
+      "keeps the type that it names once more",
+      { name: "a", pointer: "/a", type: "BIGINT" },
+      { name: "a", pointer: "/a", type: "BIGINT" },
+      [],
+    ],
+    [
+      "changes the type, and says so",
+      { name: "a", pointer: "/a", type: "DATE" },
+      { name: "a", pointer: "/a", type: "DATE" },
+      ["info the column a now has the type DATE, and no longer BIGINT; its text stays as it is"],
+    ],
+    [
+      "is warned of a pointer that looks like a type",
+      { name: "a", pointer: "/a:bigint" },
+      { name: "a", pointer: "/a:bigint", type: "BIGINT", typedBy: "x" },
+      [
+        "warn the column a now comes from /a:bigint and no longer from /a; older snapshots keep what they have",
+        "warn the column a comes from the field /a:bigint, and has no type: a type is written in capital letters and without spaces, such as DECIMAL(18,2)",
+      ],
+    ],
+  ])("%s", async (_, column, expected, lines) => {
+    const there = { name: "a", pointers: { uk: "/a" }, type: "BIGINT", typed_by: "x", ...SINCE };
+    const ports = portsWith([there]);
+
+    const { columns } = await columnsOfRun(ports, { lifted: [column] });
+
+    expect(columns).toEqual([expected]);
+    expect(ports.logger.lines).toEqual(lines.map((line) => expect.stringContaining(line)));
+  });
+
+  test("says nothing of a new column that has a type, also where its pointer looks like one", async () => {
+    const ports = portsWith([]);
+
+    await columnsOfRun(ports, { lifted: [{ name: "a", pointer: "/a:bigint", type: "BIGINT" }] });
+
+    expect(ports.logger.lines).toEqual([expect.stringContaining("info new columns: a. ")]);
+  });
+
+  describe("and its publication", () => {
+    const THERE = { name: "a", pointers: { de: "/a" }, ...SINCE };
+
+    test("records its columns, also where another account has appended one since", async () => {
+      const ports = portsWith([THERE, { ...THERE, name: "b" }]);
+
+      await recordColumnsOf(ports, liftedManifest(["a"]), true);
+
+      expect(ports.file()).toMatchObject([{ name: "a", pointers: { de: "/a", uk: "/a" } }, { name: "b" }]);
+    });
+
+    test("is refused where one stands in the place of another, unless a person accepts what is there", async () => {
+      const ports = portsWith([THERE]);
+
+      await expect(recordColumnsOf(ports, liftedManifest(["b"]), true)).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+      });
+      expect(ports.file()).toEqual([THERE]);
+
+      await recordColumnsOf(ports, liftedManifest(["b"]), false);
+      expect(ports.file()).toMatchObject([{ name: "a" }, { name: "b" }]);
+    });
   });
 });
