@@ -128,8 +128,7 @@ export class UsageWindow {
     this.#older = 0;
     this.#used = NOTHING;
     for (const sum of sums.toSorted((a, b) => a.latestMs - b.latestMs)) {
-      const isOlder = nowMs >= expiryMs(sum, this.#windowMs);
-      if (!isOlder || nowMs < expiryMs(sum, REMEMBERED_MS)) this.#append(sum, isOlder);
+      if (nowMs < expiryMs(sum, REMEMBERED_MS)) this.#append(sum, nowMs >= expiryMs(sum, this.#windowMs));
     }
   }
 

@@ -61,6 +61,29 @@ describe("the use of the last window", () => {
     expect(free(setUp({ requestsPerMinute: 1_000, share: 1, clock, earlier: use }).rateLimiter)).toBe(940);
   });
 
+  it("is forgotten after an hour, also where nothing was asked meanwhile", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100 });
+    acquired(rateLimiter).settle(40);
+
+    clock.advance(3_600_000);
+    expect(rateLimiter.usage()).toEqual([{ atMs: NOW, requests: 1, bytes: 40 }]);
+    clock.advance(1);
+    expect(rateLimiter.usage()).toEqual([]);
+  });
+
+  it("leaves the window also after older usage was forgotten", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 1, share: 1 });
+    const older = [3_500_000, 3_400_000].map((ms) => ({ atMs: NOW - ms, requests: 1, bytes: 0 }));
+    rateLimiter.add(older);
+    clock.advance(600_000);
+    rateLimiter.usage();
+
+    acquired(rateLimiter).settle(0);
+    clock.advance(WINDOW + 1);
+
+    expect(free(rateLimiter)).toBe(1);
+  });
+
   it.each([
     { earlierMs: 60_000, laterMs: 600_000, left: 400 },
     { earlierMs: 600_000, laterMs: 60_000, left: 200 },
