@@ -170,27 +170,22 @@ export class RateLimiter {
   /** When each part of the budget has room for so many more details, by the monotonic clock. */
   #freeAtMs(requests: number): Amount {
     const { largest, mean } = this.#details;
-    const inFlight = this.#expectedInFlight;
     const bytes = Math.max(1, largest + (requests - 1) * mean);
     return {
-      requests: this.#amountFreeAtMs("requests", requests, (used, rest) => {
-        return used.requests + inFlight.requests + rest <= this.#most.requests;
-      }),
-      bytes: this.#amountFreeAtMs("bytes", bytes, (used, rest) => {
-        const isAlone = inFlight.requests === 0 && used.bytes === 0;
-        return isAlone || used.bytes + inFlight.bytes + rest <= this.#most.bytes;
-      }),
+      requests: this.#amountFreeAtMs("requests", requests),
+      bytes: this.#amountFreeAtMs("bytes", bytes),
     };
   }
 
   /** Whole windows, and then what is left of the amount. */
-  #amountFreeAtMs(part: keyof Amount, amount: number, fits: (used: Amount, rest: number) => boolean): number {
+  #amountFreeAtMs(part: keyof Amount, amount: number): number {
     const most = this.#most[part];
     const windows = Number.isFinite(most) ? Math.max(0, Math.ceil(amount / most) - 1) : 0;
     const rest = windows === 0 ? amount : amount - windows * most;
+    const free = most - rest - this.#expectedInFlight[part];
     const lengthMs = this.windowMs + 1;
     // If requests in flight fill it, a window is empty a window after their responses.
-    const atMs = this.#window.fitsAtMs((used) => fits(used, rest)) ?? this.#clock.monotonicMs() + lengthMs;
+    const atMs = this.#window.fitsAtMs((used) => used[part] <= free) ?? this.#clock.monotonicMs() + lengthMs;
     return atMs + windows * lengthMs;
   }
 
