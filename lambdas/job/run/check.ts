@@ -172,7 +172,6 @@ async function tryStore(ports: RunPorts): Promise<true> {
  */
 type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
-/** How many files one message names. */
 const MAX_NAMED = 10;
 
 interface Damage extends Partial<Pick<Unit, "holds">> {

@@ -94,34 +94,17 @@ async function stage(
   chain: Chain,
   facts: SnapshotFacts,
 ): Promise<void> {
-  const { ports, settings, budget, timeBudget } = session;
+  const { ports, settings, budget } = session;
   const total = chain.plan.header.events;
-  let done = chain.end;
-  const sayLeft = sayEstimate(total - done, budget, ports.logger);
-  const report = (): void => ports.onProgress({ done, total, retries: service.counts.retries });
-  report();
-  const cut = rangeCut(total, budget.waitMs(total - done));
-  await collect({
-    ports,
-    settings,
-    chain,
-    service,
-    timeBudget,
-    cut: { ...cut, events: Math.min(cut.events, settings.rangeEvents ?? cut.events) },
-    beforeRecord: () => session.lease.confirm(),
-    onRow: (place, row, event) => facts.add(place, row, event),
-    onDone: () => {
-      done += 1;
-      sayLeft(total - done);
-      report();
-    },
-    onRecorded: (place) => {
-      session.hasAdvanced = true;
-      facts.markCounted(place);
-    },
-    onLost: () => {
-      facts.beginAgain();
-      done = chain.end;
-    },
-  });
+  const left = total - chain.end;
+  const sayLeft = sayEstimate(left, budget, ports.logger);
+  const report = (done: number): void => ports.onProgress({ done, total, retries: service.counts.retries });
+  report(chain.end);
+  const { events, ms } = rangeCut(total, budget.waitMs(left));
+  const cut = { events: Math.min(events, settings.rangeEvents ?? events), ms };
+  const onDone = (done: number): void => {
+    sayLeft(total - done);
+    report(done);
+  };
+  await collect(session, { service, chain, facts, cut, onDone });
 }

@@ -125,7 +125,6 @@ export class RunSession {
     return this.endOf(error);
   }
 
-  /** Closes the service and frees the lease. */
   async close(): Promise<void> {
     try {
       await this.#service?.close();

@@ -21,31 +21,31 @@ import type { TimeBudget } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
-export interface BuildTask {
+/** A session, while it builds. */
+export interface BuildSession {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
   readonly settings: Pick<
     RunSettings,
     "account" | "lifted" | "baseUrl" | "isListed" | "listPointer" | "detailPointer"
   >;
-  /** All of the plan is staged. */
-  readonly chain: Chain;
-  /** Of the ranges that this process has fetched. */
-  readonly facts: SnapshotFacts;
   readonly timeBudget: TimeBudget;
-  /** Called when a file of the snapshot is there that was not. */
-  readonly onAdvanced: () => void;
+  hasAdvanced: boolean;
 }
 
 /** Parts that get their names at the same time. */
 const AT_ONCE = 8;
 
 /**
- * Verifies the ranges that this process has not written, and names the rows of all of them. A part that exists already is
+ * Verifies the ranges of a complete chain that `facts` has not counted, and names the rows of all of them. A part that exists already is
  * verified and taken, and so is a manifest. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, also where that
  * manifest is of another snapshot, and `SNAPSHOT_INCOMPLETE`.
  */
-export async function buildSnapshot(task: BuildTask): Promise<Manifest> {
-  const { ports, settings, chain, facts, timeBudget, onAdvanced } = task;
+export async function buildSnapshot(
+  session: BuildSession,
+  chain: Chain,
+  facts: SnapshotFacts,
+): Promise<Manifest> {
+  const { ports, settings, timeBudget } = session;
   const { store, signal } = ports;
   const { run_id: runId, events: planned, ...header } = chain.plan.header;
   const proceed = (): void => {
@@ -65,7 +65,7 @@ export async function buildSnapshot(task: BuildTask): Promise<Manifest> {
   });
   const name = async (rows: RangeRows, index: number): Promise<void> => {
     const key = store.keys.part(runId, index);
-    if (await store.copy(chain.keyOf(rows), key)) onAdvanced();
+    if (await store.copy(chain.keyOf(rows), key)) session.hasAdvanced = true;
     else await verifyFile(store, key, rows, rows.stored, proceed);
   };
   for (let at = 0; at < staged.length; at += AT_ONCE) {

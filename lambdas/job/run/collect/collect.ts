@@ -9,6 +9,8 @@ import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/count-text.ts";
+import type { SnapshotFacts } from "../build/build-snapshot.ts";
+import type { Lease } from "../lease/lease.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { mapOrdered } from "./map-ordered.ts";
@@ -59,23 +61,26 @@ export function fetchResults(
   });
 }
 
-export interface CollectOptions extends Omit<FetchOptions, "signal" | "onRow"> {
+/** A session, while it collects. */
+export interface CollectSession {
   readonly ports: Pick<RunPorts, "store" | "clock" | "random" | "logger" | "signal">;
+  readonly settings: FetchOptions["settings"];
+  readonly timeBudget: TimeBudget;
+  /** Confirmed before each record. */
+  readonly lease: Pick<Lease, "confirm">;
+  hasAdvanced: boolean;
+}
+
+export interface CollectTask {
+  readonly service: FetchOptions["service"];
   /** The plan, and what is staged of it. */
   readonly chain: Chain;
-  readonly timeBudget: TimeBudget;
+  /** Of the ranges that this process records. */
+  readonly facts: Pick<SnapshotFacts, "add" | "markCounted" | "beginAgain">;
   /** Where a range is cut, beside the size of a part. */
   readonly cut: RangeCut;
-  /** Called before each record; throws where this process should not work on. */
-  readonly beforeRecord: () => Promise<void>;
-  /** Called for each row that is fetched, with the place of its event in the plan. */
-  readonly onRow: (place: number, row: Row, event: unknown) => void;
-  /** Called for each event that is done. */
-  readonly onDone: () => void;
-  /** A range of this process is recorded, which begins there. */
-  readonly onRecorded: (place: number) => void;
-  /** A range is another process's: what was fetched from its place on is not used, and no more of it comes. */
-  readonly onLost: () => void;
+  /** Called for each event that is done, with how many of the plan are. */
+  readonly onDone: (done: number) => void;
 }
 
 interface RangeCut {
@@ -102,18 +107,19 @@ export function rangeCut(events: number, ms: number): RangeCut {
  * Stages every event that is not staged. Throws `StoppedEarly` where time or budget end; that, and an error that leaves the
  * run unfinished, comes after what is finished in order is recorded.
  */
-export async function collect(options: CollectOptions): Promise<void> {
-  const { chain, onLost } = options;
+export async function collect(session: CollectSession, task: CollectTask): Promise<void> {
+  const { chain, facts } = task;
   while (!chain.isComplete) {
-    const { isLost } = await collectOn(options);
-    // Not before: answers that were in flight have come until now.
-    if (isLost) onLost();
+    const { isLost } = await collectOn(session, task);
+    // What was fetched from there on is not used. Not before: answers that were in flight have come until now.
+    if (isLost) facts.beginAgain();
   }
 }
 
 /** From the end of the chain on, until all is staged, or another process has recorded a range there. */
-async function collectOn(options: CollectOptions): Promise<{ readonly isLost: boolean }> {
-  const { ports, chain, timeBudget, onRow } = options;
+async function collectOn(session: CollectSession, task: CollectTask): Promise<{ readonly isLost: boolean }> {
+  const { ports, settings, timeBudget } = session;
+  const { service, chain, facts } = task;
   const { plan } = chain;
   const total = plan.header.events;
   const first = chain.end;
@@ -128,14 +134,15 @@ async function collectOn(options: CollectOptions): Promise<{ readonly isLost: bo
   const end = new AbortController();
   const results = new Results(
     fetchResults(events(), {
-      ...options,
+      service,
+      settings,
       signal: AbortSignal.any([ports.signal, end.signal]),
-      onRow: (place, row, event) => onRow(first + place, row, event),
+      onRow: (place, row, event) => facts.add(first + place, row, event),
     }),
   );
   try {
     while (!chain.isComplete) {
-      const { failure, isLost } = await collectRange(options, results);
+      const { failure, isLost } = await collectRange(session, task, results);
       if (isLost) return { isLost };
       if (failure) throw failure.error;
       if (stop && (await results.peek()) === undefined)
@@ -156,10 +163,11 @@ async function collectOn(options: CollectOptions): Promise<{ readonly isLost: bo
 
 /** Writes the next range and records it. An error of the results ends it earlier, and is returned. */
 async function collectRange(
-  { ports, chain, cut, beforeRecord, onDone, onRecorded }: CollectOptions,
+  session: CollectSession,
+  { chain, facts, cut, onDone }: CollectTask,
   results: Results,
 ): Promise<{ readonly failure: { readonly error: unknown } | undefined; readonly isLost?: true }> {
-  const { store, clock, random } = ports;
+  const { store, clock, random } = session.ports;
   const { run_id: runId } = chain.plan.header;
   const place = chain.end;
   const beganAtMs = clock.monotonicMs();
@@ -182,7 +190,7 @@ async function collectRange(
       results.take();
       events += 1;
       bytes += size;
-      onDone();
+      onDone(place + events);
       if ("line" in result) return result.line;
       leftOut.push({ uuid: result.uuid, reason: result.leftOut });
     }
@@ -200,9 +208,10 @@ async function collectRange(
   }
   if (events === 0) return { failure };
 
-  await beforeRecord();
+  await session.lease.confirm();
   if (await chain.add({ end: place + events, rows, left_out: leftOut })) {
-    onRecorded(place);
+    session.hasAdvanced = true;
+    facts.markCounted(place);
     return { failure };
   }
   if (rows) await store.delete(key);

@@ -103,21 +103,13 @@ interface Compared {
 
 /** The readings before the newest, compressed: each event once, with its newest text. */
 class EarlierReadings {
-  #length = 0;
-  #repeated = 0;
+  length = 0;
+  /** The most of any reading. */
+  repeated = 0;
   #events = new CompressedLines();
 
-  get length(): number {
-    return this.#length;
-  }
-
-  /** The most of any reading. */
-  get repeated(): number {
-    return this.#repeated;
-  }
-
   async compare(list: EventList): Promise<Compared> {
-    const newest = 1 << this.#length;
+    const newest = 1 << this.length;
     let length = 0;
     let lacking = 0;
     /** A bit for each reading before that is not as the newest. */
@@ -139,13 +131,13 @@ class EarlierReadings {
       events.add(`${readings} ${requestAs} ${listing}`);
     }
     this.#events = events;
-    this.#repeated = Math.max(this.#repeated, list.repeated);
-    this.#length += 1;
+    this.repeated = Math.max(this.repeated, list.repeated);
+    this.length += 1;
   }
 
   /** The events of all readings, with this one as the newest, sorted by uuid. */
   *#with(list: EventList): Generator<Found, void> {
-    const newest = 1 << this.#length;
+    const newest = 1 << this.length;
     const earlier = this.#all();
     let next = earlier.next();
     for (const event of list.events) {

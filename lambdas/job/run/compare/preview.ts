@@ -69,15 +69,12 @@ export async function makePreview(
 ): Promise<Preview> {
   const { store, logger } = ports;
   const { snapshot_id: snapshotId, counts } = manifest;
-  const unlessDamaged = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work;
-    } catch (error) {
+  const unlessDamaged = <T>(what: string, work: Promise<T>): Promise<T | undefined> =>
+    work.catch((error: unknown) => {
       if (!isDamage(error)) throw error;
       logger.warn(`${what}: ${error.message}`, { error_code: error.code });
       return undefined;
-    }
-  };
+    });
   const changes = await unlessDamaged(
     "what publishing the held snapshot would change is not known",
     changesFrom(ports, base, manifest),
@@ -126,12 +123,10 @@ function noneLeftOut(): Record<LeftOutReason, string[]> {
 }
 
 /** Changes in short: how many of each kind, and the first uuids of each. */
-type Kind = Change["change"];
-
 export class ChangeSample {
   readonly #most: number;
-  readonly counts: Record<Kind, number> = { added: 0, changed: 0, removed: 0 };
-  readonly uuids: Readonly<Record<Kind, string[]>> = { added: [], changed: [], removed: [] };
+  readonly counts: Record<Change["change"], number> = { added: 0, changed: 0, removed: 0 };
+  readonly uuids: Readonly<Record<Change["change"], string[]>> = { added: [], changed: [], removed: [] };
 
   /** @param most how many uuids of each kind are kept */
   constructor(most: number) {

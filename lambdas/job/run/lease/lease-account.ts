@@ -37,7 +37,6 @@ export interface LeasedAccount {
   readonly rateLimiter: RateLimiter;
 }
 
-/** Takes the account's lease, or says which process holds it. */
 export async function leaseAccount(
   ports: RunPorts,
   settings: RunSettings,
@@ -261,7 +260,6 @@ export function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefi
   return lease.run_id === null || isWaiting ? undefined : Math.min(expiryMs(lease, nowMs), nowMs);
 }
 
-/** The lease of an execution, as it was read. */
 interface ExecutionLease {
   readonly version: string;
   readonly lease: LeaseFile;

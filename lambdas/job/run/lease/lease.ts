@@ -203,7 +203,6 @@ export function instantOf(clock: Clock): Instant {
   return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
 }
 
-/** What a lease begins with. */
 export interface LeaseOptions {
   readonly store: AccountStore;
   readonly clock: Clock;
@@ -229,7 +228,6 @@ interface TakenLease {
   readonly crashedAtMs: number | undefined;
 }
 
-/** Another process has taken the lease over and works on the account now. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
   readonly takenBy: string | null;
@@ -276,7 +274,6 @@ export interface Skipped {
   readonly explanation: string;
 }
 
-/** Another process or an execution had the lease when this process started. */
 export function skippedAsTaken({ takenBy, execution, expiresAt }: LeaseTaken): Skipped {
   const work = workOf(takenBy);
   const why =
@@ -290,7 +287,6 @@ export function skippedAsTaken({ takenBy, execution, expiresAt }: LeaseTaken): S
   };
 }
 
-/** Another process took the lease over while this one worked. */
 export function skippedAsLost({ takenBy }: LeaseLost): Skipped {
   const by = takenBy === null ? "" : `: ${workOf(takenBy)}`;
   return {

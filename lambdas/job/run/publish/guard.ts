@@ -143,7 +143,6 @@ function moreThanAccepted({ accepted, ...found }: GuardCounts): number {
   }, 0);
 }
 
-/** What to do about missing events. */
 function remedy({ listed, forbidden }: Missing): string {
   const refused =
     forbidden === 0

@@ -40,13 +40,10 @@ const COMPARE_MS = 0.05;
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { session, chain, facts } = task;
-  const { ports, settings, attempt, timeBudget } = session;
+  const { ports, settings, attempt } = session;
   const { store, clock } = ports;
   const { account } = settings;
-  const onAdvanced = (): void => {
-    session.hasAdvanced = true;
-  };
-  const manifest = await buildSnapshot({ ports, settings, chain, facts, timeBudget, onAdvanced });
+  const manifest = await buildSnapshot(session, chain, facts);
   attempt.snapshotId = manifest.snapshot_id;
   attempt.counts = countsOf(manifest);
 

@@ -108,7 +108,6 @@ type DetailValue =
   | readonly DetailValue[]
   | { readonly [key: string]: DetailValue };
 
-/** What goes to a bus of events. */
 export interface BusEvent {
   readonly detailType: string;
   readonly detail: { readonly [key: string]: DetailValue };

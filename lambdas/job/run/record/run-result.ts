@@ -32,7 +32,6 @@ export interface RunEnd {
   };
 }
 
-/** An attempt that failed. */
 export interface RunFailure {
   readonly error: unknown;
 }

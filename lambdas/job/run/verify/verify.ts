@@ -217,7 +217,6 @@ function spellingIn(listing: string, uuid: string): string | undefined {
 /** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap, `too_deep` for too many levels. */
 type Verdict = "same" | "changed" | Extract<Detail, { kind: "left-out" }>["reason"];
 
-/** How many uuids are named of each kind. */
 const MAX_NAMED = 10;
 
 class Verdicts {

@@ -3,7 +3,7 @@
 import { gunzipSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
-  type BuildTask,
+  type BuildSession,
   buildSnapshot,
   SnapshotFacts,
 } from "../../../../lambdas/job/run/build/build-snapshot.ts";
@@ -52,9 +52,12 @@ function record(): void {
   putRange(store, plan, 4, 6, { gone: [4] });
 }
 
-async function build(changes: Partial<BuildTask> = {}): Promise<Manifest> {
-  const chain = changes.chain ?? (await Chain.read(accountStore(store, ACCOUNT), plan, await filesOf(store)));
-  return buildSnapshot({
+async function build(
+  changes: Partial<BuildSession> & { readonly chain?: Chain; readonly facts?: SnapshotFacts } = {},
+): Promise<Manifest> {
+  const { chain = await Chain.read(accountStore(store, ACCOUNT), plan, await filesOf(store)), ...others } =
+    changes;
+  const session: BuildSession = {
     ports: {
       store: accountStore(store, ACCOUNT),
       clock: new ManualClock(0),
@@ -69,14 +72,15 @@ async function build(changes: Partial<BuildTask> = {}): Promise<Manifest> {
       listPointer: undefined,
       detailPointer: undefined,
     },
-    chain,
-    facts: facts(),
     timeBudget: new TimeBudget({}),
-    onAdvanced: () => {
+    get hasAdvanced() {
+      return advanced > 0;
+    },
+    set hasAdvanced(_) {
       advanced += 1;
     },
-    ...changes,
-  });
+  };
+  return buildSnapshot(Object.assign(session, others), chain, changes.facts ?? facts());
 }
 
 async function textOf(key: string): Promise<string> {

@@ -2,7 +2,12 @@
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { type CollectOptions, collect, rangeCut } from "../../../../lambdas/job/run/collect/collect.ts";
+import {
+  type CollectSession,
+  type CollectTask,
+  collect,
+  rangeCut,
+} from "../../../../lambdas/job/run/collect/collect.ts";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import { LeaseLost } from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
@@ -66,15 +71,18 @@ async function detail(requestAs: string, signal?: AbortSignal): Promise<Detail> 
 
 let tokens = 0;
 
-interface Changes extends Partial<CollectOptions> {
+interface Changes extends Partial<CollectTask> {
   readonly on?: Store;
   readonly signal?: AbortSignal;
   readonly concurrency?: number;
+  readonly timeBudget?: TimeBudget;
+  readonly beforeRecord?: () => Promise<void>;
 }
 
 function start(chain: Chain, changes: Changes = {}): Promise<void> {
-  const { on = store, signal = new AbortController().signal, concurrency = 1, ...others } = changes;
-  return collect({
+  const { on = store, signal = new AbortController().signal, concurrency = 1 } = changes;
+  const { timeBudget = new TimeBudget({}), beforeRecord = async () => undefined, ...task } = changes;
+  const session: CollectSession = {
     ports: {
       store: accountStore(on, "uk"),
       clock,
@@ -83,16 +91,21 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
       signal,
     },
     settings: { concurrency, lifted: [] },
+    timeBudget,
+    lease: { confirm: beforeRecord },
+    hasAdvanced: false,
+  };
+  return collect(session, {
     chain,
     service: { detail },
-    timeBudget: new TimeBudget({}),
+    facts: {
+      add: (place) => counted.set(place, (counted.get(place) ?? 0) + 1),
+      markCounted: (place) => recorded.push(place),
+      beginAgain: () => counted.clear(),
+    },
     cut: { events: 4, ms: MINUTE_MS },
-    beforeRecord: async () => undefined,
-    onRow: (place) => counted.set(place, (counted.get(place) ?? 0) + 1),
     onDone: () => undefined,
-    onRecorded: (place) => recorded.push(place),
-    onLost: () => counted.clear(),
-    ...others,
+    ...task,
   });
 }
 
