@@ -8,7 +8,7 @@ import { check } from "../job/run/check.ts";
 import { diff } from "../job/run/compare/diff.ts";
 import { ChangeSample } from "../job/run/compare/preview.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/run/discover.ts";
-import { abandonRun } from "../job/run/hand-over/abandon-run.ts";
+import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { retire } from "../job/run/retire.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";

@@ -90,7 +90,6 @@ async function readSample(
     service.detail(requestAs, stop);
   const details = mapOrdered(sample, fetchOne, {
     concurrency,
-    ahead: Math.max(64, concurrency * 4),
     maxWeight: MAX_WAITING_TEXT,
     weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
     signal: ports.signal,

@@ -10,11 +10,12 @@ import { readList } from "./collect/read-list.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { publishRun, removedSince, superseded } from "./publish/publish.ts";
-import { announceStart } from "./record/attempt.ts";
+import type { Attempt } from "./record/attempt.ts";
 import { countText } from "./record/count-text.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
+import { attemptsOf } from "./record/run-log.ts";
 import type { RunEnd } from "./record/run-result.ts";
-import type { CountingService } from "./run-ports.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { Baseline, RunSession } from "./run-session.ts";
 
 /**
@@ -85,6 +86,19 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
   });
   session.isPlanned = true;
   return plan;
+}
+
+/**
+ * Called by an attempt that has the lease, has opened the service, and found no plan of its run. Says nothing where an
+ * earlier attempt of the run came as far: its line of the run log has requests.
+ */
+async function announceStart(
+  { store, clock, onStarted }: Pick<RunPorts, "store" | "clock" | "onStarted">,
+  { runId, trigger }: Attempt,
+): Promise<void> {
+  if (onStarted === undefined) return;
+  for await (const { requests } of attemptsOf(store, runId)) if (requests !== null) return;
+  await onStarted({ runId, trigger, startedAtMs: clock.now() });
 }
 
 /** Stages what is missing. */

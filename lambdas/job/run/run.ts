@@ -3,8 +3,7 @@
 import { plannedTrigger } from "../snapshot/staging/plan.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
-import { askExecution } from "./hand-over/abandon-run.ts";
-import { handOver, type OwnExecution } from "./hand-over/hand-over.ts";
+import { askExecution, handOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { skippedAsTaken } from "./lease/lease.ts";
 import { freeLease, type LeasedAccount, leaseAccount, readExecutionLease } from "./lease/lease-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
@@ -105,7 +104,7 @@ async function resultBefore(store: AccountStore, { runId }: RunStart): Promise<R
 async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {
   const { logger } = ports;
   await orWarn(logger, "lost changes could not be made again", mendChanges(ports));
-  await orWarn(logger, "old snapshots could not be deleted", applyRetention({ ports, retainDays }));
+  await orWarn(logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
 }
 
 /** One turn of an execution: this invocation continues the run that was handed over. */

@@ -7,7 +7,7 @@ import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts
 import { check } from "../../../lambdas/job/run/check.ts";
 import { diff } from "../../../lambdas/job/run/compare/diff.ts";
 import { discover } from "../../../lambdas/job/run/discover.ts";
-import { abandonRun } from "../../../lambdas/job/run/hand-over/abandon-run.ts";
+import { abandonRun } from "../../../lambdas/job/run/hand-over/hand-over.ts";
 import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
 import { retire } from "../../../lambdas/job/run/retire.ts";
 import { continueRun, run } from "../../../lambdas/job/run/run.ts";

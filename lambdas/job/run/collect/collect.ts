@@ -54,7 +54,6 @@ export function fetchResults(
   };
   return mapOrdered(events, fetchOne, {
     concurrency,
-    ahead: Math.max(64, concurrency * 4),
     maxWeight: MAX_WAITING_TEXT,
     weigh: (result) => RESULT_WEIGHT + ("line" in result ? result.line.length : 0),
     signal,

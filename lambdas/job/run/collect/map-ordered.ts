@@ -3,8 +3,8 @@
 export interface OrderedOptions<Result> {
   /** How many items are worked on at the same time. */
   readonly concurrency: number;
-  /** How many items may be started before the consumer takes the oldest one that is finished. */
-  readonly ahead: number;
+  /** How many items may be started before the consumer takes the oldest one that is finished; without it some more. */
+  readonly ahead?: number;
   /** How much of results may wait, also for an older one, in the unit of `weigh`; above it nothing new is started. */
   readonly maxWeight: number;
   readonly weigh: (result: Result) => number;
@@ -22,7 +22,7 @@ export async function* mapOrdered<Item, Result>(
   work: (item: Item, signal: AbortSignal, place: number) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
-  const { concurrency, ahead, maxWeight, weigh, signal } = options;
+  const { concurrency, ahead = Math.max(64, concurrency * 4), maxWeight, weigh, signal } = options;
   const stop = new AbortController();
   const source = items[Symbol.iterator]();
   /** Results that are not taken yet, by their places. */

@@ -6,10 +6,10 @@ import { runInstant } from "../../storage/layout.ts";
 import { readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readRetired } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { type HeldMark, readHold } from "../publish/guard.ts";
+import { type Hold, readHold } from "../publish/guard.ts";
 import type { Preview } from "./preview.ts";
 
-export interface HeldSnapshot extends HeldMark {
+export interface HeldSnapshot extends Hold {
   readonly snapshotId: string;
 }
 

@@ -25,6 +25,8 @@ export interface Hold {
   readonly reason: HoldReason;
   /** For a person: what was found, what was expected, which setting decides, which events are missing. */
   readonly explanation: string;
+  /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
+  readonly preview?: Preview;
 }
 
 interface GuardLimits {
@@ -175,11 +177,6 @@ const heldSchema = z.object({
   preview: previewSchema.optional().catch(undefined),
 });
 
-/** Why a snapshot is held, and what publishing it would do, as far as that is known. */
-export interface HeldMark extends Hold {
-  readonly preview?: Preview;
-}
-
 /** For a snapshot whose mark cannot be read: it was held, and stays held. */
 const REASON_LOST: Hold = {
   reason: "MARK_DAMAGED",
@@ -188,7 +185,7 @@ const REASON_LOST: Hold = {
 };
 
 /** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
-export async function readHold(store: AccountStore, snapshotId: string): Promise<HeldMark | undefined> {
+export async function readHold(store: AccountStore, snapshotId: string): Promise<Hold | undefined> {
   try {
     const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
     if (mark === undefined) return undefined;
@@ -207,7 +204,7 @@ export async function readHold(store: AccountStore, snapshotId: string): Promise
 export async function hold(
   store: AccountStore,
   snapshotId: string,
-  { reason, explanation, preview }: HeldMark,
+  { reason, explanation, preview }: Hold,
   nowMs: number,
 ): Promise<void> {
   const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };

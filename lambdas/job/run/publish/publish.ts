@@ -20,7 +20,7 @@ import type { RunEnd } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
 import type { BaseOf } from "./base.ts";
 import { commit } from "./commit.ts";
-import { describeUnstable, guard, type HeldMark, type Hold, hold, readHold } from "./guard.ts";
+import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
 import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
 
 interface PublishTask {
@@ -75,10 +75,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   return { ...end, explanation: explanation.join(" ") };
 }
 
-type Decision =
-  | { readonly own: Publication }
-  | { readonly later: Publication }
-  | { readonly holding: HeldMark };
+type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
 
 /**
  * Decides by the head of this moment: the head at the start may be outdated. One publication at most carries this run,
@@ -151,7 +148,7 @@ function later(what: string): RunEnd {
   return { outcome: "SUPERSEDED", reason: "LATER_HEAD", explanation };
 }
 
-function held(snapshotId: string, { reason, explanation, preview }: HeldMark): RunEnd {
+function held(snapshotId: string, { reason, explanation, preview }: Hold): RunEnd {
   return {
     outcome: "HELD",
     reason,

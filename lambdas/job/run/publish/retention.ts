@@ -18,18 +18,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A snapshot that was not published in that time, held or left by a crashed run, is due. */
 const UNPUBLISHED_DAYS = 30;
 
-interface RetentionTask {
-  readonly ports: Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
-  /** Published snapshots older than so many days are due; undefined keeps all. */
-  readonly retainDays: number | undefined;
-}
+type RetentionPorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
 
 /**
  * Never deletes the head, nor a snapshot that was the head within the last day. A mark is taken away from the head only:
  * it was published while it was being retired. Any other stays retired, as a person may have wanted.
+ * @param retainDays published snapshots older than so many days are due; undefined keeps all
  */
-export async function applyRetention(task: RetentionTask): Promise<void> {
-  const { ports } = task;
+export async function applyRetention(ports: RetentionPorts, retainDays: number | undefined): Promise<void> {
   const { store, clock, logger } = ports;
   const log = await readLog(store);
   const nowMs = clock.now();
@@ -50,8 +46,11 @@ export async function applyRetention(task: RetentionTask): Promise<void> {
       const retiredAtMs = await readRetired(store, snapshotId);
       if (retiredAtMs === "undated") undated.push(snapshotId);
       else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
-        await deleteFiles(task, snapshot);
-    } else if (!inUse.has(snapshotId) && isDue(task, snapshotId, published.has(snapshotId), nowMs)) {
+        await deleteFiles(ports, snapshot);
+    } else if (
+      !inUse.has(snapshotId) &&
+      isDue(snapshotId, published.has(snapshotId) ? retainDays : UNPUBLISHED_DAYS, nowMs)
+    ) {
       await markRetired(store, snapshotId);
       undated.push(snapshotId);
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
@@ -71,15 +70,13 @@ function headsSince(log: readonly Publication[], sinceMs: number): ReadonlySet<s
   return new Set(heads.map(({ snapshot_id }) => snapshot_id));
 }
 
-function isDue(task: RetentionTask, snapshotId: string, isPublished: boolean, nowMs: number): boolean {
+function isDue(snapshotId: string, days: number | undefined, nowMs: number): boolean {
   const madeAtMs = runInstant(snapshotId);
-  const days = isPublished ? task.retainDays : UNPUBLISHED_DAYS;
   return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
 }
 
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
-async function deleteFiles({ ports }: RetentionTask, snapshot: SnapshotFiles): Promise<void> {
-  const { store, logger } = ports;
+async function deleteFiles({ store, logger }: RetentionPorts, snapshot: SnapshotFiles): Promise<void> {
   const { snapshotId } = snapshot;
   const files = snapshot.files.filter(({ key }) => key !== store.keys.retired(snapshotId));
   if (files.length === 0) return;

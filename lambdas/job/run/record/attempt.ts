@@ -8,7 +8,7 @@ import { formatRunId } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { errorColumns } from "./run-event.ts";
-import { appendRunLog, attemptsOf, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { appendRunLog, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
 import { type RunEnd, type RunFailure, type RunResult, writeRunResult } from "./run-result.ts";
 
 /** Updated while the attempt works, so that a failed one still reports how far it got. */
@@ -62,19 +62,6 @@ export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): At
     snapshotId: null,
     counts: NO_COUNTS,
   };
-}
-
-/**
- * Called by an attempt that has the lease, has opened the service, and found no plan of its run. Says nothing where an
- * earlier attempt of the run came as far: its line of the run log has requests.
- */
-export async function announceStart(
-  { store, clock, onStarted }: Pick<RunPorts, "store" | "clock" | "onStarted">,
-  { runId, trigger }: Attempt,
-): Promise<void> {
-  if (onStarted === undefined) return;
-  for await (const { requests } of attemptsOf(store, runId)) if (requests !== null) return;
-  await onStarted({ runId, trigger, startedAtMs: clock.now() });
 }
 
 type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;

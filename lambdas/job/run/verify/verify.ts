@@ -106,8 +106,7 @@ async function compareSample(task: Task, open: OpenService, budget: RateLimiter)
   });
   const { concurrency } = settings;
   // What waits to be taken is a verdict, not a text.
-  const ahead = Math.max(64, concurrency * 4);
-  const bounds = { concurrency, ahead, maxWeight: sample, weigh: () => 1, signal: ports.signal };
+  const bounds = { concurrency, maxWeight: sample, weigh: () => 1, signal: ports.signal };
   try {
     const sayLeft = sayEstimate(sample, budget, ports.logger);
     report();

@@ -91,7 +91,7 @@ describe("retention", () => {
 
     for (const _ of ["retires", "deletes"]) {
       world.clock.advance(2 * DAY_MS);
-      await applyRetention({ ports: { ...ports, logger }, retainDays: 1 });
+      await applyRetention({ ...ports, logger }, 1);
     }
 
     expect(files(world, first)).toEqual(before);
@@ -216,7 +216,7 @@ describe("retention", () => {
     const [first = ""] = await daily(world, 2);
     const later = async (ms: number, retainDays: number): Promise<readonly string[]> => {
       world.clock.set(ms);
-      await applyRetention({ ports: world.ports(), retainDays });
+      await applyRetention(world.ports(), retainDays);
       return files(world, first);
     };
 
@@ -245,9 +245,9 @@ describe("retention", () => {
     const catalog: Catalog = { refresh: async () => void steps.push("refresh") };
     const ports = { ...world.ports({ store, catalog }), logger: new LogLines() };
 
-    await applyRetention({ ports, retainDays: 1 });
+    await applyRetention(ports, 1);
     const first = steps.splice(0);
-    await applyRetention({ ports, retainDays: 1 });
+    await applyRetention(ports, 1);
 
     const whole = (step: string): readonly string[] => [step, `end of ${step}`];
     expect(first).toEqual([
@@ -274,7 +274,7 @@ describe("retention", () => {
     const seen: (readonly string[])[] = [];
     const catalog: Catalog = { refresh: async () => void seen.push(files(world, head)) };
 
-    await applyRetention({ ports: world.ports({ catalog }), retainDays: undefined });
+    await applyRetention(world.ports({ catalog }), undefined);
 
     expect(seen).toEqual([["_digests.bin", "_manifest.json", "part-00000.ndjson.gz"]]);
   });
@@ -295,7 +295,7 @@ describe("retention", () => {
       },
     };
 
-    await applyRetention({ ports: world.ports({ store }), retainDays: undefined });
+    await applyRetention(world.ports({ store }), undefined);
 
     expect([...reads].filter((key) => key.endsWith("_held.json"))).toEqual([keys.held(held)]);
     expect(world.store.text(keys.held(retired))).toBe("damaged");
