@@ -4,7 +4,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import type { Detail, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
-import type { ColumnType, LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
@@ -50,26 +50,17 @@ export async function discover(
     const columns = await presentColumns(leased, settings);
     const service = await open();
     try {
-      const { types, ...sample } = await readSample(service, leased, settings.concurrency, limit);
-      const typeAt = (pointer: string): ColumnType | undefined => types.typeAt(pointer);
-      return {
-        ...sample,
-        columns: columns.map((column) => withType(column, typeAt)),
-        suggestions: suggestColumns(sample.fields, sample.events, columns, typeAt),
-      };
+      return await readSample(service, leased, settings.concurrency, limit, columns);
     } finally {
       await service.close();
     }
   });
 }
 
-function withType(
-  column: WarehouseColumn,
-  typeAt: (pointer: string) => ColumnType | undefined,
-): WarehouseColumn {
+function withType(column: WarehouseColumn, types: TextTypes): WarehouseColumn {
   const [pointer, another] = column.pointers;
   const isTyped = column.type !== undefined || pointer === undefined || another !== undefined;
-  return isTyped ? column : { ...column, type: typeAt(pointer) };
+  return isTyped ? column : { ...column, type: types.typeAt(pointer) };
 }
 
 async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise<readonly WarehouseColumn[]> {
@@ -83,7 +74,8 @@ async function readSample(
   ports: RunPorts,
   concurrency: number,
   limit: number,
-): Promise<Omit<Discovery, "columns" | "suggestions"> & { readonly types: TextTypes }> {
+  columns: readonly WarehouseColumn[],
+): Promise<Discovery> {
   const list = await readListOnce(service, ports);
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
@@ -118,7 +110,8 @@ async function readSample(
     leftOut,
     fields,
     isComplete: fields_complete,
-    types,
+    columns: columns.map((column) => withType(column, types)),
+    suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
   };
 }
 

@@ -13,14 +13,9 @@ export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds">
   readonly rangeEvents?: number | undefined;
 }
 
-interface RunOf {
-  readonly account: string;
-  readonly lifted: readonly LiftedColumn[];
-}
-
 export function runSettings(
   { limitWindowSeconds, ...settings }: AccountSettings,
-  { account, lifted }: RunOf,
+  { account, lifted }: Pick<RunSettings, "account" | "lifted">,
 ): RunSettings {
   return { ...settings, account, lifted, windowMs: limitWindowSeconds * 1_000 };
 }

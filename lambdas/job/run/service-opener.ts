@@ -55,7 +55,12 @@ async function oauthOptions(
   authorization: TokenAccess | undefined,
   transport: Transport | undefined,
 ): Promise<OAuthOptions> {
-  if (authUrl === undefined || authorization === undefined) throw missingAuthUrl();
+  if (authUrl === undefined || authorization === undefined)
+    throw new SyncError(
+      "CONFIG_INVALID",
+      "The method oauth needs the address of the identity provider: give --auth-url https://… or set BRAND_AUTH_URL; in cdk.json it is authUrl.",
+      { fields: { setting: "authUrl" } },
+    );
   const { command } = authorization;
   const tokens = await authorization.tokens();
   const stored = await tokens.read();
@@ -64,12 +69,4 @@ async function oauthOptions(
   }
   const own = transport === undefined ? {} : { transport };
   return { authUrl, tokens, tokensVersion: tokensVersion(stored), authorize: command, ...own };
-}
-
-function missingAuthUrl(): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    "The method oauth needs the address of the identity provider: give --auth-url https://… or set BRAND_AUTH_URL; in cdk.json it is authUrl.",
-    { fields: { setting: "authUrl" } },
-  );
 }

@@ -90,9 +90,9 @@ async function passOn(
 }
 
 /**
- * For a start that finds the lease of an execution. `free` where the execution works no more; its failure is then recorded, unless the event about it came first. One that
- * is absent was never started, because the process that handed its run over died too early: it is started now, which
- * changes nothing if another process does the same.
+ * For a start that finds the lease of an execution. `free` where the execution works no more; its failure is then
+ * recorded, unless the event about it came first. One that is absent was never started, because the process that handed
+ * its run over died too early: it is started now, which changes nothing if another process does the same.
  * @param mayTakeOver false for a turn of another execution, which never takes the lease of this one
  */
 export async function askExecution(

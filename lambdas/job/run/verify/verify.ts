@@ -17,13 +17,7 @@ import { mapOrdered } from "../collect/map-ordered.ts";
 import { workMs } from "../collect/time-budget.ts";
 import type { Skipped } from "../lease/lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
-import {
-  type Attempt,
-  beginAttempt,
-  NO_COUNTS,
-  recordAttempt,
-  type SnapshotCounts,
-} from "../record/attempt.ts";
+import { beginAttempt, NO_COUNTS, recordAttempt, type SnapshotCounts } from "../record/attempt.ts";
 import { countText } from "../record/count-text.ts";
 import { remainingText } from "../record/duration-text.ts";
 import type { RunEnd, RunFailure } from "../record/run-result.ts";
@@ -45,14 +39,6 @@ export interface Verified {
   readonly first: Readonly<Verdicts["first"]>;
 }
 
-interface Task {
-  readonly ports: RunPorts;
-  readonly settings: RunSettings;
-  readonly head: Publication;
-  readonly size: number;
-  readonly attempt: Attempt;
-}
-
 /**
  * Holds the lease meanwhile, and writes a line of the run log. Returns why it did not begin where another process works
  * on the account. Throws `SNAPSHOT_NOT_FOUND` where nothing is published, and what a run throws.
@@ -68,10 +54,50 @@ export async function verify(
   const attempt = beginAttempt(ports.clock, "verify");
   attempt.snapshotId = head.snapshot_id;
   ports.onRunId?.(attempt.runId);
-  const task = { ports, settings, head, size, attempt };
-  const found = await withLease(ports, settings, "verify", (open, leased, budget) =>
-    compareSample({ ...task, ports: leased }, open, budget),
-  ).catch(
+  const compareSample = async (
+    open: OpenService,
+    leased: RunPorts,
+    budget: RateLimiter,
+  ): Promise<Verified> => {
+    const { store, random, signal, logger } = leased;
+    const { concurrency } = settings;
+    const manifest = await readManifest(store, head.snapshot_id);
+    const sample = Math.min(size, manifest.counts.events);
+    refuseTooLong(sample, budget, leased);
+    const service = await open();
+    attempt.service = service;
+    const verdicts = new Verdicts();
+    const report = (): void => {
+      attempt.counts = verdicts.asCounts();
+      leased.onProgress({ done: verdicts.total, total: sample, retries: service.counts.retries });
+    };
+    const proceed = (): void => {
+      signal.throwIfAborted();
+      if (workMs(leased) < 0) throw outOfTime(verdicts.total, sample);
+    };
+    const fetchAgain = async (sampled: SampledEvent, stop: AbortSignal) => ({
+      uuid: sampled.uuid,
+      verdict: verdictOf(sampled, await service.detail(sampled.requestAs, stop)),
+    });
+    // What waits to be taken is a verdict, not a text.
+    const bounds = { concurrency, maxWeight: sample, weigh: () => 1, signal };
+    try {
+      const sayLeft = sayEstimate(sample, budget, logger);
+      report();
+      for await (const events of sampleEvents(store, manifest, { size, random, proceed })) {
+        for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, bounds)) {
+          verdicts.add(uuid, verdict);
+          sayLeft(sample - verdicts.total);
+          report();
+          if (verdicts.total < sample) proceed();
+        }
+      }
+    } finally {
+      await service.close();
+    }
+    return { head, sample, counts: verdicts.counts, first: verdicts.first };
+  };
+  const found = await withLease(ports, settings, "verify", compareSample).catch(
     (error: unknown): RunFailure => ({
       error: ports.signal.aborted ? ports.signal.reason : addDamagedHeadRemedy(error, account),
     }),
@@ -82,46 +108,6 @@ export async function verify(
   if (error) throw error;
   if ("error" in found) throw found.error;
   return found;
-}
-
-async function compareSample(task: Task, open: OpenService, budget: RateLimiter): Promise<Verified> {
-  const { ports, settings, head, size, attempt } = task;
-  const manifest = await readManifest(ports.store, head.snapshot_id);
-  const sample = Math.min(size, manifest.counts.events);
-  refuseTooLong(sample, budget, ports);
-  const service = await open();
-  attempt.service = service;
-  const verdicts = new Verdicts();
-  const report = (): void => {
-    attempt.counts = verdicts.asCounts();
-    ports.onProgress({ done: verdicts.total, total: sample, retries: service.counts.retries });
-  };
-  const proceed = (): void => {
-    ports.signal.throwIfAborted();
-    if (workMs(ports) < 0) throw outOfTime(verdicts.total, sample);
-  };
-  const fetchAgain = async (sampled: SampledEvent, stop: AbortSignal) => ({
-    uuid: sampled.uuid,
-    verdict: verdictOf(sampled, await service.detail(sampled.requestAs, stop)),
-  });
-  const { concurrency } = settings;
-  // What waits to be taken is a verdict, not a text.
-  const bounds = { concurrency, maxWeight: sample, weigh: () => 1, signal: ports.signal };
-  try {
-    const sayLeft = sayEstimate(sample, budget, ports.logger);
-    report();
-    for await (const events of sampleEvents(ports.store, manifest, { size, random: ports.random, proceed })) {
-      for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, bounds)) {
-        verdicts.add(uuid, verdict);
-        sayLeft(sample - verdicts.total);
-        report();
-        if (verdicts.total < sample) proceed();
-      }
-    }
-  } finally {
-    await service.close();
-  }
-  return { head, sample, counts: verdicts.counts, first: verdicts.first };
 }
 
 function verdictOf({ event }: SampledEvent, detail: Detail): Verdict {
