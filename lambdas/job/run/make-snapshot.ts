@@ -71,9 +71,8 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
   const { ports, settings, attempt } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
-  const list = await readList(session, service);
-  const { rejected, repeated } = list;
-  const listed = list.events.length + rejected;
+  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
+  const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
   const plan = await createPlan(store, store.keys.plan(attempt.runId), {
@@ -82,7 +81,7 @@ async function listAndPlan(session: RunSession, service: CountingService): Promi
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
     ...shapeOfPlan(settings),
     created_at: new Date(clock.now()).toISOString(),
-    ...list,
+    ...{ rejected, repeated, readings, unstable, events },
   });
   session.isPlanned = true;
   return plan;

@@ -1,5 +1,6 @@
 // A list whose pages repeat events is read again, until two readings agree or there were three of them.
 
+import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { check } from "../../../../lambdas/job/run/check.ts";
@@ -163,6 +164,21 @@ describe("a list", () => {
     expect(await world.plan()).toMatchObject({ readings: reads, unstable: 0, repeated });
     const texts = [...(await world.listings()).values()];
     expect(texts.map((text) => JSON.parse(text).reading)).toEqual(texts.map(() => reads));
+  });
+
+  test("leaves nothing in the header of the plan that is not a plan's", async () => {
+    const world = new PagedWorld([[[1, 2]]]);
+
+    await world.run();
+
+    const [key = ""] = world.small.store.keys(layout(ACCOUNT).runs).filter((each) => each.includes("plan"));
+    const stored = await world.small.store.read(key);
+    const [header = ""] = gunzipSync(stored?.bytes ?? "")
+      .toString()
+      .split("\n");
+    const keys =
+      "account created_at events fingerprint listed readings rejected repeated run_id sha256 shape";
+    expect(Object.keys(JSON.parse(header)).toSorted()).toEqual(`${keys} trigger unstable version`.split(" "));
   });
 
   const NEVER_AGREE: readonly Reading[] = [
