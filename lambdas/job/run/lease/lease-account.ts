@@ -270,9 +270,9 @@ export async function readExecutionLease(
   store: AccountStore,
   execution: string,
 ): Promise<ExecutionLease | undefined> {
-  const { version, lease } = (await readLease(store)) ?? {};
-  if (version === undefined || lease === undefined) return undefined;
-  return executionOf(lease) === execution ? { version, lease } : undefined;
+  const stored = await readLease(store);
+  if (stored?.lease === undefined || executionOf(stored.lease) !== execution) return undefined;
+  return { version: stored.version, lease: stored.lease };
 }
 
 /**

@@ -7,8 +7,14 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { errorColumns } from "./run-event.ts";
-import { appendRunLog, isRun, type Outcome, type RunLogEntry, type Trigger } from "./run-log.ts";
+import {
+  appendRunLog,
+  errorColumns,
+  isRun,
+  type Outcome,
+  type RunLogEntry,
+  type Trigger,
+} from "./run-log.ts";
 import { type RunEnd, type RunFailure, type RunResult, writeRunResult } from "./run-result.ts";
 
 /** Updated while the attempt works, so that a failed one still reports how far it got. */

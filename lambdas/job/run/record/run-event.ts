@@ -1,11 +1,10 @@
 // The events on the bus: a run has begun, a snapshot was published or is held, a run failed, the fields of events have
 // changed.
 
-import { SyncError } from "../../errors/sync-error.ts";
 import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
-import { isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { errorColumns, isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
@@ -87,16 +86,6 @@ export function failedStartEvent(account: string, error: unknown): RunEvent {
   return {
     detailType: "Run Failed",
     detail: { ...about, ...errorColumns(error), finished: true },
-  };
-}
-
-/** The message of an error that is not ours may quote data, so only its kind is written. */
-export function errorColumns(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
-  if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
-  const kind = error instanceof Error ? error.name : typeof error;
-  return {
-    error_code: null,
-    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
   };
 }
 

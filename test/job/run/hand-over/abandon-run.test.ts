@@ -185,6 +185,18 @@ test("a late event does nothing to a start that has taken over, or to an executi
   expect(world.log()).toEqual(lines);
 });
 
+test.each(["damaged", undefined])("a lease that is %s is nobody's to free", async (text) => {
+  const { world, arn } = await ended("FAILED");
+  const key = layout(ACCOUNT).lease;
+  await world.small.store.delete(key);
+  if (text !== undefined) world.small.store.put(key, text);
+
+  const found = await world.abandon(arn);
+
+  expect(found).toEqual({ explanation: expect.stringContaining("does not have the lease") });
+  expect(world.small.store.text(key)).toBe(text);
+});
+
 test("an execution that has succeeded is not abandoned", async () => {
   const { world, arn } = await ended("SUCCEEDED");
   const lease = world.lease();
