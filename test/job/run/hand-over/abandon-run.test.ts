@@ -185,7 +185,7 @@ test("a late event does nothing to a start that has taken over, or to an executi
   expect(world.log()).toEqual(lines);
 });
 
-test.each(["damaged", undefined])("a lease that is %s is nobody's to free", async (text) => {
+test.each(["damaged", undefined])("a lease that is %s is left as it is", async (text) => {
   const { world, arn } = await ended("FAILED");
   const key = layout(ACCOUNT).lease;
   await world.small.store.delete(key);
