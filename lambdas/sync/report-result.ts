@@ -11,12 +11,17 @@ import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import { countText } from "../job/run/record/count-text.ts";
 import {
   type BusEvent,
-  errorColumns,
   failedStartEvent,
   fieldsChangedEvent,
   runEvent,
 } from "../job/run/record/run-event.ts";
-import { isRun, leftOutCount, type Outcome, type RunLogEntry } from "../job/run/record/run-log.ts";
+import {
+  errorColumns,
+  isRun,
+  leftOutCount,
+  type Outcome,
+  type RunLogEntry,
+} from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { windowAllowance } from "../job/settings/limit.ts";
