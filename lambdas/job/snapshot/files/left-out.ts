@@ -19,12 +19,12 @@ export async function writeLeftOut(
 ): Promise<Manifest["left_out"]> {
   if (leftOut.length === 0) return undefined;
   const bytes = Buffer.from(leftOut.map(({ uuid, reason }) => `${jsonLine({ uuid, reason })}\n`).join(""));
-  if ((await store.create(key, bytes)) === undefined) {
-    const found = await store.read(key);
-    if (found === undefined || !bytes.equals(found.bytes))
-      throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
-  }
-  return factsOf(bytes);
+  if ((await store.create(key, bytes)) !== undefined) return factsOf(bytes);
+  const found = await store.read(key);
+  // Not byte by byte: a later version may have written more members.
+  if (found === undefined || !isDeepStrictEqual(entriesIn(found.bytes), leftOut))
+    throw damaged(key, "an earlier attempt left out other events than this run", MAKE_AGAIN);
+  return factsOf(found.bytes);
 }
 
 /** None where there is no such file. Throws `STORE_CORRUPT` for a line that is no uuid with a reason. */
@@ -60,11 +60,18 @@ function factsOf(bytes: Uint8Array): NonNullable<Manifest["left_out"]> {
 }
 
 function parse(bytes: Uint8Array, key: string): readonly LeftOut[] {
-  const lines = Buffer.from(bytes).toString().split("\n");
-  if (lines.pop() !== "") throw damaged(key, "its last line has no end", RESTORE);
+  if (bytes.at(-1) !== 0x0a) throw damaged(key, "its last line has no end", RESTORE);
+  const entries = entriesIn(bytes);
+  if (entries === undefined) throw damaged(key, "it holds a line that is not a uuid with a reason", RESTORE);
+  return entries;
+}
+
+/** Of whole lines; undefined where one of them is no uuid with a reason. */
+function entriesIn(bytes: Uint8Array): readonly LeftOut[] | undefined {
+  const lines = Buffer.from(bytes.subarray(0, -1)).toString().split("\n");
   try {
     return lines.map((line) => leftOutSchema.parse(JSON.parse(line)));
   } catch {
-    throw damaged(key, "it holds a line that is not a uuid with a reason", RESTORE); // the parser's own error quotes it
+    return undefined; // the parser's own error quotes the line
   }
 }
