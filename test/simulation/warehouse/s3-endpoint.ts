@@ -22,7 +22,9 @@ export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProce
     // The client sends a request again that got no answer. S3 refuses a conditional one then, because it has been done.
     const isRefusedThen =
       command === "PutObject" && given["Body"] instanceof Uint8Array && given["Body"].length % 2 === 0;
-    return process.call("store", what, effect, isRefusedThen ? LOST_AND_REFUSED : FAILURES, isRead);
+    return uploads.during(given, process.name, () =>
+      process.call("store", what, effect, isRefusedThen ? LOST_AND_REFUSED : FAILURES, isRead),
+    );
   };
 }
 

@@ -87,6 +87,21 @@ describe("an upload in parts", () => {
     expect(bucket.content).toBe("first");
   });
 
+  test("waits while its maker looks at what took the key", async () => {
+    const bucket = new Bucket();
+    await bucket.upload("abcd");
+    const looking = Promise.withResolvers<object>();
+
+    const look = bucket.uploads.during({ Key: KEY }, "p1", () => looking.promise);
+    void bucket.uploads.during({ Key: KEY }, "p2", () => looking.promise);
+    void bucket.uploads.during({ Key: "another" }, "p1", () => looking.promise);
+
+    expect(bucket.uploads.open).toMatchObject([{ underWay: 1 }]);
+    looking.resolve({});
+    await look;
+    expect(bucket.uploads.open).toMatchObject([{ underWay: 0 }]);
+  });
+
   test.each([
     ["no parts", () => [], "MalformedXML"],
     ["parts in another order", (parts: readonly object[]) => parts.toReversed(), "InvalidPartOrder"],

@@ -22,7 +22,7 @@ export interface OpenUpload {
   readonly fromMs: number;
   /** Its maker knows of it: the answer was not lost. */
   isKnown: boolean;
-  /** Requests about it that are under way. */
+  /** Requests of its maker about it, or about what lies at its key, that are under way. */
   underWay: number;
   /** Its maker has asked to abort it. */
   isGivenUp: boolean;
@@ -53,22 +53,29 @@ export class Uploads {
   }
 
   /** Does a request at the instant at which `call` lets it happen. */
-  async request(
+  request(
     command: string,
     given: Given,
     by: string,
     call: (effect: () => object) => Promise<object>,
   ): Promise<object> {
     const upload = this.#open.get(String(given["UploadId"]));
-    const effect = (): object => this.#respond(command, given, by);
-    if (upload === undefined) return call(effect);
-    upload.isKnown = true;
-    upload.isGivenUp ||= command === "AbortMultipartUpload";
-    upload.underWay += 1;
+    if (upload) upload.isKnown = true;
+    if (upload) upload.isGivenUp ||= command === "AbortMultipartUpload";
+    return this.during(given, by, () => call(() => this.#respond(command, given, by)));
+  }
+
+  /** Any request of a process: an upload of its own to the same key waits for it. */
+  async during(given: Given, by: string, call: () => Promise<object>): Promise<object> {
+    const id = String(given["UploadId"]);
+    const about = [...this.#open].flatMap(([each, upload]) =>
+      each === id || (upload.by === by && upload.key === given["Key"]) ? [upload] : [],
+    );
+    for (const upload of about) upload.underWay += 1;
     try {
-      return await call(effect);
+      return await call();
     } finally {
-      upload.underWay -= 1;
+      for (const upload of about) upload.underWay -= 1;
     }
   }
 
