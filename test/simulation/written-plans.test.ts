@@ -127,3 +127,18 @@ test("a process that was stopped before it says how its run failed leaves that t
     expect.stringContaining("due-again ends: PUBLISHED"),
   ]);
 });
+
+test("what a stopped process would move back in Glue stays at the later head", async () => {
+  const history = await simulate(
+    planOf({ warehouse: "bucket", catalogLagMs: 2_000, hasStateMachine: false }, [
+      start("accept", 3 * HOUR_MS, { name: "accept", pick: 1, force: false }),
+      pause("accept", { nth: 8 }),
+      start("remove", 3 * HOUR_MS + 2 * MINUTE_MS, { name: "remove" }),
+      start("after", 3 * HOUR_MS + 3 * MINUTE_MS, RUN),
+    ]),
+  );
+
+  expect(history.violation).toBeUndefined();
+  expect(history.story).toContainEqual(expect.stringContaining("after ends: PUBLISHED"));
+  expect(history.story).not.toContainEqual(expect.stringContaining("accept UpdatePartition events"));
+});

@@ -126,7 +126,10 @@ export class GlueCatalog implements Catalog {
   async #moveTo(head: Publication, store: AccountStore): Promise<void> {
     const { account, keys } = store;
     const shown = await this.#glue.find("events", [account]);
-    const since = await readLogSince(store, shown?.parameters?.[PUBLICATION] ?? "");
+    const shownAt = shown?.parameters?.[PUBLICATION] ?? "";
+    // This process was stopped, and another one has moved it on: the next look at the log finds the later head.
+    if (shownAt > head.publication && (await readEnd(store)).last > head.publication) return;
+    const since = await readLogSince(store, shownAt);
     const behind = since.publications;
     // A process that was stopped before the removal may have put partitions back.
     if (since.removal) {
