@@ -13,8 +13,8 @@ const FOUND_SEEDS: readonly number[] = [
 const FRESH = freshSeeds(300);
 
 test(
-  "the simulation keeps every promise in 100 further histories",
-  () => expectPromisesKept(101, 200),
+  "the simulation keeps every promise in 150 further histories",
+  () => expectPromisesKept(51, 200),
   PATIENCE_MS,
 );
 
