@@ -4,14 +4,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { deploymentSettingsSchema } from "../lambdas/job/settings-file/settings-schema.ts";
 import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bill-of-materials.ts";
-import { buildConstruct, buildProgram, declareTypes } from "./build/build-program.ts";
-import { settingsDeclaration } from "./build/settings-declaration.ts";
+import { buildPackage } from "./build/build-program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
-const CDK = join(DIST, "cdk");
 
 /** Licences that some packages name without having their text: this program's own, and one that asks for nothing. */
 const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
@@ -19,8 +16,7 @@ const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
   ["MIT-0", "See https://spdx.org/licenses/MIT-0.html. It does not ask for its text to be repeated.\n"],
 ]);
 
-const built = [buildProgram(DIST), ...buildConstruct(CDK)];
-await declareTypes(CDK, settingsDeclaration(deploymentSettingsSchema));
+const built = await buildPackage(DIST);
 
 await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(ROOT, heldPackages(built)));
 await writeFile(join(DIST, SBOM_FILE), billOfMaterials("The package", heldPackages(built)));

@@ -1,5 +1,5 @@
-// The command line and `EventSync` as JavaScript. They hold what they import, but for the packages that are installed
-// beside them: those with native code, and those that a CDK app brings.
+// The command line, and `EventSync` with its types, as JavaScript. They hold what they import, but for the packages that are
+// installed beside them: those with native code, and those that a CDK app brings.
 
 import { execFile } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
@@ -8,11 +8,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildSync, type Metafile } from "esbuild";
+import * as z from "zod";
+import {
+  ACCOUNT_SETTINGS,
+  plainText,
+  type Setting,
+  SHARED_SETTINGS,
+} from "../../lambdas/job/settings-file/settings.ts";
+import { deploymentSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 /** The lowest version of Node.js that the package runs on. */
 const TARGET = `node${packageJson.engines.node.replace(">=", "")}`;
+
+/**
+ * All that the package runs. Returns what went into each file.
+ * @param folder replaced as a whole
+ */
+export async function buildPackage(folder: string): Promise<readonly Metafile[]> {
+  const cdk = join(folder, "cdk");
+  const built = [buildProgram(folder), ...buildConstruct(cdk)];
+  await declareTypes(cdk);
+  return built;
+}
 
 /** @param folder replaced as a whole */
 export function buildProgram(folder: string): Metafile {
@@ -47,11 +66,8 @@ export function buildConstruct(folder: string): readonly Metafile[] {
   return [metafile, bundleFunction(join(folder, "function"))];
 }
 
-/**
- * The type declarations of `EventSync`: what the compiler says, for what an app sees.
- * @param settings the declaration of its settings, which is written instead of the compiler's
- */
-export async function declareTypes(folder: string, settings: string): Promise<void> {
+/** The type declarations of `EventSync`: what the compiler says, for what an app sees, but for its settings. */
+async function declareTypes(folder: string): Promise<void> {
   const root = BUILT.absWorkingDir;
   const made = await mkdtemp(join(tmpdir(), "brand-events-types-"));
   try {
@@ -62,7 +78,7 @@ export async function declareTypes(folder: string, settings: string): Promise<vo
     const declarations = {
       // The compilers of some apps do not find `./file.ts` in a declaration.
       "event-sync": eventSync.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'),
-      "settings/settings": settings,
+      "settings/settings": settingsDeclaration(deploymentSettingsSchema),
       index: 'export * from "./event-sync.js";\nexport type * from "./settings/settings.js";\n',
     };
     await mkdir(join(folder, "settings"), { recursive: true });
@@ -72,4 +88,76 @@ export async function declareTypes(folder: string, settings: string): Promise<vo
   } finally {
     await rm(made, { recursive: true });
   }
+}
+
+const SETTINGS: ReadonlyMap<unknown, Setting> = new Map(
+  Object.entries({ ...SHARED_SETTINGS, ...ACCOUNT_SETTINGS }),
+);
+
+/** Of what a person writes: defaults and descriptions are those of the table of settings. */
+export function settingsJsonSchema(schema: z.ZodType): Schema {
+  return z.toJSONSchema(schema, {
+    io: "input",
+    target: "draft-7",
+    override: ({ jsonSchema, path }) => {
+      delete jsonSchema.readOnly;
+      const setting = path.at(-2) === "properties" ? SETTINGS.get(path.at(-1)) : undefined;
+      if (setting) Object.assign(jsonSchema, { description: setting.help, default: setting.default });
+      if (jsonSchema.description !== undefined) jsonSchema.description = plainText(jsonSchema.description);
+      if (jsonSchema.default === undefined) delete jsonSchema.default;
+    },
+  });
+}
+
+type Schema = z.core.JSONSchema.JSONSchema;
+
+/** Written out from the schema key by key: who uses the package has no zod. */
+function settingsDeclaration(schema: z.ZodType): string {
+  const title = "The settings of a deployment, as in cdk.json under context.eventSync.";
+  return `/** ${title} */\nexport type EventSyncSettings = ${typeOf(settingsJsonSchema(schema), "")};\n`;
+}
+
+/** Throws for what it does not know: a type that accepts anything would check nothing. */
+function typeOf(schema: Schema["items"], indent: string): string {
+  const found: Schema = typeof schema === "object" && !Array.isArray(schema) ? schema : {};
+  if (found.const !== undefined) return JSON.stringify(found.const);
+  if (found.enum !== undefined) return found.enum.map((one) => JSON.stringify(one)).join(" | ");
+  if (found.anyOf !== undefined) return found.anyOf.map((one) => typeOf(one, indent)).join(" | ");
+  switch (found.type) {
+    case "string":
+    case "boolean":
+    case "number":
+      return found.type;
+    case "integer":
+      return "number";
+    case "array":
+      return `readonly (${typeOf(found.items, indent)})[]`;
+    case "object":
+      return objectType(found, indent);
+    default:
+      throw new Error(
+        `the settings have a kind of value that their declaration does not know: ${JSON.stringify(schema)}`,
+      );
+  }
+}
+
+function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
+  const inner = `${indent}  `;
+  if (properties === undefined)
+    return `{\n${inner}readonly [name: string]: ${typeOf(additionalProperties, inner)};\n${indent}}`;
+  const keys = Object.entries(properties).map(([key, schema]) => {
+    const optional = required.includes(key) ? "" : "?";
+    return `${comment(schema, inner)}${inner}readonly ${/^\w+$/.test(key) ? key : JSON.stringify(key)}${optional}: ${typeOf(schema, inner)};\n`;
+  });
+  return `{\n${keys.join("")}${indent}}`;
+}
+
+function comment(schema: boolean | Schema, indent: string): string {
+  if (typeof schema === "boolean" || schema.description === undefined) return "";
+  const { description, default: fallback } = schema;
+  const text =
+    fallback === undefined
+      ? description
+      : `${description.replace(/\.$/, "")}. Default: ${JSON.stringify(fallback)}`;
+  return `${indent}/** ${text.replaceAll("*/", "*\\/")} */\n`;
 }

@@ -1,10 +1,11 @@
 // The command line: reads options, starts a command, turns its result into words and an exit code.
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { onlyHosts, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
+import { plainText } from "../../lambdas/job/settings-file/settings.ts";
 import { systemBrowser } from "./authorize/system-browser.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { CHECKS } from "./commands/check-and-verify.ts";
@@ -16,7 +17,14 @@ import { TABLES } from "./commands/query.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
-import { helpOption, longName, OPTIONS, type OptionName } from "./options/options.ts";
+import {
+  defaultText,
+  longName,
+  OPTIONS,
+  type OptionName,
+  type OptionSpec,
+  variableName,
+} from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
 import { failureJson } from "./output/run-report.ts";
@@ -106,6 +114,18 @@ function addCommand(program: Command, spec: CommandOfList): Command {
     command.addOption(helpOption(name, spec.name));
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   return command;
+}
+
+/** The option as `--help` of a command shows it. */
+function helpOption(name: OptionName, command: string): Option {
+  const { flag, help, as }: OptionSpec = OPTIONS[name];
+  const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
+  const shown = as === "switch" ? undefined : defaultText(name);
+  const fallback = shown === undefined ? "" : `, default ${shown}`;
+  const option = new Option(flag, `${text} (${variableName(name)}${fallback})`);
+  if (as === "texts" || as === "columns")
+    option.argParser((given, before: readonly string[] = []) => [...before, given]);
+  return option;
 }
 
 async function start(

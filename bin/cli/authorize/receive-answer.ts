@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
@@ -17,12 +16,6 @@ const MAX_HEADER_BYTES = 16_384;
 
 /** A browser asks for the page at once; one that was closed never does. */
 const SHOW_MS = 5_000;
-
-/** Whether this program can listen on it, so that the answer comes by itself. */
-export function canListenOn(redirectUri: string): boolean {
-  const { protocol, hostname } = new URL(redirectUri);
-  return protocol === "http:" && isLoopback(hostname);
-}
 
 interface ReceiveAnswerOptions {
   readonly request: AuthorizationRequest;

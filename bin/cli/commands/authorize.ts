@@ -3,12 +3,13 @@
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
-import { canListenOn, receiveAnswer } from "../authorize/receive-answer.ts";
+import { receiveAnswer } from "../authorize/receive-answer.ts";
 import type { OptionValues } from "../options/options.ts";
 import { AUTHORIZE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
@@ -70,6 +71,12 @@ export const authorizeCommand = command({
   },
   failureJson: () => ({ ok: false }),
 });
+
+/** Whether this program can listen on it, so that the answer comes by itself. */
+export function canListenOn(redirectUri: string): boolean {
+  const { protocol, hostname } = new URL(redirectUri);
+  return protocol === "http:" && isLoopback(hostname);
+}
 
 function givenAuthUrl({ authUrl }: Values): string {
   if (authUrl !== undefined) return authUrl;

@@ -23,12 +23,12 @@ import { formatTable, type ResultRow } from "../output/format-result.ts";
 import { reportSkipped } from "../output/run-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
+import { withDuckDB } from "../query/load-query.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { type CommandOfList, command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
-import { withDuckDB } from "./query.ts";
 
 const discoverCommand = command({
   name: "discover",

@@ -17,7 +17,7 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
-import { type Ask, askCredentials, askPassword, withAnswers } from "../init/questions.ts";
+import { type Ask, askCredentials, withAnswers } from "../init/questions.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
@@ -69,8 +69,11 @@ export const initCommand = command({
       tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
-      const password = await withAnswers({ ...context, environment: {} }, askPassword);
-      await replace(written.credentials, credentialsText({ ...written.login, password }));
+      const { login } = written;
+      const again = await withAnswers({ ...context, environment: {} }, (ask) =>
+        askCredentials({ ...login, clientId: undefined }, ask),
+      );
+      await replace(written.credentials, credentialsText(again));
       tried = await tryAccount(checked, trial);
     }
     const { checks, exitCode } = tried;

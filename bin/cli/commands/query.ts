@@ -13,15 +13,15 @@ import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import packageJson from "../../../package.json" with { type: "json" };
 import type { OptionValues, TextFormat } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult, type ResultRows } from "../output/format-result.ts";
 import { oneLine } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
+import { withDuckDB } from "../query/load-query.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
-import { type Add, writeOutFile } from "../query/out-file.ts";
+import { writeOutFile } from "../query/out-file.ts";
 import { readSql } from "../query/read-sql.ts";
 import { verifyTables } from "../query/verify-tables.ts";
 import { type CommandOfList, command } from "../wiring/command.ts";
@@ -110,20 +110,6 @@ const viewsCommand = command({
 
 export const TABLES: readonly CommandOfList[] = [queryCommand, viewsCommand];
 
-/** DuckDB is an optional dependency, loaded for `query` and `columns` alone. */
-export async function withDuckDB(): Promise<typeof import("../query/query.ts")> {
-  await import("@duckdb/node-api").catch((error: unknown) => {
-    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-    const install = `npm install --global @duckdb/node-api@${packageJson.optionalDependencies["@duckdb/node-api"]}`;
-    throw new SyncError(
-      "QUERY_FAILED",
-      `query needs DuckDB, as columns does, which cannot be loaded here${code}. Install it: ${install} (in a project without --global). No other command needs it.`,
-      { cause: error },
-    );
-  });
-  return await import("../query/query.ts");
-}
-
 type Form = TextFormat | "line" | "parquet";
 
 function formOf(values: Values): Form {
@@ -143,7 +129,7 @@ const BY_ENDING: Readonly<Record<string, Form>> = {
 
 /** Returns the number of rows. */
 async function addRows(
-  add: Add,
+  add: (pieces: AsyncIterable<string>) => Promise<void>,
   { columns, batches }: ResultRows,
   form: Exclude<Form, "parquet">,
 ): Promise<number> {

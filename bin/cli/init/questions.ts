@@ -192,17 +192,13 @@ export async function askCredentials(
     words: "E-mail address",
     parse: method === "basic" ? withoutColon : filledText,
   });
-  const password = await askPassword(ask);
-  return parseCredentials(JSON.stringify({ method, email, password }));
-}
-
-export function askPassword(ask: Ask): Promise<string> {
-  return ask(undefined, {
+  const password = await ask(undefined, {
     name: "BRAND_PASSWORD",
     words: "Password (not shown)",
     isHidden: true,
     parse: filledText,
   });
+  return parseCredentials(JSON.stringify({ method, email, password }));
 }
 
 const filledText = (text: string): string => parseSetting(OPTIONS.email.schema, text);

@@ -1,22 +1,18 @@
 // The command line's options: the settings that have one, and what holds for one start of a command only, so that no
 // settings file has it.
 
-import { Option } from "commander";
 import * as z from "zod";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
-import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/verify.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 import {
   ACCOUNT_SETTINGS,
-  plainText,
   type Setting,
   SHARED_SETTINGS,
 } from "../../../lambdas/job/settings-file/settings.ts";
-import { accountSettings, type FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import type { FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 /** In the current directory, where `--config` names none. */
 export const SETTINGS_FILE = "brand-events.json";
@@ -218,18 +214,6 @@ export function defaultText(name: OptionName): string | undefined {
   return shown === "" ? undefined : shown;
 }
 
-/** The option as `--help` of a command shows it. */
-export function helpOption(name: OptionName, command: string): Option {
-  const { flag, help, as }: OptionSpec = OPTIONS[name];
-  const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
-  const shown = as === "switch" ? undefined : defaultText(name);
-  const fallback = shown === undefined ? "" : `, default ${shown}`;
-  const option = new Option(flag, `${text} (${variableName(name)}${fallback})`);
-  if (as === "texts" || as === "columns")
-    option.argParser((given, before: readonly string[] = []) => [...before, given]);
-  return option;
-}
-
 function flag<Help extends string>(name: string, help: Help) {
   return { flag: name, schema: trueOrFalse, as: "switch", default: false, help } as const;
 }
@@ -293,33 +277,3 @@ export const RUN_OPTIONS = [
 
 /** The options that say who is told how a run ended. */
 export const NOTIFY_OPTIONS = ["notifyUrl", "notifyLink", "notifyOn"] as const;
-
-/** What a run works with; it alone has the options of a run. */
-export type ServiceValues = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
-  Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
-
-/** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
-export function givenSettings(values: ServiceValues): RunSettings {
-  const { account, baseUrl, config, lifted = [] } = values;
-  if (config && !config.accounts.includes(account)) throw unknownAccount(account, config);
-  if (baseUrl === undefined) throw missingBaseUrl(config);
-  const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
-  const used = Object.fromEntries(Object.entries(values).filter(isUsed));
-  return runSettings(accountSettings.parse(used), { account, lifted });
-}
-
-/** A typing error would publish a whole snapshot under a wrong name. */
-function unknownAccount(account: string, { title, accounts }: SettingsFile): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `${title} has no account ${account}. Its accounts are: ${accounts.join(", ")}. Check --account, or add it to the file.`,
-  );
-}
-
-function missingBaseUrl(config: SettingsFile | undefined): SyncError {
-  const inFile = config === undefined ? "" : ` Or write it into ${config.title} as baseUrl.`;
-  return new SyncError(
-    "CONFIG_INVALID",
-    `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,
-  );
-}

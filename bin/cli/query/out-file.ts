@@ -30,7 +30,7 @@ interface OutFile<T> {
 }
 
 /** Writes the pieces of the file, one after the other. */
-export type Add = (pieces: AsyncIterable<string> | Iterable<string>) => Promise<void>;
+type Add = (pieces: AsyncIterable<string> | Iterable<string>) => Promise<void>;
 
 /**
  * Gives the file what `write` puts into a temporary one beside it, in one step and only once all of it is there. Throws

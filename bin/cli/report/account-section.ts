@@ -28,35 +28,42 @@ interface AccountReport {
   readonly figures: readonly Figure[];
 }
 
-export type ReportedAccount = AccountReport | DamagedAccount;
+export type ReportedAccount = (AccountReport | DamagedAccount) & { readonly section: Html };
+
+/** The commands that decide on a held snapshot. */
+type CommandsFor = (snapshotId: string) => HeldCommands;
 
 const MOST_RUNS = 60;
 
 /** Reads only, and no event. Throws `STORE_FAILED`. */
-export async function readAccount(
+export async function reportAccount(
   store: AccountStore,
-  limit: RequestLimit,
   nowMs: number,
+  limit: RequestLimit,
+  commandsFor: CommandsFor,
 ): Promise<ReportedAccount> {
-  return await orDamage(store.account, async () => {
-    const found = await status(store, nowMs);
-    const publications = await lastPublications(store, found.head);
-    const attempts = await lastRuns(store, MOST_RUNS);
-    const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
-    const figures = [
-      publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
-      runsFigure(runs),
-      requestsFigure(runs, limit),
-      ...(await manifestFigures(store, publications)),
-      await storageFigure(store, found, publications),
-    ];
-    return {
-      account: store.account,
-      status: found,
-      lastRun: runs.at(-1),
-      figures: figures.filter((each) => each !== undefined),
-    };
-  });
+  const found = await orDamage(store.account, () => readAccount(store, nowMs, limit));
+  return { ...found, section: accountSection(found, nowMs, commandsFor) };
+}
+
+async function readAccount(store: AccountStore, nowMs: number, limit: RequestLimit): Promise<AccountReport> {
+  const found = await status(store, nowMs);
+  const publications = await lastPublications(store, found.head);
+  const attempts = await lastRuns(store, MOST_RUNS);
+  const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
+  const figures = [
+    publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
+    runsFigure(runs),
+    requestsFigure(runs, limit),
+    ...(await manifestFigures(store, publications)),
+    await storageFigure(store, found, publications),
+  ];
+  return {
+    account: store.account,
+    status: found,
+    lastRun: runs.at(-1),
+    figures: figures.filter((each) => each !== undefined),
+  };
 }
 
 /** Wide enough for a year of days; each is one small read. */
@@ -84,7 +91,7 @@ async function lastPublications(
   return shown;
 }
 
-export function accountSection(one: ReportedAccount, nowMs: number, commandsFor: CommandsFor): Html {
+function accountSection(one: AccountReport | DamagedAccount, nowMs: number, commandsFor: CommandsFor): Html {
   const { account } = one;
   const content =
     "damage" in one ? damageNote(one.damage.code, one.damage.message) : report(one, nowMs, commandsFor);
@@ -158,15 +165,12 @@ function lastRunFact(last: RunLogEntry | undefined): Fact {
   ];
 }
 
-/** The commands that decide on a held snapshot. */
-export type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
-
 function heldNotes(status: Status, commandsFor: CommandsFor): readonly Html[] {
   // To publish the newest makes the others older than what readers see.
   const [newest, ...others] = publishableOf(status).toReversed();
   const older = status.held.filter(({ snapshotId }) => snapshotId <= (status.head?.snapshot_id ?? ""));
   return [
-    ...(newest ? [note(newest, status, commandsFor(status.account, newest.snapshotId))] : []),
+    ...(newest ? [note(newest, status, commandsFor(newest.snapshotId))] : []),
     ...more(`${plural(others.length, "held snapshot")} more`, others),
     ...more(`${plural(older.length, "held snapshot")} older than what readers see`, older.toReversed()),
   ];

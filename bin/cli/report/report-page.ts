@@ -2,11 +2,12 @@
 
 import { createHash } from "node:crypto";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { HeldCommands } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
 import { age, minute, plural } from "../output/words.ts";
-import { accountSection, type CommandsFor, type ReportedAccount, readAccount } from "./account-section.ts";
+import { type ReportedAccount, reportAccount } from "./account-section.ts";
 import type { RequestLimit } from "./figures/usage-figures.ts";
 import { PATTERNS } from "./page/chart.ts";
 import { table } from "./page/figure.ts";
@@ -16,7 +17,6 @@ interface PageOptions {
   /** As a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
-  readonly commandsFor: CommandsFor;
 }
 
 interface ReportOptions extends PageOptions {
@@ -24,6 +24,8 @@ interface ReportOptions extends PageOptions {
   /** In the order of the page. */
   readonly accounts: readonly string[];
   readonly limitOf: (account: string) => RequestLimit;
+  /** That decide on a held snapshot. */
+  readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
 }
 
 export interface Report {
@@ -34,19 +36,26 @@ export interface Report {
 }
 
 /** Reads only. Throws `STORE_FAILED`. */
-export async function makeReport({ store, limitOf, ...options }: ReportOptions): Promise<Report> {
+export async function makeReport({
+  store,
+  limitOf,
+  commandsFor,
+  ...options
+}: ReportOptions): Promise<Report> {
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    accounts.push(await readAccount(accountStore(store, account), limitOf(account), options.nowMs));
+    const commands = (snapshotId: string): HeldCommands => commandsFor(account, snapshotId);
+    const own = accountStore(store, account);
+    accounts.push(await reportAccount(own, options.nowMs, limitOf(account), commands));
   }
   return { page: reportPage(accounts, options), damaged: accounts.filter((one) => "damage" in one) };
 }
 
 function reportPage(accounts: readonly ReportedAccount[], options: PageOptions): string {
-  const { warehouse, nowMs, commandsFor } = options;
+  const { warehouse, nowMs } = options;
   const title = headline(accounts, nowMs);
   const isOnly = accounts.length === 1;
-  const sections = accounts.map((one) => accountSection(one, nowMs, commandsFor));
+  const sections = accounts.map(({ section }) => section);
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -1,21 +1,33 @@
 // What a command that sends requests to the service works with, from its options.
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { AUTHORIZE_OPTIONS, givenSettings, type ServiceValues } from "../options/options.ts";
+import {
+  AUTHORIZE_OPTIONS,
+  type OptionValues,
+  type RUN_OPTIONS,
+  type SERVICE_OPTIONS,
+  type SettingsFile,
+} from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens } from "./open-credentials.ts";
 import { openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
+
+/** What a run works with; it alone has the options of a run. */
+type ServiceValues = OptionValues<(typeof SERVICE_OPTIONS)[number]> &
+  Partial<OptionValues<(typeof RUN_OPTIONS)[number]>>;
 
 interface ServiceWork {
   readonly ports: RunPorts;
@@ -62,4 +74,30 @@ export async function withService<T>(
     signal,
   };
   return work({ ports, settings, warehouse, credentials, logger: display }).finally(() => display.end());
+}
+
+/** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
+export function givenSettings(values: ServiceValues): RunSettings {
+  const { account, baseUrl, config, lifted = [] } = values;
+  if (config && !config.accounts.includes(account)) throw unknownAccount(account, config);
+  if (baseUrl === undefined) throw missingBaseUrl(config);
+  const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
+  const used = Object.fromEntries(Object.entries(values).filter(isUsed));
+  return runSettings(accountSettings.parse(used), { account, lifted });
+}
+
+/** A typing error would publish a whole snapshot under a wrong name. */
+function unknownAccount(account: string, { title, accounts }: SettingsFile): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `${title} has no account ${account}. Its accounts are: ${accounts.join(", ")}. Check --account, or add it to the file.`,
+  );
+}
+
+function missingBaseUrl(config: SettingsFile | undefined): SyncError {
+  const inFile = config === undefined ? "" : ` Or write it into ${config.title} as baseUrl.`;
+  return new SyncError(
+    "CONFIG_INVALID",
+    `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canListenOn } from "../../../bin/cli/authorize/receive-answer.ts";
+import { canListenOn } from "../../../bin/cli/commands/authorize.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 
 const redirectAddress = (redirectUri: string): string =>

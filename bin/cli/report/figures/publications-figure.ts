@@ -3,7 +3,7 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { changeCounts, plural } from "../../output/words.ts";
-import { bars, chart, niceScale, type Panel, type Shape, symbol } from "../page/chart.ts";
+import { bars, chart, niceScale, type Shape, symbol } from "../page/chart.ts";
 import { type Figure, instantCell, table } from "../page/figure.ts";
 import { type Html, html } from "../page/html.ts";
 
@@ -48,7 +48,7 @@ function difference(publications: readonly Publication[], head: Publication): st
   return `${compared(head.events, first.events)} ${when}`;
 }
 
-function eventsScale(publications: readonly Publication[]): Panel["scale"] {
+function eventsScale(publications: readonly Publication[]) {
   return niceScale(
     publications.map(({ events }) => events),
     4,
@@ -73,33 +73,35 @@ function publicationsChart(publications: readonly Publication[], head: Publicati
   );
   const last = publications.length - 1;
   const height = 150;
-  const events: Panel = {
-    height,
-    legend: used.every((action) => action === "run")
-      ? []
-      : used.map((action) => ({ name: action, symbol: drawn(action) })),
-    scale: eventsScale(publications),
-    marks: ({ x, y, at }) => {
-      const steps = publications.map(({ events: count }, place) =>
-        place === 0 ? `M0.5,${y(count)}` : `H${place + 0.5}V${y(count)}`,
-      );
-      return [
-        html`<svg viewBox="0 0 ${publications.length} ${height}" height="${height}" preserveAspectRatio="none"><path d="${steps.join("")}" fill="none" stroke="var(--mark)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>`,
-        ...publications.flatMap(({ events: count, action }, place) => {
-          const isDrawn = publications.length <= MOST_DOTS || action !== "run" || place === last;
-          return isDrawn ? [at(place, count, drawn(action))] : [];
-        }),
-        html`<text x="${x(last)}" y="${y(head.events) - 9}" fill="var(--ink)" text-anchor="end" font-size="13" font-weight="600">${countText(head.events)}</text>`,
-      ];
-    },
-  };
   const counts = (["added", "changed", "removed"] as const).map((kind) => ({
     title: kind,
     height: 36,
     ...bars(publications.map((one) => (one.base_snapshot_id === null ? null : one[kind]))),
   }));
   return chart(
-    [events, ...counts],
+    [
+      {
+        height,
+        legend: used.every((action) => action === "run")
+          ? []
+          : used.map((action) => ({ name: action, symbol: drawn(action) })),
+        scale: eventsScale(publications),
+        marks: ({ x, y, at }) => {
+          const steps = publications.map(({ events: count }, place) =>
+            place === 0 ? `M0.5,${y(count)}` : `H${place + 0.5}V${y(count)}`,
+          );
+          return [
+            html`<svg viewBox="0 0 ${publications.length} ${height}" height="${height}" preserveAspectRatio="none"><path d="${steps.join("")}" fill="none" stroke="var(--mark)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>`,
+            ...publications.flatMap(({ events: count, action }, place) => {
+              const isDrawn = publications.length <= MOST_DOTS || action !== "run" || place === last;
+              return isDrawn ? [at(place, count, drawn(action))] : [];
+            }),
+            html`<text x="${x(last)}" y="${y(head.events) - 9}" fill="var(--ink)" text-anchor="end" font-size="13" font-weight="600">${countText(head.events)}</text>`,
+          ];
+        },
+      },
+      ...counts,
+    ],
     publications.map(({ published_at }) => Date.parse(published_at)),
   );
 }

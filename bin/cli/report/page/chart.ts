@@ -12,7 +12,7 @@ export const PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs>
 </defs></svg>
 `;
 
-export interface Panel {
+interface Panel {
   readonly title?: string;
   /** Symbols are drawn around the point 0, 0. */
   readonly legend?: readonly { readonly name: string; readonly symbol: Html }[];

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { givenSettings, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
+import { RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
+import { givenSettings } from "../../../bin/cli/wiring/service-ports.ts";
 import { shapeOfPlan } from "../../../lambdas/job/run/collect/unfinished-run.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import {
