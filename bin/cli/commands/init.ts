@@ -69,11 +69,9 @@ export const initCommand = command({
       tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
-      const { login } = written;
-      const again = await withAnswers({ ...context, environment: {} }, (ask) =>
-        askCredentials({ ...login, clientId: undefined }, ask),
-      );
-      await replace(written.credentials, credentialsText(again));
+      const known = { ...written.login, clientId: undefined };
+      const login = await withAnswers({ ...context, environment: {} }, (ask) => askCredentials(known, ask));
+      await replace(written.credentials, credentialsText(login));
       tried = await tryAccount(checked, trial);
     }
     const { checks, exitCode } = tried;

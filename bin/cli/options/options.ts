@@ -5,6 +5,7 @@ import * as z from "zod";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
 import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/verify.ts";
+import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 import {
@@ -29,9 +30,6 @@ export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
 export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson", "parquet"] as const;
 /** Parquet is the only one that is no text. */
 export type TextFormat = Exclude<(typeof RESULT_FORMATS)[number], "parquet">;
-
-/** In the order of their severity. */
-export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 
 const HOURS = "expected a number of hours above 0";
 /** No message repeats it: it may be a password in the wrong place. */

@@ -4,10 +4,9 @@ import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
+import { LOG_LEVELS, type Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { BudgetUse, RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Wait } from "../../../lambdas/job/service/requests/sender.ts";
-import { LOG_LEVELS } from "../options/options.ts";
 import type { Terminal } from "./terminal.ts";
 import { plural } from "./words.ts";
 

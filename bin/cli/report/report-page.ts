@@ -9,18 +9,14 @@ import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.
 import { age, minute, plural } from "../output/words.ts";
 import { type ReportedAccount, reportAccount } from "./account-section.ts";
 import type { RequestLimit } from "./figures/usage-figures.ts";
-import { PATTERNS } from "./page/chart.ts";
 import { table } from "./page/figure.ts";
 import { Html, html } from "./page/html.ts";
 
-interface PageOptions {
+interface ReportOptions {
+  readonly store: Store;
   /** As a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
-}
-
-interface ReportOptions extends PageOptions {
-  readonly store: Store;
   /** In the order of the page. */
   readonly accounts: readonly string[];
   readonly limitOf: (account: string) => RequestLimit;
@@ -36,26 +32,20 @@ export interface Report {
 }
 
 /** Reads only. Throws `STORE_FAILED`. */
-export async function makeReport({
-  store,
-  limitOf,
-  commandsFor,
-  ...options
-}: ReportOptions): Promise<Report> {
+export async function makeReport(options: ReportOptions): Promise<Report> {
+  const { store, warehouse, nowMs } = options;
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    const commands = (snapshotId: string): HeldCommands => commandsFor(account, snapshotId);
-    const own = accountStore(store, account);
-    accounts.push(await reportAccount(own, options.nowMs, limitOf(account), commands));
+    const limit = options.limitOf(account);
+    const commandsFor = (snapshotId: string): HeldCommands => options.commandsFor(account, snapshotId);
+    accounts.push(await reportAccount(accountStore(store, account), nowMs, limit, commandsFor));
   }
-  return { page: reportPage(accounts, options), damaged: accounts.filter((one) => "damage" in one) };
+  return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
 }
 
-function reportPage(accounts: readonly ReportedAccount[], options: PageOptions): string {
-  const { warehouse, nowMs } = options;
+function reportPage(accounts: readonly ReportedAccount[], warehouse: string, nowMs: number): string {
   const title = headline(accounts, nowMs);
   const isOnly = accounts.length === 1;
-  const sections = accounts.map(({ section }) => section);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -72,7 +62,7 @@ ${PATTERNS}<main>
 <p class="quiet program">brand-events-sync</p>
 <h1>${withWholeDates(title)}</h1>
 <p class="quiet made">Warehouse ${warehouse}, ${minute(nowMs)}</p>
-${isOnly ? "" : overview(accounts, nowMs)}${sections}<footer class="quiet">Made by brand-events-sync ${VERSION} from the logs of the warehouse. All times are UTC. The page holds counts, names of fields and messages, and no event.</footer>
+${isOnly ? "" : overview(accounts, nowMs)}${accounts.map(({ section }) => section)}<footer class="quiet">Made by brand-events-sync ${VERSION} from the logs of the warehouse. All times are UTC. The page holds counts, names of fields and messages, and no event.</footer>
 </main>
 </body>
 </html>
@@ -136,6 +126,13 @@ function trouble(one: ReportedAccount): string | undefined {
     return `The last run failed${last.error_code === null ? "" : ` (${last.error_code})`}`;
   return one.status.head === null ? NOTHING : undefined;
 }
+
+/** Fills that are told apart without colour, once for the whole page. */
+const PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs>
+<pattern id="hatched" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0,0V5" stroke="var(--mark)" stroke-width="2.5"/></pattern>
+<pattern id="dotted" width="5" height="5" patternUnits="userSpaceOnUse"><circle cx="2.5" cy="2.5" r="1.25" fill="var(--held)"/></pattern>
+</defs></svg>
+`;
 
 /** The page's one style sheet, and the policy that allows it by its hash and nothing else. */
 const LIGHT =

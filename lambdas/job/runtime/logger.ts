@@ -9,3 +9,6 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
 }
+
+/** In the order of their severity. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const satisfies readonly (keyof Logger)[];

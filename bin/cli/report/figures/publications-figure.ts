@@ -49,11 +49,8 @@ function difference(publications: readonly Publication[], head: Publication): st
 }
 
 function eventsScale(publications: readonly Publication[]) {
-  return niceScale(
-    publications.map(({ events }) => events),
-    4,
-    1,
-  );
+  const counts = publications.map(({ events }) => events);
+  return niceScale(counts, 4, 1);
 }
 
 /** More dots than this would hide the line. */

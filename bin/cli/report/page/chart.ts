@@ -5,13 +5,6 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { minute } from "../../output/words.ts";
 import { type Html, html } from "./html.ts";
 
-/** Fills that are told apart without colour, once for the whole page. */
-export const PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs>
-<pattern id="hatched" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0,0V5" stroke="var(--mark)" stroke-width="2.5"/></pattern>
-<pattern id="dotted" width="5" height="5" patternUnits="userSpaceOnUse"><circle cx="2.5" cy="2.5" r="1.25" fill="var(--held)"/></pattern>
-</defs></svg>
-`;
-
 interface Panel {
   readonly title?: string;
   /** Symbols are drawn around the point 0, 0. */
