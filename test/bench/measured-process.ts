@@ -44,7 +44,7 @@ export async function measure(
   const startedAtMs = Date.now();
   const child = spawn(process.execPath, [...nodeOptions, "--import", recorder, path, ...args], {
     cwd: folder,
-    env: environment(folder, usageFile, service),
+    env: environment(usageFile, service),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -79,13 +79,11 @@ async function writeRecorder(folder: string): Promise<string> {
   return path;
 }
 
-/** Compiled code is kept in `folder`, so from the second run on it is there, as it is for a user. */
-function environment(folder: string, usageFile: string, { address }: ServiceProcess): NodeJS.ProcessEnv {
+function environment(usageFile: string, { address }: ServiceProcess): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
   return {
     ...Object.fromEntries(inherited),
     [USAGE_FILE]: usageFile,
-    XDG_CACHE_HOME: join(folder, "cache"),
     ...(address.url.startsWith("https:") && { NODE_EXTRA_CA_CERTS: AUTHORITY }),
   };
 }
