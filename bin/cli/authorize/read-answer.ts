@@ -1,12 +1,12 @@
-// The identity provider's answer to an authorization request, as the browser brings it back (RFC 6749 §4.1.2).
+// The identity provider's answer to an authorization request, as the browser brings it back (RFC 6749 §4.1.2): whether it is
+// the person's own, for any page in the browser can send one (RFC 9700 §4.7), and what it says.
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { Terminal } from "../output/terminal.ts";
-import type { AuthorizationRequest } from "./code-exchange.ts";
+import type { Input, Terminal } from "../output/terminal.ts";
 
 /** Whether these parameters are an answer at all. */
 export function isAnswer(parameters: URLSearchParams): boolean {
@@ -30,7 +30,13 @@ export function originOf(parameters: URLSearchParams, state: string): "own" | "f
  * refusal that the RFC names.
  */
 export function readAnswer(parameters: URLSearchParams, state: string): string {
-  if (originOf(parameters, state) === "foreign") throw foreign();
+  if (originOf(parameters, state) === "foreign") {
+    throw new SyncError(
+      "AUTHORIZATION_EXPIRED",
+      "The answer does not belong to this authorization: its state is another one. It came from an earlier attempt, or from " +
+        "another page. Nothing was stored. Start authorize again, and use the newest address only.",
+    );
+  }
   const error = parameters.get("error");
   if (error !== null) throw refused(error);
   return parameters.get("code") ?? "";
@@ -40,14 +46,6 @@ export function readAnswer(parameters: URLSearchParams, state: string): string {
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
-}
-
-function foreign(): SyncError {
-  return new SyncError(
-    "AUTHORIZATION_EXPIRED",
-    "The answer does not belong to this authorization: its state is another one. It came from an earlier attempt, or from " +
-      "another page. Nothing was stored. Start authorize again, and use the newest address only.",
-  );
 }
 
 /** RFC 6749 §4.1.2.1. */
@@ -87,18 +85,20 @@ function refused(error: string): SyncError {
   }
 }
 
-/** Waits for the person's answer, and not for ever. */
 const WAIT_MINUTES = 10;
 
 /** Throws `AUTHORIZATION_EXPIRED` after ten minutes, and `INTERRUPTED` when the program is stopped. */
 export async function waitForAnswer<T>(
   answer: Promise<T>,
-  { clock, signal }: Pick<PasteAnswerOptions, "clock" | "signal">,
+  clock: Pick<Clock, "sleep">,
+  signal: AbortSignal,
 ): Promise<T> {
   const over = new AbortController();
+  const tooLate = `No answer came in ${WAIT_MINUTES} minutes. Nothing was stored. Start authorize again. If the browser ended at a page that it could not open, it runs on another machine: add --paste. If the identity provider showed an error, ask its operator whether client_id and --redirect-uri are registered as you gave them.`;
+  const stopped = "Stopped before the authorization was complete. Nothing was stored.";
   const timeOut = clock.sleep(WAIT_MINUTES * 60_000, AbortSignal.any([signal, over.signal])).then(
-    () => Promise.reject(tooLate()),
-    () => Promise.reject(stopped()),
+    () => Promise.reject(new SyncError("AUTHORIZATION_EXPIRED", tooLate)),
+    () => Promise.reject(new SyncError("INTERRUPTED", stopped)),
   );
   try {
     return await Promise.race([answer, timeOut]);
@@ -107,74 +107,101 @@ export async function waitForAnswer<T>(
   }
 }
 
-function stopped(): SyncError {
-  return new SyncError("INTERRUPTED", "Stopped before the authorization was complete. Nothing was stored.");
-}
-
-function tooLate(): SyncError {
-  return new SyncError(
-    "AUTHORIZATION_EXPIRED",
-    `No answer came in ${WAIT_MINUTES} minutes. Nothing was stored. Start authorize again. If the browser ended at a page that it could not open, it runs on another machine: add --paste. If the identity provider showed an error, ask its operator whether client_id and --redirect-uri are registered as you gave them.`,
-  );
-}
-
-/** The way without a browser on this machine: the person pastes the address that a browser elsewhere ended at. */
-export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
-
-interface PasteAnswerOptions {
-  readonly request: AuthorizationRequest;
-  readonly input: Input;
+interface JudgeOptions {
+  /** That of this authorization. */
+  readonly state: string;
+  /** An answer without state counts as the person's own. */
+  readonly takesWithoutState: boolean;
+  /** The terminal at which a person says whether it is; undefined where there is none. */
+  readonly input: Input | undefined;
   readonly terminal: Pick<Terminal, "lines">;
-  readonly clock: Pick<Clock, "sleep">;
-  readonly signal: AbortSignal;
+  /** Aborts once no answer is awaited any more: a question that is open is withdrawn. */
+  readonly over: AbortSignal;
 }
 
-/** The code. Throws the error of the answer; `CONFIG_INVALID` where the input ends without one. */
-export async function pasteAnswer(options: PasteAnswerOptions): Promise<string> {
-  const { request, terminal } = options;
-  terminal.lines([
-    "Open this address in any browser. Log in there, and allow the access:",
-    request.address,
-    `Then the browser goes to ${request.redirectUri}?code=… and may say that it cannot open the page. Copy that address from its address bar, paste it here, and press Enter. What you paste is not shown.`,
-  ]);
-  const parameters = await pastedParameters(options);
-  return readAnswer(parameters, request.state);
+/** Undefined for the awaited answer; else why it is not, which is told once for each reason and ends nothing. */
+type Judge = (parameters: URLSearchParams, headers: IncomingHttpHeaders) => Promise<string | undefined>;
+
+/** A question that a person has not answered yet, or has. */
+interface Asked {
+  readonly answer: string;
+  readonly isOwn: Promise<boolean>;
+  /** Its reason is why the answer is not taken. */
+  readonly withdrawn: AbortController;
 }
 
-async function pastedParameters(options: PasteAnswerOptions): Promise<URLSearchParams> {
-  const { request, input, terminal } = options;
-  const answer = Promise.withResolvers<URLSearchParams>();
-  // The terminal must not show a code, and cuts lines of more than 4,095 characters unless a program reads each key.
-  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input, output, terminal: input.isTTY === true, historySize: 0 });
-  reader.on("line", (line) => {
-    const parameters = parametersOf(line.trim(), new URL(request.redirectUri));
-    if (parameters) answer.resolve(parameters);
-    else if (line.trim() !== "") {
-      terminal.lines([
-        `That is not the address that the browser ended at: it begins with ${request.redirectUri} and holds code= or error=. Paste it again.`,
-      ]);
+/** Judges the answers that reach the listener. */
+export function judgeAnswers(options: JudgeOptions): Judge {
+  const { state, takesWithoutState, input, terminal, over } = options;
+  const told = new Set<string>();
+  let taken: string | undefined;
+  let asked: Asked | undefined;
+
+  const refuse = (why: string): string => {
+    if (!told.has(why) && !over.aborted) terminal.lines([why]);
+    told.add(why);
+    return why;
+  };
+  const take = (answer: string): string | undefined => {
+    taken ??= answer;
+    return taken === answer ? undefined : refuse(FOREIGN);
+  };
+  const ask = (answer: string, from: Input): Asked => {
+    terminal.lines(QUESTION);
+    const withdrawn = new AbortController();
+    return { answer, isOwn: isConfirmed(from, AbortSignal.any([withdrawn.signal, over])), withdrawn };
+  };
+
+  return async (parameters, headers) => {
+    if (!mayBeNavigation(headers)) return refuse(NO_PAGE);
+    const answer = parameters.toString();
+    const origin = originOf(parameters, state);
+    if (origin === "foreign") return refuse(FOREIGN);
+    if (origin === "own") asked?.withdrawn.abort(FOREIGN);
+    if (origin === "own" || takesWithoutState || taken !== undefined) return take(answer);
+    if (input === undefined) return refuse(NO_TERMINAL);
+    if (asked !== undefined && asked.answer !== answer) {
+      asked.withdrawn.abort(SEVERAL);
+      return refuse(SEVERAL);
     }
-  });
-  reader.on("SIGINT", () => answer.reject(stopped()));
-  reader.on("close", () => answer.reject(noAddress()));
+    asked ??= ask(answer, input);
+    const mine = asked;
+    if (await mine.isOwn) return take(answer);
+    if (asked === mine) asked = undefined;
+    const { aborted, reason } = mine.withdrawn.signal;
+    return refuse(aborted ? String(reason) : NOT_CONFIRMED);
+  };
+}
+
+/**
+ * What Fetch Metadata (W3C) shows to be a script, a frame, an image or a page that is only prepared brings no answer: the
+ * person's browser goes to the address as a page. Older browsers send nothing of it. The site may be any: that of the
+ * identity provider is another.
+ */
+function mayBeNavigation(headers: IncomingHttpHeaders): boolean {
+  const { "sec-fetch-mode": mode = "navigate", "sec-fetch-dest": destination = "document" } = headers;
+  return mode === "navigate" && destination === "document" && headers["sec-purpose"] === undefined;
+}
+
+/** False once the question is withdrawn, and where the input ends. */
+async function isConfirmed(input: Input, withdrawn: AbortSignal): Promise<boolean> {
+  const reader = createInterface({ input });
+  withdrawn.addEventListener("abort", () => reader.close());
   try {
-    return await waitForAnswer(answer.promise, options);
+    for await (const line of reader) if (line.trim() !== "") return /^y(?:es)?$/i.test(line.trim());
+    return false;
   } finally {
     reader.close();
   }
 }
 
-/** Some browsers show an address without its scheme. */
-function parametersOf(line: string, redirect: URL): URLSearchParams | undefined {
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `${redirect.protocol}//${line}`);
-  const isOwn = url?.origin === redirect.origin && url.pathname === redirect.pathname;
-  return isOwn && isAnswer(url.searchParams) ? url.searchParams : undefined;
-}
-
-function noAddress(): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    "Standard input ended before the address was pasted. Nothing was stored. Start authorize again, and paste the address that the browser ended at.",
-  );
-}
+const WAITS_ON = "It was refused. The terminal keeps waiting for yours.";
+const NO_PAGE = `An answer came from inside another page, not from a page that the browser went to. ${WAITS_ON}`;
+const FOREIGN = `An answer came that does not belong to this authorization: its state is another one, or missing. It is from an earlier attempt, or from another page. ${WAITS_ON} Use the newest address only.`;
+const NO_TERMINAL = `An answer came without state, so this program cannot tell that it comes from your own login, and there is no terminal at which it could ask. ${WAITS_ON} If your identity provider returns no state, end this with Ctrl-C and authorize again with --paste or --yes.`;
+const SEVERAL = `Two different answers without state came, and at least one is from another page. Both are refused, and the program keeps waiting. Close other pages and open the address again, or authorize again with --paste.`;
+const NOT_CONFIRMED = `An answer without state came, and was not confirmed. ${WAITS_ON}`;
+const QUESTION = [
+  "An answer came without state, so this program cannot tell whether it comes from your own login or from another page.",
+  "Have you just logged in at the identity provider and decided there? Then type yes and press Enter. After anything else the program keeps waiting.",
+];

@@ -5,10 +5,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { Terminal } from "../output/terminal.ts";
+import type { Input, Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
-import { judgeAnswers } from "./judge-answers.ts";
-import { type Input, isAnswer, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
+import { isAnswer, judgeAnswers, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
 import type { OpenBrowser } from "./system-browser.ts";
 
 /** An answer is an address: far shorter than the headers that Node accepts by default. */
@@ -84,7 +83,7 @@ export async function receiveAnswer(
   const servers = await listen(redirect, (message, response) => void respond(message, response));
   try {
     announce(options);
-    const parameters = await waitForAnswer(answer.promise, options);
+    const parameters = await waitForAnswer(answer.promise, options.clock, options.signal);
     try {
       await exchange(readAnswer(parameters, state));
     } catch (error) {

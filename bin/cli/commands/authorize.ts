@@ -8,7 +8,7 @@ import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
-import { pasteAnswer } from "../authorize/read-answer.ts";
+import { pasteAnswer } from "../authorize/paste-answer.ts";
 import { receiveAnswer } from "../authorize/receive-answer.ts";
 import type { OptionValues } from "../options/options.ts";
 import { AUTHORIZE_OPTIONS } from "../options/options.ts";

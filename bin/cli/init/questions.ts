@@ -1,20 +1,15 @@
 // Asks a person at a terminal. What is typed is echoed by this program alone, so a secret never is.
 
+import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import { parseCredentials, type ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import type { Input } from "../authorize/read-answer.ts";
-import { OPTIONS, type OptionValues } from "../options/options.ts";
-import type { Output, Terminal } from "../output/terminal.ts";
 
-interface QuestionsOptions {
-  readonly input: Input;
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
-}
+import { OPTIONS, type OptionValues } from "../options/options.ts";
+import type { Input, Output, Terminal } from "../output/terminal.ts";
 
 interface Question<Value> {
   /** The option or the variable that gives the answer. */
@@ -28,84 +23,72 @@ interface Question<Value> {
 }
 
 class Questions {
-  readonly #options: QuestionsOptions;
+  readonly #input: Input;
+  readonly #terminal: Terminal;
+  readonly #signal: AbortSignal;
   readonly #reader: Interface;
-  readonly #ended = Promise.withResolvers<never>();
-  /** Typed before they were asked for. */
-  readonly #lines: string[] = [];
-  #onLine: ((line: string) => void) | undefined;
+  /** What is typed before it is asked for waits here. */
+  readonly #lines: AsyncIterator<readonly string[], undefined>;
   #shown: string | undefined;
 
-  constructor(options: QuestionsOptions) {
-    const { input, signal } = options;
-    this.#options = options;
+  constructor(input: Input, terminal: Terminal, signal: AbortSignal) {
+    this.#input = input;
+    this.#terminal = terminal;
     // A terminal that is read key by key echoes nothing by itself.
     const output = new Writable({ write: (_chunk, _encoding, done) => done() });
     this.#reader = createInterface({ input, output, terminal: true, historySize: 0 });
-    this.#reader.on("line", (line) => {
-      const answer = this.#onLine;
-      this.#onLine = undefined;
-      // What follows may be the next answer, which may be a secret.
+    const stop = new AbortController();
+    this.#signal = AbortSignal.any([signal, stop.signal]);
+    this.#lines = on(this.#reader, "line", { signal: this.#signal, close: ["close"] });
+    // What follows may be the next answer, which may be a secret.
+    this.#reader.on("line", () => {
       this.#shown = undefined;
-      if (answer) answer(line);
-      else this.#lines.push(line);
     });
-    this.#reader.on("SIGINT", () => this.#ended.reject(new SyncError("INTERRUPTED", STOPPED)));
-    this.#reader.on("close", () => this.#ended.reject(new SyncError("CONFIG_INVALID", ENDED)));
-    signal.addEventListener("abort", this.#abort);
+    this.#reader.on("SIGINT", () => stop.abort(new SyncError("INTERRUPTED", STOPPED)));
     input.on("keypress", this.#draw);
-    this.#ended.promise.catch(() => undefined);
   }
 
   /** Throws `INTERRUPTED` for Ctrl-C, and `CONFIG_INVALID` where the input ends. */
   async ask<Value>({ words, fallback, isHidden, parse }: Question<Value>): Promise<Value> {
-    const { terminal } = this.#options;
     const asked = `${words}${fallback === undefined ? "" : ` [${fallback}]`}: `;
     for (;;) {
-      const answer = await this.#line(asked, isHidden === true);
-      terminal.line(isHidden ? asked : `${asked}${answer}`);
+      const line = withoutErased(await this.#line(asked, isHidden === true));
+      const answer = isHidden ? line : line.trim();
+      this.#terminal.line(isHidden ? asked : `${asked}${answer}`);
       try {
         return parse(answer === "" && fallback !== undefined ? fallback : answer);
       } catch (error) {
         if (!(error instanceof SyncError)) throw error;
-        terminal.message(`  ${error.message}`);
+        this.#terminal.message(`  ${error.message}`);
       }
     }
   }
 
   close(): void {
-    const { input, signal, terminal } = this.#options;
-    signal.removeEventListener("abort", this.#abort);
-    input.removeListener("keypress", this.#draw);
-    if (terminal.isInteractive) terminal.erase();
+    this.#input.removeListener("keypress", this.#draw);
+    if (this.#terminal.isInteractive) this.#terminal.erase();
     this.#reader.close();
-    input.pause();
+    this.#input.pause();
   }
 
   async #line(asked: string, isHidden: boolean): Promise<string> {
-    const { terminal } = this.#options;
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const early = this.#lines.shift();
-    if (early !== undefined) resolve(early);
-    else {
-      this.#onLine = resolve;
-      if (!terminal.isInteractive) terminal.line(asked);
-      this.#shown = isHidden ? undefined : asked;
-      if (terminal.isInteractive) terminal.redraw([asked]);
-    }
-    const answer = await Promise.race([promise, this.#ended.promise]);
-    this.#onLine = undefined;
-    this.#shown = undefined;
+    const terminal = this.#terminal;
+    if (!isHidden) this.#shown = asked;
+    if (terminal.isInteractive) terminal.redraw([asked]);
+    else terminal.line(asked);
+    const next = await this.#lines.next().catch((error: unknown) => {
+      this.#signal.throwIfAborted();
+      throw error;
+    });
+    if (next.done) throw new SyncError("CONFIG_INVALID", ENDED);
     if (terminal.isInteractive) terminal.erase();
-    return isHidden ? withoutErased(answer) : withoutErased(answer).trim();
+    const [line = ""] = next.value;
+    return line;
   }
 
-  readonly #abort = (): void => this.#ended.reject(this.#options.signal.reason);
-
   readonly #draw = (): void => {
-    const { terminal } = this.#options;
-    if (this.#shown !== undefined && terminal.isInteractive)
-      terminal.redraw([`${this.#shown}${this.#reader.line}`]);
+    if (this.#shown !== undefined && this.#terminal.isInteractive)
+      this.#terminal.redraw([`${this.#shown}${this.#reader.line}`]);
   };
 }
 
@@ -140,7 +123,7 @@ export async function withAnswers<T>(
   work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const input = stdin();
-  const questions = input.isTTY ? new Questions({ input, terminal: stderr, signal }) : undefined;
+  const questions = input.isTTY ? new Questions(input, stderr, signal) : undefined;
   const ask: Ask = async (given, question) => {
     const { name, fallback, isHidden, parse } = question;
     if (given !== undefined) return given;

@@ -20,6 +20,9 @@ export interface AccountResult {
   readonly line: string;
 }
 
+/** What a person types, or a pipe brings. */
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
 type TerminalStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const ERASE_LINE = "\r\u001b[K";

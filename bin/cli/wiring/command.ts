@@ -4,11 +4,10 @@ import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import type { Input } from "../authorize/read-answer.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
-import type { Output, ResultOutput } from "../output/terminal.ts";
+import type { Input, Output, ResultOutput } from "../output/terminal.ts";
 
 interface CommandSpec<Name extends OptionName> {
   readonly name: string;
