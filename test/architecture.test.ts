@@ -16,9 +16,6 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "lambdas/sync/handler.ts",
 ]);
 
-/** The cookie store's base class compares with the machine's own time. */
-const OF_THE_MACHINES_TIME = "lambdas/job/service/auth/session-authenticator.ts";
-
 interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -86,7 +83,7 @@ test("time and randomness come in from outside", () => {
       ambient.test(text) && !path.startsWith("lambdas/job/runtime/") && !ENTRY_POINTS.has(path),
   );
 
-  expect(users).toEqual([OF_THE_MACHINES_TIME]);
+  expect(users).toEqual([]);
 });
 
 function paths(isWanted: (file: SourceFile) => boolean): readonly string[] {

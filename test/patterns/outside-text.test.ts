@@ -4,7 +4,7 @@ import { oneLine } from "../../bin/cli/output/terminal.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { redactKey } from "../../lambdas/job/errors/shown-text.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointers.ts";
-import { SessionCookies } from "../../lambdas/job/service/auth/session-authenticator.ts";
+import { SessionCookies } from "../../lambdas/job/service/auth/session.ts";
 import { nextPage, paginationHints } from "../../lambdas/job/service/events/list/fetch-list.ts";
 import { isUuid } from "../../lambdas/job/service/events/list/listed-events.ts";
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";

@@ -114,8 +114,8 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
 
   return {
     logIn: async (signal) => {
-      const authorization = await Promise.resolve(authenticator.authorize(signal)).catch(fail);
-      await authorization.settle({ kind: "unanswered" });
+      const authorization = await authenticator.authorize(signal).catch(fail);
+      await authorization.settle();
     },
     list: (signal) =>
       fetchList(

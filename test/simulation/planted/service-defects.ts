@@ -30,8 +30,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a refused login is sent again",
-    file: "service/auth/session-authenticator.ts",
-    from: "if (!isRefusedLogin(error) || !(await credentials.haveChangedSince(used))) throw error;",
+    file: "service/auth/session.ts",
+    from: "if (!isRefusedLogin(error) || !(await credentials.haveChanged())) throw error;",
     to: "if (!isRefusedLogin(error)) throw error;",
   },
   {
@@ -42,7 +42,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "each late 401 of an old session logs in again",
-    file: "service/auth/renewing-authenticator.ts",
+    file: "service/requests/authenticator.ts",
     from: `if (this.#generation !== generation || generation.state === "refused") return this.authorize(signal);`,
     to: "",
   },

@@ -2,19 +2,17 @@
 
 import type { PasswordCredentials, ServiceCredentials } from "../../credentials/credentials.ts";
 import type { OAuthTokens, TokenStore } from "../../credentials/tokens/token-store.ts";
-import { SyncError } from "../../errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../network/proxies.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Transport } from "../http/transport.ts";
 import { UndiciTransport } from "../http/undici-transport.ts";
 import type { KnownSecrets } from "../known-secrets.ts";
-import type { Authenticator, Authorization } from "../requests/authenticator.ts";
+import { type AuthenticationMethod, Authenticator, type Proof } from "../requests/authenticator.ts";
 import { CurrentCredentials } from "./current-credentials.ts";
 import { TokenEndpoint } from "./oauth/token-endpoint.ts";
 import { TokenRotation } from "./oauth/token-rotation.ts";
-import { type Proof, RenewingAuthenticator } from "./renewing-authenticator.ts";
-import { type LoginOptions, logIn, sessionAuthenticator } from "./session-authenticator.ts";
+import { type LoginOptions, sessionMethod } from "./session.ts";
 
 /** What the method `oauth` needs beside the credentials. */
 export interface OAuthOptions {
@@ -28,7 +26,7 @@ export interface OAuthOptions {
   readonly transport?: Transport;
 }
 
-interface AuthenticationOptions extends Omit<LoginOptions, "credentials"> {
+interface AuthenticationOptions extends LoginOptions {
   readonly credentials: ServiceCredentials;
   readonly readCredentials: (() => Promise<ServiceCredentials>) | undefined;
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
@@ -57,11 +55,9 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
 function byPassword(options: AuthenticationOptions, first: PasswordCredentials): Authentication {
   const { baseUrl, logger, readCredentials, versionOf } = options;
   const credentials = new CurrentCredentials(first, readCredentials, logger);
+  const method = first.method === "basic" ? basicMethod(credentials) : sessionMethod(credentials, options);
   return {
-    authenticator:
-      first.method === "basic"
-        ? basicAuthenticator(baseUrl, credentials)
-        : sessionAuthenticator((signal) => logIn({ ...options, credentials }, signal)),
+    authenticator: new Authenticator(baseUrl, method),
     get version() {
       return versionOf?.(credentials.current);
     },
@@ -86,59 +82,44 @@ function byTokens(
   const { tokens: store, tokensVersion, authorize } = oauth;
   const shared = { credentials, counters, clock, logger };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
-  const authenticator = oauthAuthenticator(baseUrl, rotation, clock);
+  const method = oauthMethod(rotation, clock);
   return {
-    authenticator,
+    authenticator: new Authenticator(baseUrl, method),
     get version() {
       const version = versionOf?.(credentials.current);
       return version && `${version} ${rotation.version}`;
     },
     close: async () => {
-      await authenticator.close();
+      await method.close();
       await transport.close();
     },
   };
 }
 
 /** HTTP Basic (docs/service-interface.md §4.2): the same header on every request, no login call. */
-function basicAuthenticator(
-  { origin }: URL,
-  credentials: CurrentCredentials<PasswordCredentials>,
-): Authenticator {
-  /** One for all requests. */
-  let authorization: Authorization | undefined;
-  const authorize = (): Authorization => {
-    if (authorization?.isCurrent !== true) authorization = made(credentials.current);
-    return authorization;
-  };
-  const made = (used: PasswordCredentials): Authorization => {
-    // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
-    const token = Buffer.from(`${used.email}:${used.password}`, "utf8").toString("base64");
-    return {
-      get isCurrent() {
-        return credentials.current === used;
-      },
-      headers: (url) => (url.origin === origin ? { authorization: `Basic ${token}` } : {}),
-      settle: ({ kind }) => (kind === "refused" ? renewed(used) : undefined),
-    };
-  };
-  const renewed = async (refused: PasswordCredentials): Promise<Authorization> => {
-    if (await credentials.haveChangedSince(refused)) return authorize();
-    throw unauthenticated(
-      "basic",
+function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
+  let isFirst = true;
+  return {
+    name: "basic",
+    unauthenticated:
       "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
-        "are right, ask the service's operator whether the account is disabled, or use the method session.",
-    );
+      "are right, ask the service's operator whether the account is disabled, or use the method session.",
+    renew: async () => {
+      if (!isFirst && !(await credentials.haveChanged())) return undefined;
+      isFirst = false;
+      const { email, password } = credentials.current;
+      // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
+      const authorization = `Basic ${Buffer.from(`${email}:${password}`, "utf8").toString("base64")}`;
+      return { isLastTry: false, headers: () => ({ authorization }) };
+    },
   };
-  return { authorize };
 }
 
 /** OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused. */
-export function oauthAuthenticator(
-  { origin }: URL,
+export function oauthMethod(
   rotation: TokenRotation,
   clock: Pick<Clock, "now">,
-): Authenticator & { close(): Promise<void> } {
+): AuthenticationMethod & { close(): Promise<void> } {
   const closing = new AbortController();
   let current: OAuthTokens | undefined;
   let renewal: Promise<Proof> | undefined;
@@ -154,11 +135,14 @@ export function oauthAuthenticator(
         return isNearItsEnd(tokens, clock.now());
       },
       isLastTry: isRenewed,
-      headers: (url) => (url.origin === origin ? { authorization: `Bearer ${tokens.access_token}` } : {}),
-      keep: () => undefined,
+      headers: () => ({ authorization: `Bearer ${tokens.access_token}` }),
     };
   };
-  const authenticator = new RenewingAuthenticator({
+  return {
+    name: "oauth",
+    unauthenticated:
+      "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
+      "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
     // A request that stops waiting does not stop the renewal, which the next one joins.
     renew: (signal) => {
       renewal ??= next().finally(() => {
@@ -166,15 +150,6 @@ export function oauthAuthenticator(
       });
       return abortable(renewal, signal);
     },
-    unauthenticated: () =>
-      unauthenticated(
-        "oauth",
-        "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
-          "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
-      ),
-  });
-  return {
-    authorize: (signal) => authenticator.authorize(signal),
     /** Waits for a renewal whose request was sent: its answer may hold the only refresh token that is valid. */
     close: async () => {
       closing.abort(new Error("the service is closed"));
@@ -192,8 +167,4 @@ export function isNearItsEnd(
   const endMs = Date.parse(expires_at);
   const marginMs = Math.min(60_000, Math.max(0, endMs - Date.parse(obtained_at)) / 10);
   return nowMs >= endMs - marginMs;
-}
-
-function unauthenticated(method: "basic" | "oauth", message: string): SyncError {
-  return new SyncError("UNAUTHENTICATED", message, { fields: { method, status: 401 } });
 }

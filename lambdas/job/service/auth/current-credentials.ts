@@ -5,17 +5,18 @@ import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 
-/** Reads what is stored now. Throws `SyncError`. */
-type ReadAgain = () => Promise<ServiceCredentials>;
-
 /** Sends nothing and repeats nothing. The method stays what it was: another one needs a new run. */
 export class CurrentCredentials<Kind extends ServiceCredentials = ServiceCredentials> {
-  readonly #readAgain: ReadAgain | undefined;
+  readonly #readAgain: (() => Promise<ServiceCredentials>) | undefined;
   readonly #logger: Pick<Logger, "info">;
   #current: Kind;
-  #reading: Promise<ServiceCredentials | undefined> | undefined;
 
-  constructor(first: Kind, readAgain: ReadAgain | undefined, logger: Pick<Logger, "info">) {
+  /** @param readAgain reads what is stored now. Throws `SyncError` */
+  constructor(
+    first: Kind,
+    readAgain: (() => Promise<ServiceCredentials>) | undefined,
+    logger: Pick<Logger, "info">,
+  ) {
     this.#current = first;
     this.#readAgain = readAgain;
     this.#logger = logger;
@@ -25,23 +26,18 @@ export class CurrentCredentials<Kind extends ServiceCredentials = ServiceCredent
     return this.#current;
   }
 
-  /** Whether the current credentials are others than the refused ones. Concurrent calls share one reading. */
-  async haveChangedSince(refused: Kind): Promise<boolean> {
-    if (this.#current !== refused) return true;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    const stored = await this.#reading;
-    if (this.#current !== refused) return true;
-    if (stored === undefined || !hasMethodOf(refused, stored) || isDeepStrictEqual(stored, refused))
-      return false;
+  /** After the current ones were refused: whether others are stored, which are then the current ones. */
+  async haveChanged(): Promise<boolean> {
+    const stored = await this.#stored();
+    if (stored === undefined || !hasMethodOf(this.#current, stored)) return false;
+    if (isDeepStrictEqual(stored, this.#current)) return false;
     this.#current = stored;
     this.#logger.info("the service refused the credentials; others have been stored since, and are used now");
     return true;
   }
 
   /** Undefined if they cannot be read: the refusal is then the error to report. */
-  async #read(): Promise<ServiceCredentials | undefined> {
+  async #stored(): Promise<ServiceCredentials | undefined> {
     try {
       return await this.#readAgain?.();
     } catch (error) {

@@ -13,7 +13,7 @@ export interface TransportRequest {
   /** Reads the content of a 4xx as well, which names the kind of the refusal. At most 64 KiB of it. */
   readonly readsRefusal?: true;
   /** Gets the decoded body of a 2xx piece by piece; for bodies that are too large to be held. */
-  readonly sink?: BodySink;
+  readonly sink?: BodySink | undefined;
 }
 
 /** Takes one body. A piece is valid only during the call. */
@@ -56,7 +56,11 @@ export class NoResponse extends Error {
   readonly proxy: string | undefined;
 
   constructor(reason: string, proxy?: string) {
-    super(`no response (${reason})`);
+    super(
+      proxy === undefined
+        ? `no response (${reason})`
+        : `no connection through the proxy ${proxy} (${reason})`,
+    );
     this.reason = reason;
     this.proxy = proxy;
   }

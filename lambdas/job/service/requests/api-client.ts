@@ -2,10 +2,18 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
-import { type Address, type BodySink, type HttpResponse, NoResponse } from "../http/transport.ts";
+import type { Address, BodySink, HttpResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
-import { type Failure, isThrottled, redirected, requestName, UnusableBody } from "./failure.ts";
+import {
+  BadStatus,
+  type Failure,
+  isFailure,
+  isThrottled,
+  redirected,
+  requestName,
+  UnusableBody,
+} from "./failure.ts";
 import { type BackOffOptions, backOff, RetryDelays, retryAfterMs, statusClass } from "./retry.ts";
 import type { Cooldown, Sender } from "./sender.ts";
 
@@ -41,17 +49,6 @@ interface ApiClientOptions extends BackOffOptions {
   readonly limitWindowMs: number;
 }
 
-type ReadResult<T> =
-  | { readonly kind: "value"; readonly value: T }
-  | { readonly kind: "failure"; readonly failure: Failure };
-
-type Attempt<T> =
-  | ReadResult<T>
-  /** The credentials were refused. `renewed`: those to send the request again with. */
-  | { readonly kind: "refused"; readonly renewed: Authorization | undefined }
-  /** The credentials became stale while the request waited for permission to send. */
-  | { readonly kind: "not-sent" };
-
 export class ApiClient {
   readonly #options: ApiClientOptions;
   readonly #delays: RetryDelays;
@@ -62,62 +59,54 @@ export class ApiClient {
   }
 
   async get<T>(request: ApiRequest<T>, signal?: AbortSignal): Promise<T> {
-    const { authenticator, cooldown } = this.#options;
+    const { authenticator, clock, cooldown } = this.#options;
     let failures = 0;
     let successes = cooldown.successes;
-    let renewed: Authorization | undefined;
+    let renewed: Promise<Authorization> | undefined;
     for (;;) {
-      const current = renewed ?? authenticator.authorize(signal);
-      const authorization = current instanceof Promise ? await current : current;
-      const attempt = await this.#attempt(request, authorization, signal);
-      // A request sent again after a renewal is no retry and uses up no attempt.
-      renewed = attempt.kind === "refused" ? attempt.renewed : undefined;
-      if (attempt.kind === "value") {
+      const authorization = await (renewed ?? authenticator.authorize(signal));
+      const pieces = request.reader && new BodyPieces(request.reader());
+      try {
+        const response = await this.#send(request, authorization, pieces, signal);
+        // A request sent again after a renewal is no retry and uses up no attempt.
+        renewed = response && authorization.settle(response, signal);
+        if (response === undefined || renewed) continue;
+        const result = readResponse(request, response, pieces, clock.now());
         cooldown.succeeded();
         this.#delays.succeeded();
-        return attempt.value;
+        return result;
+      } catch (error) {
+        if (!isFailure(error)) throw error;
+        renewed = undefined;
+        // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
+        if (!isThrottled(error) || cooldown.successes === successes) failures += 1;
+        successes = cooldown.successes;
+        await this.#backOff(request.url, error, failures, signal);
       }
-      if (attempt.kind !== "failure") continue;
-      // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
-      if (!isThrottled(attempt.failure) || cooldown.successes === successes) failures += 1;
-      successes = cooldown.successes;
-      await this.#backOff(request.url, attempt.failure, failures, signal);
     }
   }
 
-  async #attempt<T>(
-    request: ApiRequest<T>,
+  /** Undefined where nothing was sent: the credentials became stale while the request waited for permission to send. */
+  async #send<T>(
+    { url, kind, bodyCapBytes }: ApiRequest<T>,
     authorization: Authorization,
+    sink: BodySink | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Attempt<T>> {
-    const { clock, sender } = this.#options;
-    const pieces = request.reader && new BodyPieces(request.reader());
-    let response: HttpResponse;
+  ): Promise<HttpResponse | undefined> {
+    const { sender } = this.#options;
     try {
-      const permit = sender.tryAdmit(request.kind, signal) ?? (await sender.admit(request.kind, signal));
-      if (!authorization.isCurrent) {
-        permit.cancel();
-        void authorization.settle({ kind: "unanswered" });
-        return { kind: "not-sent" };
+      const permit = await sender.admit(kind, signal);
+      if (authorization.isCurrent) {
+        const headers = { ...this.#options.headers, ...authorization.headers(url) };
+        return await sender.send(permit, { method: "GET", url, headers, bodyCapBytes, sink }, signal);
       }
-      const { url, bodyCapBytes } = request;
-      const headers = { ...this.#options.headers, ...authorization.headers(url) };
-      const sent = { method: "GET", url, headers, bodyCapBytes, ...(pieces && { sink: pieces }) } as const;
-      response = await sender.send(permit, sent, signal);
+      permit.cancel();
     } catch (error) {
-      void authorization.settle({ kind: "unanswered" });
-      if (error instanceof NoResponse) return { kind: "failure", failure: error };
+      void authorization.settle();
       throw error;
     }
-    const setCookies = response.headers.get("set-cookie") ?? [];
-    if (statusClass(response.status) === "renew") {
-      return {
-        kind: "refused",
-        renewed: await authorization.settle({ kind: "refused", setCookies }, signal),
-      };
-    }
-    void authorization.settle({ kind: "accepted", setCookies });
-    return readResponse(request, response, clock.now(), pieces);
+    void authorization.settle();
+    return undefined;
   }
 
   async #backOff(
@@ -141,26 +130,23 @@ export class ApiClient {
   }
 }
 
-/** Reads any response but a 401. Throws `SyncError` where no further attempt can help. */
+/** Reads any response but a 401. Throws a `Failure` where a further attempt may help, `SyncError` where none can. */
 function readResponse<T>(
   request: ApiRequest<T>,
   response: HttpResponse,
-  nowMs: number,
   pieces: BodyPieces<T> | undefined,
-): ReadResult<T> {
+  nowMs: number,
+): T {
   const { status, headers } = response;
   switch (statusClass(status)) {
     case "read":
       return readBody(request, response, pieces);
     case "retry":
-      return {
-        kind: "failure",
-        failure: { kind: "status", status, retryAfterMs: retryAfterMs(headers, nowMs) },
-      };
+      throw new BadStatus(status, retryAfterMs(headers, nowMs));
     case "redirect":
       throw redirected(requestName("GET", request.url), request.url, response);
     default:
-      return { kind: "value", value: request.refused(status) };
+      return request.refused(status);
   }
 }
 
@@ -168,32 +154,24 @@ function readBody<T>(
   request: ApiRequest<T>,
   { body, headers }: HttpResponse,
   pieces: BodyPieces<T> | undefined,
-): ReadResult<T> {
+): T {
   switch (body.kind) {
     case "whole":
-      return usable(() => request.read(body.bytes, headers));
+      return request.read(body.bytes, headers);
     case "delivered":
       if (pieces === undefined) throw new TypeError("the transport delivered a body that nothing reads");
-      return usable(() => pieces.end(headers));
+      return pieces.end(headers);
     case "oversize":
-      return { kind: "value", value: request.oversize() };
+      return request.oversize();
     case "foreign":
       throw foreignEncoding(requestName("GET", request.url));
-    case "broken": {
-      const remedy = "Check the network between here and the service.";
-      return { kind: "failure", failure: new UnusableBody(`a body that broke off (${body.cause})`, remedy) };
-    }
+    case "broken":
+      throw new UnusableBody(
+        `a body that broke off (${body.cause})`,
+        "Check the network between here and the service.",
+      );
     case "unread":
       throw new TypeError("the transport did not read a 2xx body");
-  }
-}
-
-function usable<T>(read: () => T): ReadResult<T> {
-  try {
-    return { kind: "value", value: read() };
-  } catch (error) {
-    if (!(error instanceof UnusableBody)) throw error;
-    return { kind: "failure", failure: error };
   }
 }
 

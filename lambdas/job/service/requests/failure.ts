@@ -1,14 +1,12 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
+import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 
-export type Failure =
-  | NoResponse
-  | UnusableBody
-  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs: number | undefined };
+/** A retry may succeed. */
+export type Failure = NoResponse | UnusableBody | BadStatus;
 
-/** A 2xx body that is unusable; a retry may succeed. Never quotes the body. */
+/** A 2xx body that is unusable. Never quotes the body. */
 export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
   readonly kind = "body";
@@ -20,26 +18,30 @@ export class UnusableBody extends Error {
   }
 }
 
-/** The name of a request in messages and logs: without the query, which may hold more than the path. */
-export function requestName(method: string, url: Pick<Address, "pathname">): string {
-  return `${method} ${url.pathname}`;
+export class BadStatus extends Error {
+  override readonly name = "BadStatus";
+  readonly kind = "status";
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, retryAfterMs?: number) {
+    super(`status ${status}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
-export function describeFailure(failure: Failure): string {
-  switch (failure.kind) {
-    case "no-response":
-      return failure.proxy === undefined
-        ? `no response (${failure.reason})`
-        : `no connection through the proxy ${failure.proxy} (${failure.reason})`;
-    case "status":
-      return `status ${failure.status}`;
-    case "body":
-      return failure.message;
-  }
+export function isFailure(error: unknown): error is Failure {
+  return error instanceof NoResponse || error instanceof UnusableBody || error instanceof BadStatus;
 }
 
 export function isThrottled(failure: Failure): boolean {
   return failure.kind === "status" && failure.status === 429;
+}
+
+/** The name of a request in messages and logs: without the query, which may hold more than the path. */
+export function requestName(method: string, url: Pick<Address, "pathname">): string {
+  return `${method} ${url.pathname}`;
 }
 
 /** A status without a meaning for the request (docs/service-interface.md §6). */

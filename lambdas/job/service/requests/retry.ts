@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { HttpResponse } from "../http/transport.ts";
-import { connectionRemedy, describeFailure, type Failure, isThrottled, permanentProblem } from "./failure.ts";
+import { connectionRemedy, type Failure, isThrottled, permanentProblem } from "./failure.ts";
 import type { ServiceCounters, Wait, WaitReporter } from "./sender.ts";
 
 const ATTEMPTS = 6;
@@ -148,7 +148,7 @@ export async function backOff(
   if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
   counters.add("retries");
   const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
-  logger.debug(`${request}: ${describeFailure(failure)}; next attempt in ${seconds} s`, {
+  logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {
     request,
     failures,
     delayMs,
@@ -165,7 +165,7 @@ export async function backOff(
 function attemptsExhausted(request: string, failure: Failure): SyncError {
   return new SyncError(
     isThrottled(failure) ? "THROTTLED" : "SERVICE_UNAVAILABLE",
-    `${request} failed ${ATTEMPTS} times, the last time with ${describeFailure(failure)}. ${remedy(failure)}`,
+    `${request} failed ${ATTEMPTS} times, the last time with ${failure.message}. ${remedy(failure)}`,
     {
       fields: {
         request,

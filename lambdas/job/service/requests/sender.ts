@@ -21,13 +21,6 @@ export class Sender {
     this.#options = options;
   }
 
-  /** As `admit`, where nothing is in the way. */
-  tryAdmit(kind: RequestKind, signal: AbortSignal | undefined): Permit | undefined {
-    signal?.throwIfAborted();
-    const { cooldown, rateLimiter } = this.#options;
-    return cooldown.isOver ? rateLimiter.tryAcquire(kind) : undefined;
-  }
-
   /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
     const { cooldown, rateLimiter, waitReporter } = this.#options;

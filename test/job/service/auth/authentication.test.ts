@@ -3,8 +3,8 @@
 import { setTimeout as realSleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { parseTokens, tokensText } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
-import { isNearItsEnd, oauthAuthenticator } from "../../../../lambdas/job/service/auth/authentication.ts";
-import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
+import { isNearItsEnd, oauthMethod } from "../../../../lambdas/job/service/auth/authentication.ts";
+import { Authenticator, type Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, said, secrets } from "../connection.ts";
 import { RotationWorld } from "./oauth/rotation-world.ts";
@@ -36,15 +36,16 @@ describe("HTTP Basic", () => {
 
 const BASE = new URL("https://api.example.com/");
 const EVENTS = new URL("https://api.example.com/v1/events");
-const ACCEPTED = { kind: "accepted", setCookies: [] } as const;
-const REFUSED = { kind: "refused", setCookies: [] } as const;
+const ACCEPTED = { status: 200, headers: new Map() };
+const REFUSED = { status: 401, headers: new Map() };
 
 const tokenOf = (authorization: Authorization | undefined): string | undefined =>
   authorization?.headers(EVENTS)["authorization"];
 
 interface Authenticating extends AsyncDisposable {
   readonly world: RotationWorld;
-  readonly authenticator: ReturnType<typeof oauthAuthenticator>;
+  readonly method: ReturnType<typeof oauthMethod>;
+  readonly authenticator: Authenticator;
 }
 
 /** @param seconds how long the stored access token is valid from now on; undefined: unknown */
@@ -58,8 +59,9 @@ async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promis
     const expires_at = new Date(nowMs + seconds * 1_000).toISOString();
     place.store(tokensText({ ...tokens, obtained_at, expires_at }));
   }
-  const authenticator = oauthAuthenticator(BASE, world.process(), world.clock);
-  return { world, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+  const method = oauthMethod(world.process(), world.clock);
+  const authenticator = new Authenticator(BASE, method);
+  return { world, method, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
 describe("an access token", () => {
@@ -111,7 +113,7 @@ describe("an access token", () => {
 
     world.clock.advance(541_000);
     const isStale = !waiting.isCurrent;
-    await waiting.settle({ kind: "unanswered" });
+    await waiting.settle();
     const trial = await authenticator.authorize();
     const others = [authenticator.authorize(), authenticator.authorize()];
     await trial.settle(ACCEPTED);
@@ -128,7 +130,7 @@ describe("an access token", () => {
 
     const renewed = await (await authenticator.authorize()).settle(REFUSED);
     const error = await errorOf(renewed?.settle(REFUSED) ?? Promise.resolve());
-    const later = await errorOf(Promise.resolve(authenticator.authorize()));
+    const later = await errorOf(authenticator.authorize());
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
     expect(later).toBe(error);
@@ -196,7 +198,8 @@ describe("a run that is stopped", () => {
         return response;
       },
     };
-    const authenticator = oauthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const method = oauthMethod(world.process({ transport }), world.clock);
+    const authenticator = new Authenticator(BASE, method);
     const stop = new AbortController();
     const first = await authenticator.authorize();
 
@@ -204,7 +207,7 @@ describe("a run that is stopped", () => {
     await sent.promise;
     stop.abort(new Error("stop"));
     const error = await errorOf(Promise.resolve(renewal));
-    await authenticator.close();
+    await method.close();
 
     expect(String(error)).toContain("stop");
     expect(place.writes).toBe(2);
@@ -222,7 +225,8 @@ describe("a run that is stopped", () => {
         return world.network.send(request);
       },
     };
-    const authenticator = oauthAuthenticator(BASE, world.process({ transport }), world.clock);
+    const method = oauthMethod(world.process({ transport }), world.clock);
+    const authenticator = new Authenticator(BASE, method);
     const stop = new AbortController();
     const first = await authenticator.authorize();
     const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);
@@ -238,12 +242,12 @@ describe("a run that is stopped", () => {
 
   it("does not wait for the renewal of another process", async () => {
     await using given = await authenticating();
-    const { world, authenticator } = given;
+    const { world, method, authenticator } = given;
     const first = await authenticator.authorize();
     world.authorized.place.claim = { atMs: Infinity };
 
     const renewal = first.settle(REFUSED);
-    await authenticator.close();
+    await method.close();
 
     await expect(renewal).rejects.toThrow("the service is closed");
     expect(world.authorized.provider.requests).toEqual([]);

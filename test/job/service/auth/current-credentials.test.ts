@@ -12,47 +12,36 @@ const withPassword = (password: string): ServiceCredentials => ({
 
 /** In use: "old"; stored: "new". */
 function setUp() {
-  const old = withPassword("old");
   const stored = new MemoryCredentials(withPassword("new"));
-  return { old, stored, inUse: new CurrentCredentials(old, () => stored.read(), new LogLines()) };
+  const inUse = new CurrentCredentials(withPassword("old"), () => stored.read(), new LogLines());
+  return { stored, inUse };
 }
 
-it("are read once for concurrent calls", async () => {
-  const { old, stored, inUse } = setUp();
+it("are those that are stored now, if they are others", async () => {
+  const { stored, inUse } = setUp();
 
-  const results = await Promise.all([inUse.haveChangedSince(old), inUse.haveChangedSince(old)]);
-
-  expect(results).toEqual([true, true]);
+  expect(await inUse.haveChanged()).toBe(true);
   expect(inUse.current).toEqual(withPassword("new"));
   expect(stored.reads).toBe(1);
 });
 
-it("are not read for a late refusal of older ones", async () => {
-  const { old, stored, inUse } = setUp();
-  await inUse.haveChangedSince(old);
-
-  expect(await inUse.haveChangedSince(old)).toBe(true);
-  expect(stored.reads).toBe(1);
-});
-
 it("are read again when the changed ones are refused too", async () => {
-  const { old, stored, inUse } = setUp();
-  await inUse.haveChangedSince(old);
+  const { stored, inUse } = setUp();
+  await inUse.haveChanged();
 
-  expect(await inUse.haveChangedSince(inUse.current)).toBe(false);
+  expect(await inUse.haveChanged()).toBe(false);
   expect(stored.reads).toBe(2);
 });
 
 it("have not changed if they cannot be read again", async () => {
-  const old = withPassword("old");
+  const inUse = new CurrentCredentials(withPassword("old"), undefined, new LogLines());
 
-  expect(await new CurrentCredentials(old, undefined, new LogLines()).haveChangedSince(old)).toBe(false);
+  expect(await inUse.haveChanged()).toBe(false);
 });
 
 it("let an unexpected error through", async () => {
-  const old = withPassword("old");
   const defect = new RangeError("defect");
-  const inUse = new CurrentCredentials(old, () => Promise.reject(defect), new LogLines());
+  const inUse = new CurrentCredentials(withPassword("old"), () => Promise.reject(defect), new LogLines());
 
-  await expect(inUse.haveChangedSince(old)).rejects.toBe(defect);
+  await expect(inUse.haveChanged()).rejects.toBe(defect);
 });

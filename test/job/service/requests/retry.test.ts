@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
 import {
   RetryDelays,
   retryAfterMs,
@@ -124,7 +125,7 @@ function waitAfter(attempts: string): number {
   const delays = new RetryDelays({ next: () => 1 - Number.EPSILON, token: () => "" }, 60_000);
   let delayMs = 0;
   for (const attempt of attempts) {
-    if (attempt === "x") delayMs = delays.after({ kind: "status", status: 500, retryAfterMs: undefined }, 1);
+    if (attempt === "x") delayMs = delays.after(new BadStatus(500), 1);
     else delays.succeeded();
   }
   return delayMs;

@@ -6,8 +6,8 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
 import {
+  BadStatus,
   connectionRemedy,
-  describeFailure,
   type Failure,
   permanentProblem,
   redirectTarget,
@@ -120,7 +120,7 @@ export class TokenEndpoint {
           ? this.#lost(new UnusableBody(`a body that broke off (${body.cause})`, "Check the network."))
           : this.#grantIn(members);
       case "retry":
-        return this.#lost({ kind: "status", status, retryAfterMs: undefined });
+        return this.#lost(new BadStatus(status));
       case "renew":
         // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
         return this.#refused(status, refusalOf(members) ?? "invalid_client");
@@ -262,7 +262,7 @@ function unavailable(url: URL, failure: Failure, attempts: number): SyncError {
   const status = failure.kind === "status" ? failure.status : null;
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `${request} to ${url.host} brought no usable answer, the last time ${describeFailure(failure)} (requests: ${attempts}). ${remedy}`,
+    `${request} to ${url.host} brought no usable answer, the last time ${failure.message} (requests: ${attempts}). ${remedy}`,
     { fields: { request, attempts, status } },
   );
 }

@@ -117,8 +117,7 @@ export class TokenRotation {
     counters.add("logins");
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
-      const used = credentials.current;
-      const answer = await endpoint.refresh(used, stored.tokens.refresh_token);
+      const answer = await endpoint.refresh(credentials.current, stored.tokens.refresh_token);
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
       if (answer.kind === "invalid-grant") return this.#refused(stored, answer.status);
       // The same token is then worth another request.
@@ -131,7 +130,7 @@ export class TokenRotation {
         continue;
       }
       if (answer.kind === "wrong-client") {
-        if (requests < REQUESTS && (await credentials.haveChangedSince(used))) continue;
+        if (requests < REQUESTS && (await credentials.haveChanged())) continue;
       } else if (answer.refreshToken !== undefined) {
         // An answer without a usable access token may have spent the refresh token, and hold the next one.
         await storeRotated(this.#options, stored, { ...stored.tokens, refresh_token: answer.refreshToken });

@@ -1,65 +1,61 @@
 // Cookie sessions (docs/service-interface.md §4.1): one login, its cookies on every request, a new login when refused.
 
 import { setImmediate } from "node:timers/promises";
-import { type Cookie, CookieJar, type ErrorCallback, MemoryCookieStore } from "tough-cookie";
+import { CookieJar } from "tough-cookie";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
-import type { Authenticator } from "../requests/authenticator.ts";
+import type { AuthenticationMethod } from "../requests/authenticator.ts";
 import { redirected, requestName } from "../requests/failure.ts";
 import { type BackOffOptions, backOff, retryAfterMs, retryDelayMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
-import { RenewingAuthenticator } from "./renewing-authenticator.ts";
 
-/** @param login gives the cookies of a new session */
-export function sessionAuthenticator(
-  login: (signal: AbortSignal | undefined) => Promise<SessionCookies>,
-): Authenticator {
+export interface LoginOptions extends BackOffOptions {
+  readonly baseUrl: URL;
+  readonly sender: Sender;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly random: Random;
+}
+
+export function sessionMethod(
+  credentials: CurrentCredentials<PasswordCredentials>,
+  options: LoginOptions,
+): AuthenticationMethod {
   let logins = 0;
-  return new RenewingAuthenticator({
+  return {
+    name: "session",
+    unauthenticated:
+      "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
+      "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
     renew: async (signal) => {
-      const cookies = await login(signal);
+      const cookies = await logIn(credentials, options, signal);
       logins += 1;
       return {
-        isExpired: false,
         // The first login gets a second chance: a service may need a moment or two logins to settle.
         isLastTry: logins > 1,
         headers: (url) => cookies.headers(url),
         keep: (setCookies) => cookies.keep(setCookies),
       };
     },
-    unauthenticated: () =>
-      new SyncError(
-        "UNAUTHENTICATED",
-        "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
-          "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
-        { fields: { method: "session", status: 401 } },
-      ),
-  });
-}
-
-export interface LoginOptions extends BackOffOptions {
-  readonly baseUrl: URL;
-  readonly credentials: CurrentCredentials<PasswordCredentials>;
-  readonly sender: Sender;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly random: Random;
+  };
 }
 
 /**
  * A new session (docs/service-interface.md §3.1). Where the credentials are refused, logs in with those that have been stored since.
  * Never sends refused ones twice: repeating a refused login can lock the account.
  */
-export async function logIn(options: LoginOptions, signal: AbortSignal | undefined): Promise<SessionCookies> {
-  const { credentials } = options;
-  const used = credentials.current;
+async function logIn(
+  credentials: CurrentCredentials<PasswordCredentials>,
+  options: LoginOptions,
+  signal: AbortSignal | undefined,
+): Promise<SessionCookies> {
   try {
-    return await logInWith(used, options, signal);
+    return await logInWith(credentials.current, options, signal);
   } catch (error) {
-    if (!isRefusedLogin(error) || !(await credentials.haveChangedSince(used))) throw error;
+    if (!isRefusedLogin(error) || !(await credentials.haveChanged())) throw error;
     return logInWith(credentials.current, options, signal);
   }
 }
@@ -170,22 +166,15 @@ function unusable(url: URL, { status, headers }: HttpResponse, isTooMuch: boolea
   });
 }
 
-/** Keeps the cookies of one session and puts them on requests to the service's own origin. */
+/** The cookies of one session: as many as fit. The session is among the first. */
 export class SessionCookies {
-  readonly #store = new LimitedCookieStore();
-  readonly #jar = new CookieJar(this.#store);
-  readonly #root: URL;
-  /** The headers of every request, as long as no cookie expires or has a path: searching the jar is slow. */
-  #same: Readonly<Record<string, string>> | undefined;
-
-  /** @param baseUrl cookies go to this exact origin (scheme, host, port) only; the jar itself ignores ports. */
-  constructor(baseUrl: URL) {
-    this.#root = new URL("/", baseUrl);
-  }
-
+  #jar = new CookieJar();
+  readonly #root: string;
   /** How many cookies did not fit. */
-  get refused(): number {
-    return this.#store.refused;
+  refused = 0;
+
+  constructor(baseUrl: URL) {
+    this.#root = new URL("/", baseUrl).href;
   }
 
   /**
@@ -194,71 +183,22 @@ export class SessionCookies {
    * every later request (docs/service-interface.md §3.1).
    */
   keep(setCookies: readonly string[]): void {
-    if (setCookies.length === 0) return;
-    for (const setCookie of setCookies)
-      this.#jar.setCookieSync(setCookie, this.#root.href, { ignoreError: true });
-    const cookies = this.#jar.serializeSync()?.cookies ?? [];
-    const areSame = cookies.every(({ path, expires, maxAge }) => path === "/" && !expires && maxAge == null);
-    this.#same = areSame ? this.#matching(this.#root) : undefined;
+    for (const setCookie of setCookies) {
+      const jar = this.#jar.cloneSync() ?? new CookieJar();
+      jar.setCookieSync(setCookie, this.#root, { ignoreError: true });
+      // Drops those that are over.
+      const cookies = jar.getCookiesSync(this.#root, { allPaths: true });
+      const chars = cookies.reduce((sum, cookie) => sum + cookie.toString().length, 0);
+      if (cookies.length > MAX_COOKIES || chars > MAX_COOKIE_CHARS) this.refused += 1;
+      else this.#jar = jar;
+    }
   }
 
-  headers(url: Address): Readonly<Record<string, string>> {
-    if (url.origin !== this.#root.origin) return {};
-    return this.#same ?? this.#matching(url);
-  }
-
-  #matching(url: Address): Readonly<Record<string, string>> {
-    const cookie = this.#jar.getCookieStringSync(url.href);
+  headers({ href }: Pick<Address, "href">): Readonly<Record<string, string>> {
+    const cookie = this.#jar.getCookieStringSync(href);
     return cookie === "" ? {} : { cookie };
   }
 }
-
-/** Refuses what does not fit and keeps what it has, because the session is among the first cookies. */
-export class LimitedCookieStore extends MemoryCookieStore {
-  #refused = 0;
-
-  /** How many cookies have been refused so far. */
-  get refused(): number {
-    return this.#refused;
-  }
-
-  override putCookie(cookie: Cookie): Promise<void>;
-  override putCookie(cookie: Cookie, callback: ErrorCallback): void;
-  override putCookie(cookie: Cookie, callback?: ErrorCallback): Promise<void> | void {
-    const others = this.#cookies().filter((other) => !isSame(other, cookie) && !isExpired(other));
-    if (isExpired(cookie)) this.#keep(others);
-    else if (fits(cookie, others)) this.#keep([...others, cookie]);
-    else this.#refused += 1;
-    return callback ? callback(null) : Promise.resolve();
-  }
-
-  #cookies(): Cookie[] {
-    const paths = Object.values(this.idx).flatMap((domain) => Object.values(domain));
-    return paths.flatMap((path) => Object.values(path));
-  }
-
-  /** Replaces all cookies. Otherwise expired ones, and the paths they were for, would stay until they are looked up. */
-  #keep(cookies: readonly Cookie[]): void {
-    this.removeAllCookies(nothing);
-    for (const cookie of cookies) super.putCookie(cookie, nothing);
-  }
-}
-
-function fits(cookie: Cookie, others: readonly Cookie[]): boolean {
-  const chars = [...others, cookie].reduce((sum, each) => sum + each.toString().length, 0);
-  return others.length < MAX_COOKIES && chars <= MAX_COOKIE_CHARS;
-}
-
-/** RFC 6265 §5.3 step 11. */
-function isSame(a: Cookie, b: Cookie): boolean {
-  return a.key === b.key && a.domain === b.domain && a.path === b.path;
-}
-
-function isExpired(cookie: Cookie): boolean {
-  return (cookie.expiryTime() ?? Number.POSITIVE_INFINITY) <= Date.now();
-}
-
-function nothing(): void {}
 
 /** RFC 6265 §6.1: what every client should accept from one domain. */
 const MAX_COOKIES = 50;

@@ -1,198 +1,9 @@
-import { CookieJar } from "tough-cookie";
 import { describe, expect, it } from "vitest";
-import {
-  LimitedCookieStore,
-  SessionCookies,
-  sessionAuthenticator,
-} from "../../../../lambdas/job/service/auth/session-authenticator.ts";
-import type { Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
+import { SessionCookies } from "../../../../lambdas/job/service/auth/session.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, said, secrets } from "../connection.ts";
 import { httpServer, rawServer } from "../http/local-server.ts";
-
-const BASE = new URL("https://api.example.com");
-const EVENTS = new URL("https://api.example.com/v1/events");
-
-/** Each login gives the cookie `s=1`, `s=2` … */
-const setUp = () => {
-  const logins: number[] = [];
-  const authenticator = sessionAuthenticator(async () => {
-    logins.push(logins.length + 1);
-    const cookies = new SessionCookies(BASE);
-    cookies.keep([`s=${logins.length}`]);
-    return cookies;
-  });
-  return { authenticator, logins };
-};
-
-const cookie = (authorization: Authorization): string | undefined => authorization.headers(EVENTS)["cookie"];
-
-const accept = (authorization: Authorization, setCookies: readonly string[] = []): void => {
-  void authorization.settle({ kind: "accepted", setCookies });
-};
-
-const release = (authorization: Authorization): void => {
-  void authorization.settle({ kind: "unanswered" });
-};
-
-/** Resolves with the authorization to send the request again with. */
-const refuse = async (authorization: Authorization): Promise<Authorization> => {
-  const renewed = await authorization.settle({ kind: "refused", setCookies: [] });
-  if (renewed === undefined) throw new Error("was not renewed");
-  return renewed;
-};
-
-/** The present state of a promise. */
-const state = async (outcome: unknown): Promise<"waits" | "done" | "failed"> => {
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-  return Promise.race([
-    Promise.resolve(outcome).then(
-      () => "done" as const,
-      () => "failed" as const,
-    ),
-    Promise.resolve("waits" as const),
-  ]).then((first) => first);
-};
-
-describe("a session", () => {
-  it("is opened by the first request, once, and tried by one while others wait", async () => {
-    const { authenticator, logins } = setUp();
-
-    const first = await authenticator.authorize();
-    const second = authenticator.authorize();
-    expect(await state(second)).toBe("waits");
-    accept(first);
-
-    expect(cookie(await second)).toBe("s=1");
-    expect(logins).toEqual([1]);
-  });
-
-  it("whose trial got no response is tried by the next waiting request, without another login", async () => {
-    const { authenticator, logins } = setUp();
-
-    const first = await authenticator.authorize();
-    const second = authenticator.authorize();
-    const third = authenticator.authorize();
-    release(first);
-    const trial = await second;
-    expect(await state(third)).toBe("waits");
-    accept(trial);
-
-    expect(cookie(await third)).toBe("s=1");
-    expect(logins).toEqual([1]);
-  });
-
-  it("that is refused is renewed once for all requests, and tried by the one that found it refused", async () => {
-    const { authenticator, logins } = setUp();
-    accept(await authenticator.authorize());
-    const authorizations = await Promise.all([
-      authenticator.authorize(),
-      authenticator.authorize(),
-      authenticator.authorize(),
-    ]);
-
-    const [finder, ...others] = authorizations.map(refuse);
-    const trial = await finder;
-    expect(await Promise.all(others.map(state))).toEqual(["waits", "waits"]);
-    expect(authorizations.map(({ isCurrent }) => isCurrent)).toEqual([false, false, false]);
-    if (trial) accept(trial);
-
-    expect((await Promise.all(others)).map(cookie)).toEqual(["s=2", "s=2"]);
-    expect(logins).toEqual([1, 2]);
-  });
-
-  it("is not renewed because of a late refusal of an older one", async () => {
-    const { authenticator, logins } = setUp();
-    accept(await authenticator.authorize());
-    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-    accept(await refuse(early));
-
-    expect(cookie(await refuse(late))).toBe("s=2");
-    expect(logins).toEqual([1, 2]);
-  });
-
-  it("that is refused at its first use is renewed once, if it is the first of all", async () => {
-    const { authenticator, logins } = setUp();
-
-    const second = await refuse(await authenticator.authorize());
-    expect(cookie(second)).toBe("s=2");
-    await expect(refuse(second)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-
-    expect(logins).toEqual([1, 2]);
-    await expect(authenticator.authorize()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-  });
-
-  it("that is renewed and refused at its first use ends the run, also for waiting requests", async () => {
-    const { authenticator, logins } = setUp();
-    accept(await authenticator.authorize());
-    const [finder, other] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-
-    const trial = await refuse(finder);
-    const waiting = refuse(other);
-    await expect(refuse(trial)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-
-    await expect(waiting).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(logins).toEqual([1, 2]);
-  });
-
-  it("may be renewed again and again as long as each is accepted once", async () => {
-    const { authenticator, logins } = setUp();
-    accept(await authenticator.authorize());
-
-    for (let n = 0; n < 5; n += 1) {
-      const trial = await refuse(await authenticator.authorize());
-      accept(trial);
-    }
-
-    expect(logins).toEqual([1, 2, 3, 4, 5, 6]);
-  });
-
-  it("settles an authorization once: a release after a response changes nothing", async () => {
-    const { authenticator } = setUp();
-    const first = await authenticator.authorize();
-    accept(first);
-    release(first);
-
-    const authorizations = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-
-    expect(authorizations.map(({ isCurrent }) => isCurrent)).toEqual([true, true]);
-  });
-
-  it("gives its cookies to its own origin only", async () => {
-    const { authenticator } = setUp();
-    const authorization = await authenticator.authorize();
-
-    const urls = [
-      "https://api.example.com/",
-      "http://api.example.com/",
-      "https://api.example.com:8443/",
-      "https://example.com/",
-      "https://sub.api.example.com/",
-    ];
-
-    expect(urls.map((url) => authorization.headers(new URL(url))["cookie"])).toEqual([
-      "s=1",
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  it("keeps the cookies of a late response to an old one apart", async () => {
-    const { authenticator } = setUp();
-    accept(await authenticator.authorize());
-    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-    const renewed = await refuse(early);
-    accept(renewed);
-
-    accept(late, ["s=old"]);
-
-    expect(cookie(renewed)).toBe("s=2");
-    expect(cookie(late)).toBe("s=old");
-  });
-});
 
 const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: "status",
@@ -466,50 +277,47 @@ describe("session cookies", () => {
   });
 });
 
-const SITE = "https://api.example.com/";
+const SITE = new URL("https://api.example.com/");
 
-const jarOf = (...setCookies: readonly string[]) => {
-  const store = new LimitedCookieStore();
-  const jar = new CookieJar(store);
-  for (const setCookie of setCookies) jar.setCookieSync(setCookie, SITE);
-  return {
-    store,
-    keys: () => (jar.serializeSync()?.cookies ?? []).map(({ key }) => key),
-    sent: () => jar.getCookieStringSync(SITE),
-  };
+/** What is kept, as it is sent to a path. */
+const keeping = (...setCookies: readonly string[]) => {
+  const cookies = new SessionCookies(SITE);
+  cookies.keep(setCookies);
+  const sent = (path = "/"): string | undefined => cookies.headers(new URL(path, SITE))["cookie"];
+  return { cookies, sent };
 };
 
-describe("a store of cookies", () => {
-  it("takes 50 and refuses the next ones", () => {
-    const { store, keys } = jarOf(...Array.from({ length: 53 }, (_, n) => `c${n}=1`));
+describe("the cookies of a session", () => {
+  it("are 50 at most: the next ones are refused", () => {
+    const { cookies, sent } = keeping(...Array.from({ length: 53 }, (_, n) => `c${n}=1`));
 
-    expect(keys()).toEqual(Array.from({ length: 50 }, (_, n) => `c${n}`));
-    expect(store.refused).toBe(3);
+    expect(sent()).toBe(Array.from({ length: 50 }, (_, n) => `c${n}=1`).join("; "));
+    expect(cookies.refused).toBe(3);
   });
 
-  it("takes 16 KB in all, attributes included", () => {
-    const large = (name: string) => `${name}=1; Path=/${"x".repeat(8_000)}`;
+  it("have 16 KB in all, attributes included", () => {
+    const long = `/${"x".repeat(8_000)}`;
+    const large = (name: string) => `${name}=1; Path=${long}`;
 
-    const { store, keys } = jarOf(large("a"), large("b"), large("c"), "d=1");
+    const { cookies, sent } = keeping(large("a"), large("b"), large("c"), "d=1");
 
-    expect(keys()).toEqual(["a", "b", "d"]);
-    expect(store.refused).toBe(1);
+    expect(sent(long)).toBe("a=1; b=1; d=1");
+    expect(cookies.refused).toBe(1);
   });
 
-  it("takes another value of a cookie that it has, also when it is full", () => {
-    const { store, sent } = jarOf(...Array.from({ length: 50 }, (_, n) => `c${n}=1`), "c0=2", "c49=3");
+  it("take another value of one that is there, also when they are full", () => {
+    const { cookies, sent } = keeping(...Array.from({ length: 50 }, (_, n) => `c${n}=1`), "c0=2", "c49=3");
 
     expect(sent()).toMatch(/^c0=2; c1=1; .* c48=1; c49=3$/);
-    expect(store.refused).toBe(0);
+    expect(cookies.refused).toBe(0);
   });
 
-  it("drops a cookie that is over, and keeps nothing of it", () => {
+  it("keep nothing of one that is over", () => {
     const over = Array.from({ length: 100 }, (_, n) => `o${n}=1; Path=/${n}; Max-Age=0`);
 
-    const { store, keys } = jarOf("a=1", "b=1", "a=; Max-Age=0", ...over);
+    const { cookies, sent } = keeping("a=1", "b=1", "a=; Max-Age=0", ...over);
 
-    expect(keys()).toEqual(["b"]);
-    expect(Object.values(store.idx).flatMap((domain) => Object.keys(domain))).toEqual(["/"]);
-    expect(store.refused).toBe(0);
+    expect(sent()).toBe("b=1");
+    expect(cookies.refused).toBe(0);
   });
 });
